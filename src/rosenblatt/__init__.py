@@ -1,0 +1,52 @@
+"""The perceptron, complete: exact, traceable, and as fast as memory allows.
+
+Public names are loaded when first asked for, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt import datasets as datasets
+    from rosenblatt import exceptions as exceptions
+    from rosenblatt import geometry as geometry
+    from rosenblatt import plot as plot
+    from rosenblatt.data.batch import as_batch as as_batch
+    from rosenblatt.estimators.perceptron import Perceptron as Perceptron
+    from rosenblatt.trace.curve import exact_curve as exact_curve
+    from rosenblatt.trace.record import Trace as Trace
+
+__version__ = "0.1.0"
+
+_MODULES = ("datasets", "exceptions", "geometry", "plot")
+_NAMES = {
+    "Perceptron": "rosenblatt.estimators.perceptron",
+    "Trace": "rosenblatt.trace.record",
+    "as_batch": "rosenblatt.data.batch",
+    "exact_curve": "rosenblatt.trace.curve",
+}
+
+__all__ = [
+    "Perceptron",
+    "Trace",
+    "as_batch",
+    "datasets",
+    "exact_curve",
+    "exceptions",
+    "geometry",
+    "plot",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"rosenblatt.{name}")
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""From whatever people hold their data in to one immutable `Batch`."""

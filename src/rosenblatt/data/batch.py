@@ -1,0 +1,140 @@
+"""Labelled rows as one immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.features import Features, as_rows
+from rosenblatt.data.labels import as_labels, encode_labels, listed
+from rosenblatt.data.reals import read_only
+from rosenblatt.data.weights import as_weight
+from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.loops.layout import CSR, Rows, Unsigned
+from rosenblatt.typing import Floats, Ints
+
+__all__ = ["Batch", "as_batch", "as_labelled"]
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Batch(Features):
+    """Rows, their classes and their weights; all arrays are read-only.
+
+    Attributes
+    ----------
+    rows, n_rows, n_features, names
+        As in `Features`.
+    codes : ndarray of int64, shape (n_rows,)
+        The class of each row, as a position in `classes`.
+    classes : ndarray
+        The labels.
+    weight : ndarray of float64, shape (n_rows,), or None
+        The weight of each row; None if all weigh the same.
+    """
+
+    codes: Ints
+    classes: NDArray[Any]
+    weight: Floats | None = None
+
+    @property
+    def signs(self) -> NDArray[np.int8]:
+        """The classes as +1 (the second of two) and -1 (the first)."""
+        if len(self.classes) == 1:
+            raise LabelError(
+                f"y has only one class, {listed(self.classes)}, but two are needed to tell apart. "
+                "Add rows of another class."
+            )
+        if len(self.classes) != 2:
+            raise LabelError(
+                f"Only binary classification is supported here, but y has {len(self.classes)} classes: "
+                f"{listed(self.classes)}. Keep two of them, or use a multiclass learner."
+            )
+        return read_only((2 * self.codes - 1).astype(np.int8))
+
+    def take(self, index: Any) -> Batch:
+        """Pick rows, in the order given; the classes stay, also those that no row is left of.
+
+        Parameters
+        ----------
+        index : slice, sequence of int, or mask
+            Whatever picks elements of a one-dimensional array.
+
+        Returns
+        -------
+        Batch
+            With copies of the rows.
+        """
+        picked = np.arange(self.n_rows)[index]
+        if picked.ndim != 1 or not len(picked):
+            raise ShapeError(f"take must pick at least one row, by a one-dimensional index; got {index!r}.")
+        return replace(
+            self,
+            rows=_take(self.rows, picked),
+            n_rows=len(picked),
+            codes=read_only(self.codes[picked]),
+            weight=None if self.weight is None else read_only(self.weight[picked]),
+        )
+
+
+def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
+    """Check features, labels and weights, and put them together.
+
+    NaN and infinity in X pass: training meets them in its scores, and `require_finite` finds them.
+
+    Parameters
+    ----------
+    X : array-like, scipy sparse matrix or array, or dataframe
+        See `rosenblatt.data.features.as_rows`.
+    y : sequence, array or series
+        One label a row; see `rosenblatt.data.labels.as_labels`.
+    sample_weight : None, number, or sequence of numbers
+        See `rosenblatt.data.weights.as_weight`.
+
+    Returns
+    -------
+    Batch
+        Read-only.
+
+    Examples
+    --------
+    >>> batch = as_batch([[0, 1], [2, 3]], ["no", "yes"])
+    >>> batch.signs
+    array([-1,  1], dtype=int8)
+    """
+    features = as_rows(X)
+    codes, classes = as_labels(y, features.n_rows)
+    return _labelled(features, codes, classes, as_weight(sample_weight, features.n_rows))
+
+
+def as_labelled(X: Any, y: Any, classes: NDArray[Any]) -> Batch:
+    """Check features and labels of classes that are known already.
+
+    Examples
+    --------
+    >>> as_labelled([[0, 1], [2, 3]], ["no", "no"], np.array(["no", "yes"])).signs
+    array([-1, -1], dtype=int8)
+    """
+    features = as_rows(X)
+    return _labelled(features, encode_labels(y, classes, features.n_rows), classes, None)
+
+
+def _labelled(features: Features, codes: Ints, classes: NDArray[Any], weight: Floats | None) -> Batch:
+    known = (features.rows, features.n_rows, features.n_features, features.names)
+    return Batch(*known, codes=codes, classes=classes, weight=weight)
+
+
+def _take(rows: Rows, picked: Ints) -> Rows:
+    if not isinstance(rows, CSR):
+        return read_only(rows[picked])
+    starts = rows.indptr[:-1].astype(np.int64)[picked]
+    lengths = np.diff(rows.indptr)[picked].astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    # What stands at p in the new rows stood as far from the start of its row in the old ones.
+    positions = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    # Rows picked more than once can outgrow 32 bits.
+    narrow = rows.indptr.dtype == np.uint32 and indptr[-1] <= np.iinfo(np.int32).max
+    ends: Unsigned = indptr.astype(np.uint32) if narrow else indptr.astype(np.uint64)
+    return CSR(read_only(rows.data[positions]), read_only(rows.indices[positions]), read_only(ends))

@@ -1,0 +1,173 @@
+"""From an array of any dtype to float64 or float32, without ever rounding unasked."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import DataTypeError
+from rosenblatt.typing import Floats, Reals
+
+__all__ = ["Place", "as_reals", "first_masked", "place", "read_only", "real_dtype", "require_exact", "shown"]
+
+Place: TypeAlias = Callable[[int], str]
+"""Says in words where the value at a flat position stands."""
+
+Array = TypeVar("Array", bound=NDArray[Any])
+
+EXACT_BITS = 53
+
+SHORT = reprlib.Repr()
+SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 80
+
+
+def shown(value: object) -> str:
+    """Write a value for a message: short, and without numpy's type around it."""
+    return SHORT.repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def place(row: int, column: int, names: Sequence[object] | None = None) -> str:
+    """Say where a value stands in a table."""
+    return f"row {row}, column {column}" + (f" ({shown(names[column])})" if names else "")
+
+
+def read_only(array: Array) -> Array:
+    """View an array without the right to write; the array itself keeps its own flags."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def first_masked(array: object) -> tuple[int, ...] | None:
+    """Find the first place that a numpy masked array hides."""
+    # Asked of subclasses only, because numpy imports its masked arrays when they are first named.
+    if type(array) is np.ndarray or not isinstance(array, np.ndarray):
+        return None
+    if not isinstance(array, np.ma.MaskedArray) or not np.ma.is_masked(array):
+        return None
+    return tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(array))[0])
+
+
+def real_dtype(dtype: np.dtype[Any], *, name: str) -> np.dtype[np.float64] | np.dtype[np.float32]:
+    """Choose float32 for floats of at most 32 bits and float64 for every other real number."""
+    match dtype.kind:
+        case "f" if dtype.itemsize <= 4:
+            return np.dtype(np.float32)
+        case "f" | "b" | "i" | "u":
+            return np.dtype(np.float64)
+        case "c":
+            raise DataTypeError(
+                f"Complex data not supported: {name} has dtype {dtype}. "
+                f"Hand in {name}.real and {name}.imag as separate columns."
+            )
+    raise DataTypeError(
+        f"{name} has dtype {dtype}, but must hold real numbers. Convert text that spells numbers with "
+        f"{name}.astype(float), one-hot encode categories, and count dates from a reference date."
+    )
+
+
+def require_exact(values: NDArray[Any], *, name: str, where: Place) -> None:
+    """Refuse integers and long floats that float64 would round.
+
+    Parameters
+    ----------
+    values : ndarray of real numbers
+        Any shape.
+    name : str
+        What the values are called in messages.
+    where : callable
+        Takes a position in the flattened values and says where that is.
+    """
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        inexact = _rounded_integers(values)
+    elif values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        inexact = _rounded_floats(values)
+    else:
+        return
+    if inexact.size:
+        first = int(inexact[0])
+        raise _would_round(values.flat[first], name=name, place=where(first))
+
+
+def as_reals(values: NDArray[Any], *, name: str, where: Place) -> Reals:
+    """Give the values as a read-only, aligned, native, C-contiguous float64 or float32 array.
+
+    No copy where the values already are that; otherwise one conversion.
+
+    Parameters
+    ----------
+    values : ndarray
+        Any shape, any dtype.
+    name : str
+        What the values are called in messages.
+    where : callable
+        Takes a position in the flattened values and says where that is.
+
+    Returns
+    -------
+    ndarray
+        The same values, the same shape.
+    """
+    if values.dtype.kind == "O":
+        values = _from_objects(values, name=name, where=where)
+    dtype = real_dtype(values.dtype, name=name)
+    require_exact(values, name=name, where=where)
+    reals: Reals = np.require(values, dtype=dtype, requirements=["C", "A"])
+    return read_only(reals)
+
+
+def _rounded_integers(values: NDArray[Any]) -> NDArray[np.intp]:
+    limit = 2**EXACT_BITS
+    if values.max(initial=0) <= limit and values.min(initial=0) >= -limit:
+        return np.empty(0, np.intp)
+    # An integer fits when what is left of it after its trailing zero bits does. The magnitude of the smallest
+    # int64 wraps round to itself in abs, and is right again as uint64.
+    magnitude = np.abs(values).astype(np.uint64)
+    lowest_bit = np.maximum(magnitude & (~magnitude + np.uint64(1)), np.uint64(1))
+    return np.flatnonzero(magnitude // lowest_bit > limit)
+
+
+def _rounded_floats(values: NDArray[Any]) -> NDArray[np.intp]:
+    with np.errstate(over="ignore"):
+        return np.flatnonzero((values.astype(np.float64) != values) & ~np.isnan(values))
+
+
+def _from_objects(values: NDArray[Any], *, name: str, where: Place) -> Floats:
+    floats = np.empty(values.size)
+    for position, value in enumerate(values.flat):
+        floats[position] = value if type(value) is float else _as_float(value, position, name, where)
+    return floats.reshape(values.shape)
+
+
+def _as_float(value: Any, position: int, name: str, where: Place) -> float:
+    if not isinstance(value, Real | np.bool_):
+        # The first words are the ones scikit-learn's estimator checks look for.
+        raise DataTypeError(
+            f"Every value of the {name} argument must be a number, and no string that spells a number: the "
+            f"one at {where(position)} is {shown(value)} ({type(value).__name__}). Convert it with float, "
+            "one-hot encode categories, and drop or impute what is missing."
+        )
+    if isinstance(value, Integral):
+        value = int(value)  # Python compares integers and floats exactly; numpy rounds the integer first
+    try:
+        number = float(value)
+    except OverflowError:
+        raise _would_round(value, name=name, place=where(position)) from None
+    if number != value and value == value:
+        raise _would_round(value, name=name, place=where(position))
+    return number
+
+
+def _would_round(value: Any, *, name: str, place: str) -> DataTypeError:
+    # In full, as reprlib would leave out the digits that matter, unless Python refuses so many.
+    large = isinstance(value, int) and value.bit_length() > 10_000
+    written = f"an integer of {value.bit_length()} bits" if large else str(value)
+    return DataTypeError(
+        f"{name} at {place} is {written}, which float64 would round. Scale the values down (integers are "
+        f"safe up to 2**{EXACT_BITS}), or accept the rounding with an explicit conversion to float64."
+    )

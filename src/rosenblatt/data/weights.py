@@ -1,0 +1,148 @@
+"""Weights of rows and of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.labels import listed
+from rosenblatt.data.reals import as_reals, first_masked, read_only, shown
+from rosenblatt.exceptions import DataTypeError, ParameterError, WeightError
+from rosenblatt.typing import Floats, Ints
+
+__all__ = ["as_weight", "class_weights"]
+
+
+def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Give the weight of each row, read-only.
+
+    Parameters
+    ----------
+    sample_weight : None, number, or sequence of numbers
+        None stays None; a number is every row's weight. Finite, not negative, and not all zero.
+    n_rows : int
+        How many weights there must be.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,), or None
+        No copy where `sample_weight` already is a contiguous float64 array.
+
+    Raises
+    ------
+    WeightError
+        Whatever is wrong with the weights, with the row where it is.
+
+    Examples
+    --------
+    >>> as_weight([1, 0, 2], 3)
+    array([1., 0., 2.])
+    """
+    if sample_weight is None:
+        return None
+    given = _as_array(sample_weight)
+    if given.ndim == 0:
+        given = np.full(n_rows, given)
+    if given.ndim != 1 or len(given) != n_rows:
+        raise WeightError(
+            f"sample_weight has shape {given.shape}, but must be one number or one number for each of the "
+            f"{n_rows} rows. Flatten it, or leave out what belongs to no row."
+        )
+    try:
+        reals = as_reals(given, name="sample_weight", where=lambda row: f"row {row}")
+    except DataTypeError as error:
+        raise WeightError(str(error)) from None
+    weight: Floats = read_only(reals.astype(np.float64, copy=False))
+    usable = np.isfinite(weight) & (weight >= 0)
+    if not usable.all():
+        row = int(np.argmin(usable))
+        raise WeightError(
+            f"sample_weight is {weight[row]} at row {row}, but must be finite and not negative. "
+            "Use 0 to leave a row out."
+        )
+    if not weight.any():
+        raise WeightError("sample_weight is zero at every row, so nothing is left to learn from. Raise some.")
+    return weight
+
+
+def class_weights(class_weight: Any, codes: Ints, classes: NDArray[Any]) -> Floats | None:
+    """Give the weight of each class.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced", or mapping of label to weight
+        None stays None. In a mapping, labels that are left out count 1. "balanced" gives every class that
+        occurs in `codes` the same total, ``n_rows / (n_classes * count)`` a row; one that does not counts 1.
+    codes : ndarray of int64
+        The class of each row.
+    classes : ndarray
+        The labels that the codes stand for.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_classes,), or None
+        In the order of `classes`, read-only.
+
+    Raises
+    ------
+    WeightError
+        A label that is no class, a weight that is negative or not finite, or no weight above zero.
+    ParameterError
+        Anything but None, "balanced" or a mapping.
+
+    Examples
+    --------
+    >>> class_weights("balanced", np.array([0, 0, 0, 1]), np.array(["ham", "spam"]))
+    array([0.66666667, 2.        ])
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return read_only(_balanced(codes, len(classes)))
+    if isinstance(class_weight, Mapping):
+        return read_only(_from_mapping(class_weight, classes))
+    raise ParameterError(
+        f"class_weight is {shown(class_weight)}, but must be None, 'balanced' or a dict of label to weight."
+    )
+
+
+def _as_array(sample_weight: Any) -> NDArray[Any]:
+    masked = first_masked(sample_weight)
+    if masked is not None:
+        raise WeightError(f"sample_weight is masked at row {masked[0]}. Use 0 to leave a row out.")
+    try:
+        return np.asarray(sample_weight)
+    except ValueError as error:
+        raise WeightError(f"sample_weight must be a flat sequence of numbers. ({error})") from error
+
+
+def _balanced(codes: Ints, n_classes: int) -> Floats:
+    counts = np.bincount(codes, minlength=n_classes)
+    occurs = counts > 0
+    weights = np.ones(n_classes)
+    weights[occurs] = len(codes) / (np.count_nonzero(occurs) * counts[occurs])
+    return weights
+
+
+def _from_mapping(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> Floats:
+    code_of = {label: code for code, label in enumerate(classes)}
+    weights = np.ones(len(classes))
+    for label, weight in class_weight.items():
+        if label not in code_of:
+            raise WeightError(
+                f"class_weight names {shown(label)}, which is none of the classes {listed(classes)}. "
+                "Leave it out or correct the label."
+            )
+        if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
+            raise WeightError(
+                f"class_weight of {shown(label)} is {shown(weight)}, but must be a finite number "
+                "and not negative. Use 0 to leave a class out."
+            )
+        weights[code_of[label]] = weight
+    if not weights.any():
+        raise WeightError("class_weight is zero for every class, so nothing is left to learn from. Raise some.")
+    return weights

@@ -1,0 +1,129 @@
+"""Random rows whose largest margin is known exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from rosenblatt.datasets.arguments import Seed, check_share, flip_share, float_type, whole
+from rosenblatt.datasets.dataset import Dataset
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.typing import Floats, Reals
+
+__all__ = ["make_separable"]
+
+_CHUNK = 1 << 16
+"""About how many numbers to work on at a time, so that they stay in cache. No result depends on it."""
+
+
+def make_separable(
+    n: int,
+    d: int,
+    *,
+    margin: float,
+    seed: Seed,
+    flip: float = 0.0,
+    radius: float = 1.0,
+    dtype: DTypeLike = np.float64,
+) -> Dataset[Reals]:
+    """Return separable rows whose largest geometric margin is exactly `margin`, with a bias or without.
+
+    The normal ``w`` has entries ±2⁻ʲ on 4ʲ ≤ d random coordinates and zeros elsewhere, so its length is
+    exactly one. Two rows are ±margin·w: they are 2·margin apart, so no hyperplane keeps more than
+    `margin` from both. Every other row keeps strictly more from the hyperplane ``<w, x> = 0``, and every
+    row lies within `radius` of the origin: the perceptron without bias makes at most (radius/margin)²
+    mistakes.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of rows (at least 2) and of features. Half the rows are positive, one more if n is odd.
+    margin : float
+        The largest margin, between 0 and `radius`. A float32 set has the nearest float32, which is what
+        the attribute ``margin`` holds.
+    seed : int or numpy Generator
+        Where the randomness comes from.
+    flip : float
+        This share of the labels, up to one half, is flipped, at random. Nothing is promised of the
+        margin then, and the attribute ``margin`` is None.
+    radius : float
+        No row is longer than this.
+    dtype : float64 or float32
+        How the rows are stored.
+
+    Examples
+    --------
+    >>> data = make_separable(100, 5, margin=0.1, seed=0)
+    >>> float((data.y * (data.X @ data.w)).min())
+    0.1
+    """
+    n, d, rng = whole("n", n, 2), whole("d", d, 1), np.random.default_rng(seed)
+    kind = float_type(dtype)
+    check_share(flip)
+    radius = float(radius)
+    margin, gap = _check_margin(float(margin), radius, d, kind)
+
+    w = _exact_unit_vector(d, rng)
+    y = rng.permutation(np.where(np.arange(n) % 2, -1, 1)).astype(np.int64)
+
+    # Heights over the hyperplane spread as they do in a ball filled evenly, but starting at the margin;
+    # the rest of each row fills the slice of the ball at its height evenly.
+    low, high = margin + gap, radius - gap
+    height = y * (low + (high - low) * np.sqrt(rng.beta(0.5, (d + 1) / 2, n)))
+    width = np.sqrt(np.maximum(high - np.abs(height), 0.0)) * np.sqrt(high + np.abs(height))
+    across = width * rng.random(n) ** (1 / max(d - 1, 1))
+
+    X = np.empty((n, d), kind)
+    step = max(1, _CHUNK // d)
+    for start in range(0, n, step):
+        part = slice(start, min(start + step, n))
+        X[part] = _rows_at(height[part], across[part], w, rng)
+    for sign in (1, -1):
+        X[rng.choice(np.flatnonzero(y == sign))] = sign * margin * w
+
+    flipped = flip_share(y, flip, rng)
+    text = f"Random rows with margin {margin:g} and radius {radius:g}, {flipped.size} labels flipped."
+    known = None if flipped.size else margin
+    return Dataset(X, y, name="separable", description=text, w=w, margin=known, flipped=flipped)
+
+
+def _check_margin(margin: float, radius: float, d: int, kind: np.dtype[Any]) -> tuple[float, float]:
+    """Return the margin as `kind` holds it, and the gap that keeps all other rows strictly above it.
+
+    Why the gap is enough: x has the height <w, x> that was asked for up to the rounding of one dot
+    product of d terms and one subtraction in float64, and of storing x as `kind`. As ‖w‖ = 1 the first is
+    at most (d + 4)·eps64·‖x‖ and the second at most eps·‖x‖; the gap is more than twice their sum. The
+    same holds for the length of x against `radius`.
+    """
+    limits = np.finfo(kind)
+    most, tiny, eps, eps64 = map(float, (limits.max, limits.tiny, limits.eps, np.finfo(np.float64).eps))
+    if not 0 < radius <= most:
+        raise ParameterError(f"radius must be positive and within {kind}, got {radius!r}")
+    if not 0 < margin < radius:
+        raise ParameterError(f"margin must lie between 0 and radius = {radius!r}, got {margin!r}")
+    stored = float(kind.type(margin))
+    gap = (4 * eps + 4 * (d + 16) * eps64) * radius
+    if stored + gap >= radius - gap:
+        raise ParameterError(f"margin {margin!r} leaves {kind} rows no room below radius = {radius!r}")
+    if stored < (d + 16) * tiny / eps:  # nothing above holds for subnormal numbers
+        raise ParameterError(f"margin {margin!r} is too small for {kind}: enlarge margin and radius")
+    return stored, gap
+
+
+def _exact_unit_vector(d: int, rng: np.random.Generator) -> Floats:
+    j = (d.bit_length() - 1) // 2  # the largest j with 4ʲ ≤ d
+    w = np.zeros(d)
+    w[rng.choice(d, 4**j, replace=False)] = rng.choice([-1.0, 1.0], 4**j) * 2.0**-j
+    return w
+
+
+def _rows_at(height: Floats, across: Floats, w: Floats, rng: np.random.Generator) -> Floats:
+    """Draw rows with <w, x> = height whose part orthogonal to w has length `across`."""
+    G = rng.standard_normal((height.size, w.size))
+    G -= (G * w).sum(axis=1)[:, None] * w
+    length = np.sqrt((G * G).sum(axis=1))
+    G *= np.divide(across, length, out=np.zeros_like(length), where=length > 0)[:, None]
+    G += (height - (G * w).sum(axis=1))[:, None] * w  # measured again: scaling up scales rounding up, too
+    return G

@@ -1,0 +1,1 @@
+"""Thin scikit-learn shells: parameters in, attributes out, no algorithm inside."""

@@ -1,0 +1,151 @@
+"""What every classifier with one hyperplane has in common once it is trained."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+
+from rosenblatt.data.features import Features, as_rows
+from rosenblatt.data.targets import is_column
+from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.state import State
+from rosenblatt.typing import Floats
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Prediction by a state, and its attributes.
+
+    The attributes are read from the state when asked for, so that learning one more example costs nothing but
+    the learning; they are copies, so that it changes nothing handed out before.
+    """
+
+    zero: int
+    _state: State
+    _width: int
+    _classes: NDArray[Any]
+    _names: tuple[str, ...] | None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return f(x) = <w, x> + b for every row: positive on the side of ``classes_[1]``."""
+        model = self._model()
+        return model.decision(self._features(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of every row."""
+        model = self._model()
+        return model.predict(self._features(X))
+
+    @property
+    def coef_(self) -> Floats:
+        """The normal vector of the hyperplane, shape (1, n_features)."""
+        return self._model("coef_").coef.reshape(1, -1)
+
+    @property
+    def intercept_(self) -> Floats:
+        """The bias, shape (1,)."""
+        return self._model("intercept_").weights[-1:]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, that of the positive side last."""
+        self._require_fitted("classes_")
+        return self._classes
+
+    @property
+    def t_(self) -> int:
+        """The visits made since the start."""
+        self._require_fitted("t_")
+        return self._state.visits
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features."""
+        self._require_fitted("n_features_in_")
+        return self._width
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, where the data had any."""
+        self._require_fitted("feature_names_in_")
+        if self._names is None:
+            raise AttributeError("The training data had no feature names.")
+        return np.array(self._names, dtype=object)
+
+    def _model(self, attribute: str | None = None) -> LinearModel:
+        self._require_fitted(attribute)
+        weights = self._state.hypothesis()
+        if self._width < self._state.n_features:  # a stream keeps room for features to come
+            weights = np.append(weights[: self._width], weights[-1])
+        return LinearModel(weights, self._classes, self.zero)
+
+    def _require_fitted(self, attribute: str | None = None) -> None:
+        if not self.__sklearn_is_fitted__():
+            name = type(self).__name__
+            if attribute is not None:
+                raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
+            raise NotFittedError(f"This {name} is not trained yet. Call fit or partial_fit first.")
+
+    def _features(self, X: Any) -> Features:
+        features = as_rows(X)
+        self._check_features(features)
+        return features
+
+    def _check_features(self, features: Features) -> None:
+        """Require the features the model was trained on."""
+        name = type(self).__name__
+        if features.n_features != self._width:
+            raise ShapeError(
+                f"X has {features.n_features} features, but {name} is expecting {self._width} features as input. "
+                "Pass the same features in the same order as in training."
+            )
+        if features.names is None and self._names is None:
+            return
+        if features.names is None:
+            warnings.warn(
+                f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4
+            )
+        elif self._names is None:
+            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+        elif features.names != self._names:
+            raise InputError(_difference(self._names, features.names))
+
+
+def warn_of_column(y: Any) -> None:
+    """Warn where y is a column, as scikit-learn does."""
+    if is_column(y):
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+
+
+def _difference(known: tuple[str, ...], given: tuple[str, ...]) -> str:
+    """Say how feature names differ, in scikit-learn's words."""
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(given) - set(known)), sorted(set(known) - set(given))
+    for title, names in (
+        ("Feature names unseen at fit time", unseen),
+        ("Feature names seen at fit time, yet now missing", missing),
+    ):
+        if names:
+            message += f"{title}:\n" + "".join(f"- {name}\n" for name in names[:5]) + "- ...\n" * (len(names) > 5)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message

@@ -1,0 +1,221 @@
+"""Learning from a stream, chunk by chunk or one example at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.labels import as_labels, listed
+from rosenblatt.data.single import Vocabulary, vector_row
+from rosenblatt.data.targets import one_a_row
+from rosenblatt.data.weights import as_weight
+from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._parameters import generator
+from rosenblatt.exceptions import InputError, LabelError
+from rosenblatt.learners.stream import Stream
+from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.passes import score_row
+from rosenblatt.trace.record import Trace
+from rosenblatt.typing import Ints
+
+FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_")
+
+
+class OnlineLearning(LinearClassifier):
+    """`partial_fit`, `learn_one`, `predict_one`, and what is known of a stream."""
+
+    trace: Any
+    init: Any
+    random_state: Any
+    _stream: Stream | None
+    _vocabulary: Vocabulary | None
+    _fit_counts: list[int]
+    _trace: Trace
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Visit the rows of a chunk once, in the order they come.
+
+        Chunks, single rows, and one `fit` of one cyclic pass over all of them leave the same bits. `order` and
+        `shuffle` are for `fit`: the order of a stream is the stream's.
+
+        Parameters
+        ----------
+        X, y : array-like
+            A chunk of examples and their labels.
+        classes : sequence of two labels or None
+            The classes, if they are to be known from the first call on; None takes them as they come.
+        sample_weight : array-like or None
+            Multiplies the step of each row.
+
+        Returns
+        -------
+        Perceptron
+            Itself. If a row cannot be used, it is as it was before the chunk.
+        """
+        features = as_rows(X)
+        warn_of_column(y)
+        codes, found = as_labels(one_a_row(y, features.n_rows), features.n_rows)
+        weight = as_weight(sample_weight, features.n_rows)
+        if self.__sklearn_is_fitted__():
+            self._check_features(features)
+        stream = self._stream_for(features.rows, found[codes[0]], features.n_features, classes).fork()
+        pull = stream.pulls(found.tolist())[codes]
+        stream.learn_rows(features, pull if weight is None else pull * weight)
+        self._follow(stream, features.n_features, features.names)
+        return self
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Visit one example.
+
+        Parameters
+        ----------
+        x : sequence of numbers, or mapping of feature names to values
+            The example. Names never met before become features, names left out are zero.
+        y : label
+            Its class. The two classes may be met on the way.
+
+        Returns
+        -------
+        Perceptron
+            Itself. If the example cannot be used, it is as it was.
+        """
+        stream = self.__dict__.get("_stream")
+        if stream is None or type(x) is not np.ndarray:
+            return self._learn_first_or_mapping(x, y)
+        stream.learn_row(vector_row(x, self._width), stream.pull(y))
+        if stream.state is not self._state:
+            self._follow(stream, self._width, self._names)
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
+        self._require_fitted()
+        state = self._state
+        row = (
+            self._known_vocabulary().row(x, learn=False) if isinstance(x, Mapping) else vector_row(x, self._width)
+        )
+        weights = state.w if state.u is None and self._width == state.n_features else self._model().weights
+        f = score_row(row, weights)
+        if f - f != 0.0:
+            require_finite(Features(row, 1, self._width), name="x")
+        positive = f >= 0.0 if self.zero > 0 else f > 0.0
+        return self._classes[-1 if positive else 0]
+
+    @property
+    def n_mistakes_(self) -> int:
+        """The mistakes made so far."""
+        return int(self.mistakes_per_pass_.sum())
+
+    @property
+    def mistakes_per_pass_(self) -> Ints:
+        """The mistakes of each pass; a stream is one."""
+        self._require_fitted("mistakes_per_pass_")
+        stream = [] if self._stream is None else [self._stream.mistakes]
+        return np.array([*self._fit_counts, *stream], np.int64)
+
+    @property
+    def trace_(self) -> Trace:
+        """The record of the run: of the last fit, or of the stream since."""
+        self._require_fitted("trace_")
+        if self.trace is None:
+            raise AttributeError("This run kept no trace, as trace=None asks for.")
+        return self._trace if self._stream is None else self._stream.trace(self._width, self.zero)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a stream under way goes on by the new rule."""
+        super().set_params(**params)
+        stream = self.__dict__.get("_stream")
+        if stream is not None:
+            settings.check_parameters(self)
+            stream.rule, stream.radius = settings.make_rule(self, None)
+        return self
+
+    def _learn_first_or_mapping(self, x: Any, y: Any) -> Self:
+        vocabulary = None
+        if isinstance(x, Mapping):
+            vocabulary = self._known_vocabulary()
+            row: Rows = vocabulary.row(x, learn=True)
+            width = len(vocabulary)
+        else:
+            row = vector_row(x, self.__dict__.get("_width"))
+            width = row.shape[1]  # type: ignore[union-attr]
+        stream = self._stream_for(row, y, width, None)
+        if width > stream.state.n_features:
+            stream.grow(max(width, 2 * stream.state.n_features))
+        stream.learn_row(row, stream.pull(y))
+        names = self.__dict__.get("_names") if vocabulary is None else vocabulary.names
+        self._follow(stream, width, names)
+        self._vocabulary = vocabulary
+        return self
+
+    def _stream_for(self, rows: Rows, first_label: Any, n_features: int, classes: Any) -> Stream:
+        """Return the stream under way, or a new one that begins with these rows."""
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is not None:
+            _require_same(classes, stream.classes)
+            return stream
+        settings.check_parameters(self)
+        rule, radius = settings.make_rule(self, None)
+        fitted = self.__sklearn_is_fitted__()
+        if fitted:
+            _require_same(classes, self._classes)
+        state = (
+            self._state.copy() if fitted else settings.start_from(self, n_features, generator(self.random_state))
+        )
+        stream = Stream(
+            state,
+            rule,
+            classes=self._classes if fitted else _declared(classes),
+            class_weight=settings.label_weights(self),
+            may_mirror=rule.tie_plus == rule.tie_minus and self.init != "random",
+            detail=settings.detail(self, stream=True),
+            radius=radius,
+        )
+        if self.init == "first" and not fitted:
+            stream.begin_at(rows, first_label)
+        return stream
+
+    def _follow(self, stream: Stream, width: int, names: Any) -> None:
+        """Publish where a stream stands."""
+        for attribute in FIT_ONLY:
+            self.__dict__.pop(attribute, None)
+        self._fit_counts = self.__dict__.get("_fit_counts", [])
+        self._vocabulary = self.__dict__.get("_vocabulary")
+        self._stream, self._state, self._classes = stream, stream.state, stream.classes
+        self._width, self._names = width, names
+
+    def _known_vocabulary(self) -> Vocabulary:
+        vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")
+        if vocabulary is not None:
+            return vocabulary
+        if not self.__sklearn_is_fitted__():
+            return Vocabulary(grows=True)
+        if self._names is not None:
+            return Vocabulary(self._names, grows=False)
+        raise InputError(
+            "x is a mapping of feature names to values, but the model was trained on features without names. "
+            "Pass a sequence of values."
+        )
+
+
+def _declared(classes: Any) -> NDArray[Any]:
+    """Return the classes declared on the first call, sorted; none if there are none."""
+    if classes is None:
+        return np.empty(0, dtype=object)
+    labels = list(classes)
+    _, found = as_labels(labels, len(labels))
+    if len(found) != 2:
+        raise LabelError(f"classes={labels!r} must name two different classes.")
+    return found
+
+
+def _require_same(classes: Any, known: NDArray[Any]) -> None:
+    if classes is not None and not np.array_equal(_declared(classes), known):
+        raise LabelError(
+            f"classes={list(classes)!r} is not the same as on last call to partial_fit: {listed(known)}."
+        )

@@ -1,0 +1,138 @@
+"""From the constructor's parameters, checked, to what the learners take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.targets import object_array
+from rosenblatt.data.weights import class_weights
+from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number
+from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
+from rosenblatt.learners.order import Order, make_order
+from rosenblatt.loops.passes import largest_square
+from rosenblatt.loops.rules import Rule, tie_shares
+from rosenblatt.model.state import State
+from rosenblatt.trace.recorder import Detail
+from rosenblatt.typing import Floats
+
+
+def check_parameters(p: Any) -> None:
+    """Require every parameter to be usable; nothing has been done by then."""
+    if p.penalty is not None:
+        raise ParameterError(
+            f"penalty={p.penalty!r} is not available in this version. Use penalty=None, the perceptron itself."
+        )
+    for name in ("fit_intercept", "shuffle", "early_stopping", "warm_start", "average"):
+        check_flag(name, getattr(p, name))
+    check_count("max_iter", p.max_iter)
+    check_number("eta0", p.eta0, above=0)
+    check_number("margin", p.margin, least=0)
+    check_number("validation_fraction", p.validation_fraction, above=0, below=1)
+    if p.n_iter_no_change is not None:
+        check_count("n_iter_no_change", p.n_iter_no_change)
+    if p.tol is not None:
+        check_number("tol", p.tol)
+    if p.max_time is not None:
+        check_number("max_time", p.max_time, above=0)
+    if p.radius is not None:
+        check_number("radius", p.radius, above=0)
+    if p.bias is None or isinstance(p.bias, str):
+        check_choice("bias", p.bias, ("unit", "radius", None))
+    else:
+        check_number("bias", p.bias, least=0)
+    check_choice("zero", p.zero, (-1, 1))
+    check_choice("tie", p.tie, ("mistake", "sign", "half", "correct"))
+    check_choice("init", p.init, ("zero", "random", "first"))
+    check_choice("multiclass", p.multiclass, ("direct", "ovr", "ovo"))
+    check_choice("trace", p.trace, ("auto", "mistakes", "counts", None))
+
+
+def make_rule(p: Any, batch: Batch | None) -> tuple[Rule, float | None]:
+    """Return the rule, and the radius R if it uses one; without a batch the radius must be given."""
+    bias = p.bias if p.fit_intercept else None
+    radius = None
+    match bias:
+        case None:
+            beta = 0.0
+        case "unit":
+            beta = 1.0
+        case "radius" if p.radius is not None:
+            radius, beta = float(p.radius), float(p.radius) ** 2
+        case "radius":
+            if batch is None:
+                raise ParameterError(
+                    "bias='radius' needs R, the largest norm of a row, which a stream has yet to show. "
+                    "Pass radius=R, or use bias='unit'."
+                )
+            beta = largest_square(batch.rows, batch.n_rows)
+            radius = float(np.sqrt(beta))
+        case _:
+            beta = float(bias)
+    return Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero)), radius
+
+
+def resolve_order(p: Any, n_rows: int, rng: np.random.Generator) -> Order:
+    """Return the order of visits; `shuffle=False` turns the default order into the cyclic one."""
+    order = p.order
+    if not p.shuffle and isinstance(order, str):
+        if order == "random":
+            raise ParameterError("order='random' contradicts shuffle=False. Drop one of them.")
+        order = "cyclic" if order == "shuffle" else order
+    return make_order(order, n_rows, rng)
+
+
+def detail(p: Any, *, stream: bool) -> Detail:
+    """Return what to keep: by default the mistakes of a fit, but only the counts of a stream."""
+    if p.trace == "auto":
+        return "counts" if stream else "mistakes"
+    kept: Detail = p.trace
+    return kept
+
+
+def label_weights(p: Any) -> Mapping[Any, float]:
+    """Return the class weights of a stream, label by label; "balanced" cannot be known there."""
+    if p.class_weight is None:
+        return {}
+    if isinstance(p.class_weight, str):
+        raise ParameterError(
+            f"class_weight={p.class_weight!r} needs all labels at once, which a stream does not have. "
+            "Pass a dict of label to weight."
+        )
+    labels = list(p.class_weight)
+    weights = class_weights(p.class_weight, np.arange(len(labels)), object_array(labels))
+    return dict(zip(labels, np.asarray(weights).tolist(), strict=True))
+
+
+def start_from(p: Any, n_features: int, rng: np.random.Generator) -> State:
+    """Return the start that `init` names; "first" begins at zero and adds the first row later."""
+    state = State.zero(n_features, average=p.average)
+    if p.init == "random":
+        has_bias = p.fit_intercept and p.bias is not None
+        state.w[: n_features + has_bias] = rng.standard_normal(n_features + has_bias)
+    return state
+
+
+def given_start(p: Any, n_features: int, coef_init: Any, intercept_init: Any) -> State:
+    """Return the start that `coef_init` and `intercept_init` give; what is not given is zero."""
+    state = State.zero(n_features, average=p.average)
+    if coef_init is not None:
+        state.w[:-1] = _numbers("coef_init", coef_init, n_features)
+    if intercept_init is not None:
+        state.w[-1] = _numbers("intercept_init", intercept_init, 1)[0]
+    return state
+
+
+def _numbers(name: str, value: Any, size: int) -> Floats:
+    numbers = np.asarray(value, np.float64)
+    if numbers.size != size:
+        raise ShapeError(f"{name} has shape {numbers.shape}, but {size} values are needed: one for each weight.")
+    if not np.isfinite(numbers).all():
+        at = int(np.flatnonzero(~np.isfinite(numbers.reshape(-1)))[0])
+        raise NonFiniteError(
+            f"{name} holds {numbers.reshape(-1)[at]} at position {at}. Start from finite weights."
+        )
+    return numbers.reshape(-1)

@@ -1,0 +1,311 @@
+"""The perceptron as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from contextlib import nullcontext
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.labels import listed
+from rosenblatt.data.weights import class_weights
+from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._parameters import generator
+from rosenblatt.estimators._progress import progress_bar
+from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.learners.perceptron import Plan, Run, fit, signed_weights
+from rosenblatt.learners.validation import hold_out
+from rosenblatt.model.state import State
+
+
+class Perceptron(OnlineLearning, LinearClassifier):
+    """The perceptron, with every convention of the literature by name, and every end of training explained.
+
+    Takes all parameters of scikit-learn's ``Perceptron`` with their meaning, and more. By default training
+    goes on until a pass makes no mistake; see `stop_reason_` for why it ended otherwise.
+
+    Parameters
+    ----------
+    penalty : None
+        Not available in this version.
+    alpha, l1_ratio : float
+        Of the penalty; without effect.
+    fit_intercept : bool
+        False means ``bias=None``.
+    max_iter : int
+        The most passes over the data.
+    tol : float or None
+        If given, training also ends when the mean loss of a pass has not fallen by `tol` for
+        `n_iter_no_change` passes (5 if that is None), as in scikit-learn.
+    shuffle : bool
+        False means ``order="cyclic"``.
+    verbose : int
+        1 shows a progress bar and says how training ended, on standard error.
+    eta0 : float
+        The learning rate η.
+    n_jobs : None
+        Two classes are one machine; without effect.
+    random_state : int, RandomState, Generator or None
+        The seed of all that is random: order, start, rows held out.
+    early_stopping : bool
+        Hold out `validation_fraction` of each class, end when their error has not fallen for
+        `n_iter_no_change` passes (by default the larger of 10 and half of the passes so far), and return the
+        best hypothesis by it.
+    validation_fraction : float
+        The share held out.
+    n_iter_no_change : int or None
+        How many passes without a new minimum of mistakes end training on a plateau. None: the largest of 10,
+        half of the passes so far, and 5·10⁸ / values stored in X.
+    class_weight : dict, "balanced" or None
+        Multiplies the step of each class.
+    warm_start : bool
+        Go on from the last fit: weights, averaging and random order continue as if it had not ended.
+    bias : {"unit", "radius"}, float or None
+        What the bias gains with each step: 1 (S-8), R² (S-7), β, or nothing because there is none (S-10).
+    radius : float or None
+        R, the largest norm of a row; found from the data if None. A stream needs it given.
+    zero : {-1, +1}
+        The side that f = 0 belongs to (S-2).
+    tie : {"mistake", "sign", "half", "correct"}
+        What y f = margin is: a mistake, a mistake where sgn(0) = `zero` is not the label, half a step, or
+        no mistake (S-9).
+    init : {"zero", "random", "first"}
+        The start: the origin, standard normal weights, or y₁x₁ of the first row visited (S-10, S-11).
+    order : {"shuffle", "cyclic", "random"}, array, list of arrays or callable
+        The order of visits in `fit` (S-12). An array of row numbers is one pass, repeated; a list of arrays,
+        or a callable of the pass number from 1, gives each pass its own.
+    margin : float
+        A visit is a mistake if y f ≤ margin.
+    average : bool
+        Predict by the average of the hypotheses after each visit.
+    multiclass : {"direct", "ovr", "ovo"}
+        How more than two classes are told apart; this version takes two.
+    max_time : float or None
+        The most seconds `fit` may train.
+    trace : {"auto", "mistakes", "counts"} or None
+        What to keep of a run. "auto": every mistake of a fit, the counts of a stream.
+    callbacks : sequence of callables or None
+        Each is called after each pass with a `PassReport`; training ends if one returns True.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray, shapes (1, n_features) and (1,)
+        The hyperplane.
+    classes_ : ndarray, shape (2,)
+        The labels of the negative and of the positive side.
+    n_iter_ : int
+        Passes made by the last `fit`.
+    n_mistakes_, mistakes_per_pass_ : int, ndarray
+        Mistakes made, and in each pass.
+    converged_ : bool
+        Whether every training row is right under the hypothesis.
+    stop_reason_ : str
+        "separated", "plateau", "tol", "max_iter", "max_time", "validation" or "interrupted".
+    trace_ : Trace
+        The record of the run.
+    curve_ : Curve
+        Training and validation error over passes (S-45).
+    t_ : int
+        Visits made since the start.
+    n_features_in_, feature_names_in_
+        Of the training data.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_or
+    >>> X, y = load_or()
+    >>> clf = Perceptron(order="cyclic").fit(X, y)
+    >>> clf.coef_, clf.intercept_, clf.n_mistakes_, clf.stop_reason_
+    (array([[2., 2.]]), array([-1.]), 9, 'separated')
+    """
+
+    def __init__(
+        self,
+        *,
+        penalty: Any = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        bias: Any = "unit",
+        radius: float | None = None,
+        zero: Any = -1,
+        tie: Any = "mistake",
+        init: Any = "zero",
+        order: Any = "shuffle",
+        margin: float = 0.0,
+        average: bool = False,
+        multiclass: str = "direct",
+        max_time: float | None = None,
+        trace: Any = "auto",
+        callbacks: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.bias = bias
+        self.radius = radius
+        self.zero = zero
+        self.tie = tie
+        self.init = init
+        self.order = order
+        self.margin = margin
+        self.average = average
+        self.multiclass = multiclass
+        self.max_time = max_time
+        self.trace = trace
+        self.callbacks = callbacks
+
+    def fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Train until a stop.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,)
+            Their labels, of two classes.
+        coef_init, intercept_init : array-like or None
+            Weights to start from.
+        sample_weight : array-like or None
+            Multiplies the step of each row; a row of weight 0 makes no mistakes.
+
+        Returns
+        -------
+        Perceptron
+            Itself, trained. If anything raises, it is as it was; Ctrl-C leaves the last completed pass.
+        """
+        settings.check_parameters(self)
+        warn_of_column(y)
+        batch = as_batch(X, y, sample_weight)
+        pull = signed_weights(batch, class_weights(self.class_weight, batch.codes, batch.classes))
+        going_on = self._going_on(batch, coef_init, intercept_init)
+        rng = self._rng if going_on else generator(self.random_state)
+        start = self._start(batch, rng, going_on, coef_init, intercept_init)
+        rule, radius = settings.make_rule(self, batch)
+        bar = progress_bar(self.max_iter) if self.verbose else nullcontext()
+        with bar as show:
+            plan = Plan(
+                rule=rule,
+                order=settings.resolve_order(self, batch.n_rows, rng),
+                zero=self.zero,
+                radius=radius,
+                start_at_first=self.init == "first" and not going_on and coef_init is None,
+                max_iter=self.max_iter,
+                max_time=self.max_time,
+                tol=self.tol,
+                patience=self.n_iter_no_change,
+                held_out=hold_out(batch.codes, self.validation_fraction, rng) if self.early_stopping else None,
+                trace=settings.detail(self, stream=False),
+                callbacks=[*([show] if show else []), *(self.callbacks or ())],
+            )
+            run = fit(batch, pull, plan, start)
+        self._publish(run, batch, rng)
+        if run.interruption is not None:
+            raise run.interruption
+        return self
+
+    def _going_on(self, batch: Batch, coef_init: Any, intercept_init: Any) -> bool:
+        """Whether this fit continues the last one."""
+        if not self.warm_start or not self.__sklearn_is_fitted__() or coef_init is not None:
+            return False
+        if intercept_init is not None:
+            raise ParameterError(
+                "intercept_init without coef_init contradicts warm_start=True. Give both or none."
+            )
+        if batch.n_features != self.n_features_in_:
+            raise ShapeError(
+                f"X has {batch.n_features} features, but warm_start=True goes on from {self.n_features_in_}. "
+                "Pass the same features, or set warm_start=False."
+            )
+        if not np.array_equal(batch.classes, self.classes_):
+            raise LabelError(
+                f"y has the classes {listed(batch.classes)}, but warm_start=True goes on from "
+                f"{listed(self.classes_)}. Pass the same classes, or set warm_start=False."
+            )
+        return True
+
+    def _start(
+        self, batch: Batch, rng: np.random.Generator, going_on: bool, coef_init: Any, intercept_init: Any
+    ) -> State:
+        if going_on:
+            state = self._state.copy()
+            if self.average and state.u is None:
+                state = State(state.w, np.zeros_like(state.w))
+            return state if self.average else State(state.w, None, state.visits)
+        if coef_init is not None or intercept_init is not None:
+            return settings.given_start(self, batch.n_features, coef_init, intercept_init)
+        return settings.start_from(self, batch.n_features, rng)
+
+    def _publish(self, run: Run, batch: Batch, rng: np.random.Generator) -> None:
+        self._state, self._width, self._rng = run.state, batch.n_features, rng
+        self._classes, self._names = batch.classes, batch.names
+        self._fit_counts = run.mistakes_per_pass
+        self._stream = None
+        self._vocabulary = None
+        self.n_iter_ = len(run.mistakes_per_pass)
+        self.converged_ = run.converged
+        self.stop_reason_ = run.stop_reason
+        self.curve_ = run.curve
+        self._trace = run.trace
+        self._say_how_it_ended(run)
+
+    def _say_how_it_ended(self, run: Run) -> None:
+        counts = run.mistakes_per_pass
+        last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
+        if self.verbose:
+            print(
+                f"{run.stop_reason} after {len(counts)} passes and {sum(counts):,} mistakes. {last}",
+                file=sys.stderr,
+            )
+        if run.stuck:
+            _warn_of_limit(
+                f"{run.stuck} rows lie exactly on the hyperplane and are predicted wrong, but tie={self.tie!r} "
+                "never corrects them. Use tie='mistake', or another start."
+            )
+        elif run.stop_reason == "max_iter":
+            _warn_of_limit(
+                f"Training ended after max_iter={self.max_iter} passes without separating the data. {last} "
+                "Allow more passes, or certify whether a hyperplane exists at all."
+            )
+        elif run.stop_reason == "max_time":
+            _warn_of_limit(
+                f"Training ended after max_time={self.max_time} seconds without separating the data. {last} "
+                "Allow more time."
+            )
+
+
+def _warn_of_limit(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)

@@ -1,0 +1,73 @@
+"""Every error this package raises on purpose.
+
+The tree is small so that a caller can catch as much or as little as they like::
+
+    RosenblattError
+    ├── InputError (also a ValueError)      something handed in cannot be used
+    │   ├── ShapeError                      wrong number of dimensions, rows or features
+    │   ├── DataTypeError (also TypeError)  values that are not real numbers
+    │   ├── NonFiniteError                  NaN or infinity
+    │   ├── LabelError                      labels that do not name classes
+    │   ├── WeightError                     sample or class weights
+    │   ├── OrderError                      an order of visits
+    │   └── ParameterError                  any other argument
+    └── TrainingOverflowError               finite data, but weights beyond the largest float
+        (also a ValueError and an OverflowError)
+
+Each message names the argument, the place in it, and the way out.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DataTypeError",
+    "InputError",
+    "LabelError",
+    "NonFiniteError",
+    "OrderError",
+    "ParameterError",
+    "RosenblattError",
+    "ShapeError",
+    "TrainingOverflowError",
+    "WeightError",
+]
+
+
+class RosenblattError(Exception):
+    """Anything this package raises on purpose."""
+
+
+class InputError(RosenblattError, ValueError):
+    """Something handed in cannot be used."""
+
+
+class ShapeError(InputError):
+    """The number of dimensions, rows or features does not fit."""
+
+
+class DataTypeError(InputError, TypeError):
+    """Values that are not real numbers, or that float64 cannot hold."""
+
+
+class NonFiniteError(InputError):
+    """NaN or infinity where a number is needed."""
+
+
+class LabelError(InputError):
+    """Labels that do not name the classes of a problem."""
+
+
+class WeightError(InputError):
+    """Sample or class weights that are negative, not finite, or of the wrong length."""
+
+
+class OrderError(InputError):
+    """An order of visits that names rows which do not exist."""
+
+
+class ParameterError(InputError):
+    """An argument outside the values it may take."""
+
+
+class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
+    """Training on finite data drove a score or a weight beyond the largest float."""

@@ -1,0 +1,166 @@
+"""The geometry of a hyperplane D = {x : <w, x> + b = 0}: distances, projections, margins.
+
+Every function takes one row (1-D) and returns one value, or many rows (2-D, dense or sparse) and returns
+one value for each.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError
+from rosenblatt.typing import Floats
+
+__all__ = ["decision", "functional_margin", "geometric_margin", "normalise", "project", "signed_distance"]
+
+Rows: TypeAlias = Any
+"""One row or many: anything `numpy.asarray` takes, or a scipy sparse array."""
+
+
+def decision(X: Rows, w: Any, b: float = 0.0) -> Floats:
+    """Return f(x) = <w, x> + b.
+
+    Parameters
+    ----------
+    X : array of shape (d,) or (n, d), or sparse array
+        One row, or many.
+    w : array of shape (d,)
+        The normal vector; it may be zero here.
+    b : float
+        The bias.
+
+    Examples
+    --------
+    >>> decision([[1, 1], [0, 0]], [3, 4], -2)
+    array([ 5., -2.])
+    """
+    X, w = _rows(X), _vector(w)
+    if X.shape[-1] != w.size:
+        raise ShapeError(f"X has {X.shape[-1]} features but w has {w.size} entries: they must agree")
+    return np.asarray(X @ w + b, dtype=np.float64)[()]
+
+
+def signed_distance(X: Rows, w: Any, b: float = 0.0) -> Floats:
+    """Return r = f(x)/‖w‖, the distance from D, positive on the side that w points to.
+
+    At the origin it is b/‖w‖.
+
+    Examples
+    --------
+    >>> signed_distance([[1, 1], [0, 0]], [3, 4], -2)
+    array([ 1. , -0.4])
+    """
+    w, b, norm = _scaled(w, b)
+    return decision(X, w, b) / norm
+
+
+def project(X: Rows, w: Any, b: float = 0.0) -> Floats:
+    """Return the point of D nearest to x, which is x − r·w/‖w‖.
+
+    Examples
+    --------
+    >>> project([1, 1], [3, 4], -2)
+    array([0.4, 0.2])
+    """
+    if _is_sparse(X):
+        raise DataTypeError("X is sparse, but its projection would not be: pass X.toarray() if it fits in memory")
+    X, (w, b, norm) = _rows(X), _scaled(w, b)
+    projected: Floats = X - np.multiply.outer(decision(X, w, b) / norm, w / norm)
+    return projected
+
+
+def functional_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
+    """Return y·f(x): positive where x is on its side. The margin of a set is the minimum.
+
+    Parameters
+    ----------
+    X : array of shape (d,) or (n, d), or sparse array
+        One row, or many.
+    y : −1 or +1, or an array of them of shape (n,)
+        One label for each row.
+    w : array of shape (d,)
+        The normal vector.
+    b : float
+        The bias.
+
+    Examples
+    --------
+    >>> functional_margin([[1, 1], [0, 0]], [1, -1], [3, 4], -2)
+    array([5., 2.])
+    """
+    f = decision(X, w, b)
+    return np.asarray(_signs(y, np.shape(f)) * f)[()]
+
+
+def geometric_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
+    """Return y·r, the functional margin for the normalised hyperplane. The margin of a set is the minimum.
+
+    Examples
+    --------
+    >>> geometric_margin([[1, 1], [0, 0]], [1, -1], [3, 4], -2)
+    array([1. , 0.4])
+    """
+    w, b, norm = _scaled(w, b)
+    return functional_margin(X, y, w, b) / norm
+
+
+def normalise(w: Any, b: float = 0.0) -> tuple[Floats, float]:
+    """Return (w/‖w‖, b/‖w‖), the same hyperplane with a unit normal.
+
+    Examples
+    --------
+    >>> normalise([3, 4], -2)
+    (array([0.6, 0.8]), -0.4)
+    """
+    w, b, norm = _scaled(w, b)
+    return w / norm, b / norm
+
+
+def _scaled(w: Any, b: float) -> tuple[Floats, float, float]:
+    """Return w and b scaled so that the largest entry of w lies between ½ and 1, and ‖w‖ after that.
+
+    The scale is a power of two, hence exact: f keeps its sign and its zeros, and no square overflows or
+    vanishes.
+    """
+    w = _vector(w)
+    largest = float(np.max(np.abs(w), initial=0.0))
+    if not 0 < largest < np.inf:
+        wrong = "w is zero" if largest == 0 else "w is not finite"
+        raise ParameterError(f"{wrong}, so there is no hyperplane: no distance or margin is defined")
+    exponent = -int(np.frexp(largest)[1])
+    w = np.ldexp(w, exponent)
+    return w, float(np.ldexp(b, exponent)), float(np.sqrt(w @ w))
+
+
+def _is_sparse(X: Rows) -> bool:
+    return hasattr(X, "tocsr")  # without importing scipy
+
+
+def _rows(X: Rows) -> Any:
+    if not _is_sparse(X):
+        X = np.asarray(X, dtype=np.float64)
+    if X.ndim not in (1, 2):
+        raise ShapeError(f"X has {X.ndim} dimensions: pass one row (1) or many (2)")
+    return X
+
+
+def _vector(w: Any) -> Floats:
+    vector = np.asarray(w, dtype=np.float64)
+    if vector.ndim != 1:
+        raise ShapeError(f"w has shape {vector.shape}, but must be one vector: of a fitted model pass coef_[0]")
+    return vector
+
+
+def _signs(y: Any, shape: tuple[int, ...]) -> Floats:
+    labels = np.asarray(y)
+    if labels.shape != shape:
+        rows = f"{shape[0]} rows" if shape else "one row"
+        raise ShapeError(f"y has shape {labels.shape}, but X has {rows}: give one label for each row")
+    wrong = ~np.isin(labels, (-1, 1))
+    if np.any(wrong):
+        found = np.atleast_1d(labels)[np.atleast_1d(wrong)].tolist()[0]
+        way = "np.where(y == positive, 1, -1)"
+        raise LabelError(f"y must be -1 or +1, but contains {found!r}: encode it first, as in {way}")
+    return labels.astype(np.float64)

@@ -1,0 +1,150 @@
+"""In which order rows are visited, as data (S-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import OrderError
+
+Visits: TypeAlias = NDArray[np.uint64]
+
+
+class Order(Protocol):
+    """Gives each pass its sequence of rows."""
+
+    @property
+    def settles(self) -> bool:
+        """Whether a pass without a mistake means that no later pass will have one."""
+
+    def visits(self, epoch: int) -> Visits | None:
+        """Return the rows of pass `epoch` (from 1) in order, or None if there are no more passes."""
+
+
+class Cyclic:
+    """Every row once a pass, as stored, beginning anywhere."""
+
+    settles = True
+
+    def __init__(self, n_rows: int, first: int = 0) -> None:
+        self._visits = np.roll(np.arange(n_rows, dtype=np.uint64), -first)
+
+    def visits(self, epoch: int) -> Visits:
+        """Return the same rows for every pass."""
+        return self._visits
+
+
+class Shuffled:
+    """Every row once a pass, in a new random order each time."""
+
+    settles = True
+
+    def __init__(self, n_rows: int, rng: np.random.Generator) -> None:
+        self._n_rows, self._rng = n_rows, rng
+
+    def visits(self, epoch: int) -> Visits:
+        """Return a fresh permutation."""
+        return self._rng.permutation(self._n_rows).view(np.uint64)
+
+
+class Random:
+    """As many visits a pass as there are rows, each to a row drawn at random."""
+
+    settles = False
+
+    def __init__(self, n_rows: int, rng: np.random.Generator) -> None:
+        self._n_rows, self._rng = n_rows, rng
+
+    def visits(self, epoch: int) -> Visits:
+        """Return independent draws."""
+        return self._rng.integers(self._n_rows, size=self._n_rows, dtype=np.uint64)
+
+
+class Given:
+    """One sequence, repeated every pass."""
+
+    settles = True
+
+    def __init__(self, sequence: Any, n_rows: int) -> None:
+        self._visits = as_visits(sequence, n_rows, "order")
+
+    def visits(self, epoch: int) -> Visits:
+        """Return the same sequence for every pass."""
+        return self._visits
+
+
+class Listed:
+    """A sequence for each pass; training ends with the list."""
+
+    settles = False
+
+    def __init__(self, sequences: Sequence[Any], n_rows: int) -> None:
+        self._passes = [as_visits(each, n_rows, f"order[{p}]") for p, each in enumerate(sequences)]
+
+    def visits(self, epoch: int) -> Visits | None:
+        """Return the sequence of this pass."""
+        return self._passes[epoch - 1] if epoch <= len(self._passes) else None
+
+
+class Called:
+    """A sequence for each pass, asked for when it begins."""
+
+    settles = False
+
+    def __init__(self, function: Callable[[int], Any], n_rows: int) -> None:
+        self._function, self._n_rows = function, n_rows
+
+    def visits(self, epoch: int) -> Visits:
+        """Ask for the sequence of this pass, by its number from 1."""
+        return as_visits(self._function(epoch), self._n_rows, f"order({epoch})")
+
+
+def make_order(order: Any, n_rows: int, rng: np.random.Generator) -> Order:
+    """Return the order that `order` describes.
+
+    Parameters
+    ----------
+    order : {"shuffle", "cyclic", "random"}, array, list of arrays, or callable
+        An array is the order of one pass, repeated; a list of arrays, or a callable of the pass number (from
+        1), gives each pass its own.
+    n_rows : int
+        The number of rows there are.
+    rng : numpy Generator
+        Where randomness comes from.
+    """
+    named: dict[str, Callable[[], Order]] = {
+        "shuffle": lambda: Shuffled(n_rows, rng),
+        "cyclic": lambda: Cyclic(n_rows),
+        "random": lambda: Random(n_rows, rng),
+    }
+    if isinstance(order, str):
+        if order not in named:
+            raise OrderError(
+                f"order={order!r} is not known; use 'shuffle', 'cyclic', 'random', an array of row numbers, "
+                "a list of such arrays, or a function of the pass number."
+            )
+        return named[order]()
+    if callable(order):
+        return Called(order, n_rows)
+    if isinstance(order, list | tuple) and order and all(np.ndim(each) == 1 for each in order):
+        return Listed(order, n_rows)
+    return Given(order, n_rows)
+
+
+def as_visits(sequence: Any, n_rows: int, name: str) -> Visits:
+    """Check a sequence of row numbers."""
+    visits = np.asarray(sequence)
+    if visits.ndim != 1 or visits.size == 0:
+        raise OrderError(f"{name} must be a sequence of at least one row number; its shape is {visits.shape}.")
+    if visits.dtype.kind not in "iu":
+        raise OrderError(f"{name} must hold row numbers, which are integers; its type is {visits.dtype}.")
+    outside = np.flatnonzero((visits < 0) | (visits >= n_rows))
+    if outside.size:
+        at = int(outside[0])
+        raise OrderError(
+            f"{name}[{at}] is {visits[at]}, but X has rows 0 to {n_rows - 1}. Remove it or count rows from 0."
+        )
+    return visits.astype(np.uint64)

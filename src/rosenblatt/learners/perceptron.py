@@ -1,0 +1,337 @@
+"""The fit loop of the perceptron: visit, correct, and know when and why to end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import require_finite
+from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.learners.order import Order, Visits
+from rosenblatt.learners.stopping import Plateau, StopReason, Tolerance, Validation
+from rosenblatt.learners.visitor import Stretch, Visitor
+from rosenblatt.loops.passes import step
+from rosenblatt.loops.rules import Rule
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.state import State
+from rosenblatt.trace.curve import Curve
+from rosenblatt.trace.record import Trace
+from rosenblatt.trace.recorder import Detail, Recorder
+from rosenblatt.typing import Floats, Ints
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What is told of each pass once it is over.
+
+    Attributes
+    ----------
+    epoch : int
+        The number of the pass, from 1.
+    mistakes, visits : int
+        Of this pass.
+    loss : float
+        The mean of max(0, −y f) over its visits.
+    validation_error : float or None
+        The share of validation rows wrong after it.
+    seconds : float
+        Since training began.
+    model : LinearModel
+        The hypothesis after the pass.
+    """
+
+    epoch: int
+    mistakes: int
+    visits: int
+    loss: float
+    validation_error: float | None
+    seconds: float
+    model: LinearModel = field(repr=False)
+
+
+Callback: TypeAlias = Callable[[PassReport], object]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to train: everything but the data and the start.
+
+    Attributes
+    ----------
+    rule : Rule
+        What a mistake is and what it adds.
+    order : Order
+        The rows of each pass.
+    zero : int
+        The side of f = 0.
+    radius : float or None
+        R, where the rule's bias step is R²; for the record.
+    start_at_first : bool
+        Whether the first row visited is added to the start before anything else (S-10).
+    max_iter : int
+        The most passes.
+    max_time : float or None
+        The most seconds.
+    tol, patience : float or None, int or None
+        See `Tolerance`, `Plateau` and `Validation`.
+    held_out : ndarray of int or None
+        Rows not to train on, but to end by and to choose the best pass by.
+    trace : {"mistakes", "counts"} or None
+        What to keep of the run.
+    screened : bool or None
+        Whether to use the screen; None where it pays. The result is the same.
+    callbacks : sequence of callables
+        Each is called with a `PassReport` after each pass; if one returns True, training ends there.
+    """
+
+    rule: Rule
+    order: Order
+    zero: int = -1
+    radius: float | None = None
+    start_at_first: bool = False
+    max_iter: int = 1000
+    max_time: float | None = None
+    tol: float | None = None
+    patience: int | None = None
+    held_out: Ints | None = None
+    trace: Detail = "mistakes"
+    screened: bool | None = None
+    callbacks: Sequence[Callback] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a fit loop returns: the state to predict by or to go on from, and how it came about.
+
+    Attributes
+    ----------
+    state : State
+        After the last pass, or after the best one by validation.
+    stop_reason : str
+        Why training ended.
+    converged : bool
+        Whether every training row is right under `state`.
+    mistakes_per_pass : list of int
+        Of all passes made.
+    trace : Trace
+        Of the passes that led to `state`.
+    curve : Curve
+        Training and validation error of all passes made.
+    stuck : int
+        Rows that lie exactly on the hyperplane, on the wrong side of the tie, and will never be corrected.
+    interruption : KeyboardInterrupt or None
+        The Ctrl-C that ended the run, for the caller to raise again once all is in order.
+    """
+
+    state: State
+    stop_reason: StopReason
+    converged: bool
+    mistakes_per_pass: list[int]
+    trace: Trace
+    curve: Curve
+    stuck: int = 0
+    interruption: KeyboardInterrupt | None = None
+
+
+def signed_weights(batch: Batch, class_weight: Floats | None) -> Floats:
+    """Return y times the weight of each row."""
+    pull = batch.signs.astype(np.float64)
+    if batch.weight is not None:
+        pull *= batch.weight
+    if class_weight is not None:
+        pull *= class_weight[batch.codes]
+    return pull
+
+
+def _without(pull: Floats, rows: Ints) -> Floats:
+    pull = pull.copy()
+    pull[rows] = 0.0
+    return pull
+
+
+def fit(batch: Batch, pull: Floats, plan: Plan, start: State) -> Run:
+    """Train on `batch` from `start` until a stop of `plan`."""
+    return _Fit(batch, pull, plan, start).run()
+
+
+class _Fit:
+    """One fit under way."""
+
+    def __init__(self, batch: Batch, pull: Floats, plan: Plan, start: State) -> None:
+        self.batch, self.plan = batch, plan
+        self.validation_batch = None if plan.held_out is None else batch.take(plan.held_out)
+        self.pull = pull if plan.held_out is None else _without(pull, plan.held_out)
+        self.start, self.state = start, start.copy()
+        self.visitor = Visitor(batch, self.pull, plan.rule, self.state, plan.screened)
+        self.recorder = Recorder(plan.trace)
+        self.plateau = Plateau(batch.stored, plan.patience)
+        self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
+        self.validation = Validation(plan.patience, plan.tol or 0.0)
+        self.validation_errors: list[float] = []
+        self.complete, self.complete_passes = start, 0  # as of the last completed pass
+        self.best = start  # by validation
+        self.stuck = 0
+        self.began = time.perf_counter()
+
+    def run(self) -> Run:
+        """Make passes until there is a reason to end."""
+        try:
+            reason = None
+            while reason is None:
+                reason = self.next_pass(self.complete_passes + 1)
+        except KeyboardInterrupt as interruption:
+            self.recorder.keep(self.complete_passes)
+            self.state = self.complete
+            return self.finish("interrupted", interruption)
+        return self.finish(reason)
+
+    def next_pass(self, epoch: int) -> StopReason | None:
+        """Make one pass; return why training ends with it, if it does."""
+        visits = self.visits(epoch) if epoch <= self.plan.max_iter else None
+        if visits is None:
+            return "max_iter"
+        if epoch == 1:
+            self.begin(visits)
+        mistakes, loss = 0, 0.0
+        self.recorder.begin_pass()
+        for stretch in self.visitor.visit(visits):
+            self.recorder.add(*stretch, first=self.state.visits)
+            mistakes += len(stretch.at)
+            loss += self.loss(stretch)
+            if self.out_of_time() and self.recorder.visits_per_pass[-1] < len(visits):
+                return "max_time"
+        self.complete, self.complete_passes = self.state.copy(), epoch
+        return self.judge(epoch, visits, mistakes, loss / len(visits))
+
+    def visits(self, epoch: int) -> Visits | None:
+        """Return the rows to visit, those held out left out; None if the order has come to its end."""
+        visits = self.plan.order.visits(epoch)
+        if visits is None or self.plan.held_out is None:
+            return visits
+        kept: Visits = visits[self.pull[visits] != 0.0]
+        return kept
+
+    def covers(self, visits: Visits) -> bool:
+        """Whether every row that counts is visited."""
+        seen = self.pull == 0.0
+        seen[visits] = True
+        return bool(seen.all())
+
+    def begin(self, visits: Visits) -> None:
+        """Prepare what only the first visits can tell."""
+        if not self.covers(visits):
+            require_finite(self.batch)  # training would not meet every row
+        if self.plan.start_at_first:
+            first = int(visits[0])
+            step(self.batch.rows, first, np.sign(self.pull[first]), self.plan.rule.beta, self.state.w)
+            self.start = self.complete = self.best = self.state.copy()
+
+    def judge(self, epoch: int, visits: Visits, mistakes: int, loss: float) -> StopReason | None:
+        """Return why training ends after this pass, if it does."""
+        if not np.isfinite(self.state.w).all():
+            raise TrainingOverflowError(
+                f"Training overflowed: a weight exceeds the largest float after pass {epoch}. Scale the "
+                "features down, or lower eta0 or the weights."
+            )
+        error = self.validate(epoch)
+        report = PassReport(
+            epoch, mistakes, len(visits), loss, error, time.perf_counter() - self.began, self.model()
+        )
+        told_to_end = [bool(callback(report)) for callback in self.plan.callbacks]
+        if mistakes == 0:
+            self.stuck = self.unseparated(visits)
+            if self.stuck == 0:
+                return "separated"
+            if self.plan.order.settles or self.covers(visits):
+                return "plateau"  # no visit will ever move the weights again
+            self.stuck = 0
+        if any(told_to_end):
+            return "interrupted"
+        if error is not None and self.validation.ends(epoch):
+            return "validation"
+        if self.tolerance is not None and self.tolerance.ends(loss):
+            return "tol"
+        if self.plateau.ends(epoch, mistakes):
+            return "plateau"
+        return "max_time" if self.out_of_time() else None
+
+    def unseparated(self, visits: Visits) -> int:
+        """Count the rows that are not right, after a pass without a mistake.
+
+        Such a pass leaves none if it visited every row, unless the rule lets ties pass that prediction
+        counts as wrong.
+        """
+        rule = self.plan.rule
+        lenient = rule.tie_plus == rule.tie_minus == 0.0
+        if self.covers(visits) and not lenient:
+            return 0
+        positive = self.pull > 0.0
+        z = np.where(positive, 1.0, -1.0) * self.visitor.scores()
+        tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
+        predicted_wrong = (rule.margin == 0.0) & (positive != (self.plan.zero > 0))
+        wrong = (z < rule.margin) | ((z == rule.margin) & (tie_counts | predicted_wrong))
+        return int(np.count_nonzero(wrong & (self.pull != 0.0)))
+
+    def validate(self, epoch: int) -> float | None:
+        """Measure the pass on the data held out, and remember the best."""
+        if self.validation_batch is None:
+            return None
+        error = self.model().error(self.validation_batch)
+        self.validation_errors.append(error)
+        if self.validation.improves(epoch, error):
+            self.best = self.complete
+        return error
+
+    def loss(self, stretch: Stretch) -> float:
+        """Return Σ max(0, −y f) over the visits of a stretch; only mistakes have any."""
+        if self.tolerance is None and not self.plan.callbacks:
+            return 0.0
+        y = np.sign(self.pull[stretch.visits[stretch.at]])
+        return float(np.maximum(0.0, -y * stretch.score).sum())
+
+    def out_of_time(self) -> bool:
+        """Whether the time allowed is over."""
+        return self.plan.max_time is not None and time.perf_counter() - self.began >= self.plan.max_time
+
+    def model(self) -> LinearModel:
+        """Return the hypothesis of this moment."""
+        return LinearModel(self.state.hypothesis(), self.batch.classes, self.plan.zero)
+
+    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
+        """Put together what is left behind."""
+        recorder, plan = self.recorder, self.plan
+        mistakes_per_pass = list(recorder.mistakes_per_pass)
+        curve = Curve(
+            np.array(mistakes_per_pass) / np.maximum(recorder.visits_per_pass, 1),
+            None if plan.held_out is None else np.array(self.validation_errors[: len(mistakes_per_pass)]),
+        )
+        if plan.held_out is not None and self.validation.best_epoch:
+            self.state = self.best
+            recorder.keep(self.validation.best_epoch)
+        trace = Trace(
+            mistakes=recorder.mistakes(),
+            mistakes_per_pass=np.array(recorder.mistakes_per_pass, np.int64),
+            visits_per_pass=np.array(recorder.visits_per_pass, np.int64),
+            start=self.start.copy(),
+            n_rows=self.batch.n_rows,
+            n_features=self.batch.n_features,
+            classes=self.batch.classes,
+            bias=plan.rule.beta,
+            radius=plan.radius,
+            zero=plan.zero,
+        )
+        return Run(
+            state=self.state,
+            stop_reason=reason,
+            converged=reason == "separated" and len(recorder.mistakes_per_pass) == len(mistakes_per_pass),
+            mistakes_per_pass=mistakes_per_pass,
+            trace=trace,
+            curve=curve,
+            stuck=self.stuck,
+            interruption=interruption,
+        )

@@ -1,0 +1,92 @@
+"""When training ends, and why (S-13).
+
+Each rule is told of every completed pass and answers whether to end there. "separated", "max_iter", "max_time"
+and "interrupted" are the fit loop's own; the rules here end runs that no longer get better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+StopReason: TypeAlias = Literal[
+    "separated", "plateau", "tol", "max_iter", "max_time", "validation", "cycle", "interrupted"
+]
+
+LEAST_PATIENCE = 10
+AFFORDABLE = 5e8  # values to read while waiting for a new minimum: about a second
+
+
+@dataclass
+class Plateau:
+    """Ends when the mistakes of a pass have had no new minimum for so many passes.
+
+    Parameters
+    ----------
+    stored : int
+        The number of values X stores. Small sets get all the passes they need, large ones waste few.
+    patience : int or None
+        Passes to wait; by default the largest of 10, half of the passes so far, and as many as read
+        5·10⁸ values.
+    """
+
+    stored: int
+    patience: int | None = None
+    best: float = np.inf
+    best_epoch: int = 0
+
+    def ends(self, epoch: int, mistakes: int) -> bool:
+        """Take note of a pass, and say whether to end."""
+        if mistakes < self.best:
+            self.best, self.best_epoch = mistakes, epoch
+        patience = self.patience or max(LEAST_PATIENCE, epoch / 2, AFFORDABLE / self.stored)
+        return epoch - self.best_epoch >= patience
+
+
+@dataclass
+class Tolerance:
+    """Ends when the loss of a pass has not fallen by `tol` for so many passes: scikit-learn's rule.
+
+    The loss is that of S-17, Σ max(0, −y f), over the visits of the pass, as a mean.
+    """
+
+    tol: float
+    patience: int
+    best: float = np.inf
+    waited: int = 0
+
+    def ends(self, loss: float) -> bool:
+        """Take note of a pass, and say whether to end."""
+        self.waited = self.waited + 1 if loss > self.best - self.tol else 0
+        self.best = min(self.best, loss)
+        return self.waited >= self.patience
+
+
+@dataclass
+class Validation:
+    """Ends when the error on data held out has not fallen for so many passes; knows the best pass.
+
+    Of equally good passes the last is best: it has learned from more.
+    """
+
+    patience: int | None = None
+    tol: float = 0.0
+    best: float = np.inf
+    best_epoch: int = 0
+    fell_epoch: int = 0
+
+    def improves(self, epoch: int, error: float) -> bool:
+        """Take note of a pass, and say whether it is the best so far."""
+        if error < self.best - self.tol:
+            self.fell_epoch = epoch
+        if error <= self.best:
+            self.best, self.best_epoch = error, epoch
+            return True
+        return False
+
+    def ends(self, epoch: int) -> bool:
+        """Say whether to end after this pass."""
+        patience = self.patience or max(LEAST_PATIENCE, epoch / 2)
+        return epoch - self.fell_epoch >= patience

@@ -1,0 +1,35 @@
+"""The one way a loop is compiled.
+
+No fastmath: training adds in a fixed order, so that the same visits give the same bits on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
+    """Compile `function` with numba: cached on disk, the GIL released, IEEE division."""
+    compiled = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
+    return cast("Callable[P, T]", compiled)
+
+
+def inline(function: Callable[P, T], **options: Any) -> Callable[P, T]:
+    """Compile `function` into each loop that calls it: a call would hand over a dozen words of array header."""
+    return jit(function, forceinline=True, **options)
+
+
+def inline_any_order(function: Callable[P, T]) -> Callable[P, T]:
+    """Like `inline`, but sums may be reordered: only where a proven slack covers every order."""
+    return inline(function, fastmath={"reassoc", "contract"})
+
+
+def inline_finite(function: Callable[P, T]) -> Callable[P, T]:
+    """Like `inline`, for values known to be finite: lets a maximum be taken several at a time."""
+    return inline(function, fastmath={"nnan", "nsz"})

@@ -1,0 +1,67 @@
+"""Rows of a CSR matrix: the fixed-order dot product, the update, the prefetch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rosenblatt.loops._jit import inline
+from rosenblatt.loops.dense import CACHE_LINE, prefetch
+from rosenblatt.loops.layout import CSR
+from rosenblatt.typing import Floats
+
+# Unsigned like the indices themselves: one signed operand would make the whole position signed.
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+LONGEST_PREFETCH = np.uint64(1024)
+
+
+@inline
+def sparse_dot(X: CSR, i: int, w: Floats, after: int) -> float:
+    """Return <w, x_i>: the stored values in order, by four running sums, the rest one by one.
+
+    Scattered reads of w are what this costs, so while row i is summed the weights that row `after` will look
+    up are asked for. That row may be the shorter one: the place is moved back to stay inside the arrays.
+    """
+    start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
+    four = stop - (stop - start) % FOUR
+    ahead = min(np.uint64(X.indptr[after]), np.uint64(X.indices.size) - (stop - start)) - start
+    a = b = c = d = 0.0
+    for p in range(start, four, FOUR):
+        prefetch(w, X.indices[p + ahead])
+        prefetch(w, X.indices[p + ahead + ONE])
+        prefetch(w, X.indices[p + ahead + TWO])
+        prefetch(w, X.indices[p + ahead + THREE])
+        a += w[X.indices[p]] * X.data[p]
+        b += w[X.indices[p + ONE]] * X.data[p + ONE]
+        c += w[X.indices[p + TWO]] * X.data[p + TWO]
+        d += w[X.indices[p + THREE]] * X.data[p + THREE]
+    f = (a + b) + (c + d)
+    for p in range(four, stop):
+        f += w[X.indices[p]] * X.data[p]
+    return f
+
+
+@inline
+def sparse_add(X: CSR, i: int, c: float, w: Floats) -> None:
+    """Add c x_i to w."""
+    for p in range(X.indptr[i], X.indptr[i + ONE]):
+        w[X.indices[p]] += c * X.data[p]
+
+
+@inline
+def sparse_square(X: CSR, i: int) -> float:
+    """Return ‖x_i‖², one value after another."""
+    square = 0.0
+    for p in range(X.indptr[i], X.indptr[i + ONE]):
+        square += np.float64(X.data[p]) * np.float64(X.data[p])
+    return square
+
+
+@inline
+def sparse_prefetch(X: CSR, i: int) -> None:
+    """Ask for the stored values and column numbers of row i."""
+    start = np.uint64(X.indptr[i])
+    stop = min(np.uint64(X.indptr[i + ONE]), start + LONGEST_PREFETCH)
+    for p in range(start, stop, np.uint64(CACHE_LINE // X.indices.itemsize)):
+        prefetch(X.indices, p)
+    for p in range(start, stop, np.uint64(CACHE_LINE // X.data.itemsize)):
+        prefetch(X.data, p)

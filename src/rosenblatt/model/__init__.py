@@ -1,0 +1,1 @@
+"""What training leaves behind, as values: weights that predict, and the state that learns on."""

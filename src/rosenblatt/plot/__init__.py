@@ -1,0 +1,12 @@
+"""Pictures of data, boundaries and runs. Each function returns a matplotlib Axes.
+
+matplotlib is imported when a picture is drawn, not before: ``pip install rosenblatt[plot]`` brings it.
+"""
+
+from __future__ import annotations
+
+from rosenblatt.plot.boundary import boundary
+from rosenblatt.plot.curve import learning_curve
+from rosenblatt.plot.trace import trace
+
+__all__ = ["boundary", "learning_curve", "trace"]

@@ -1,0 +1,243 @@
+"""Points in the plane and the line that parts them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.geometry import decision, geometric_margin, normalise, project, signed_distance
+from rosenblatt.plot import style
+from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["boundary"]
+
+
+def boundary(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    ax: Axes | None = None,
+    feature_names: tuple[str, str] = ("$x_1$", "$x_2$"),
+    band: bool = True,
+    shade: bool = True,
+) -> Axes:
+    """Draw rows with two features, and the line D = {f = 0} with its normal vector w.
+
+    Points the model gets wrong are ringed. If it gets all of them right, dashed lines show how far the
+    line is from the nearest point: the geometric margin γ.
+
+    Parameters
+    ----------
+    model : fitted binary linear model, or (w, b)
+        Anything with ``coef_`` of shape (1, 2), ``intercept_`` and ``classes_``; the second class is the
+        positive one.
+    X : array of shape (n, 2)
+        The points.
+    y : array of shape (n,)
+        Their labels.
+    ax : matplotlib Axes, optional
+        Where to draw. The default is a new figure.
+    feature_names : pair of str
+        Labels for the axes.
+    band, shade : bool
+        Whether to draw the margin, and to tint the half-spaces.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_six_points
+    >>> ax = boundary(([0.5, 1.0], 0.2), *load_six_points())
+    >>> ax.get_xlabel()
+    '$x_1$'
+    """
+    X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2 or X.shape[1] != 2:
+        raise ShapeError(f"X has shape {X.shape}: this picture needs rows with two features, (n, 2)")
+    y = np.asarray(y)
+    if y.shape != (len(X),):
+        raise ShapeError(f"y has shape {y.shape}, but X has {len(X)} rows: give one label for each row")
+    w, b = _hyperplane(model)
+    classes = _classes(model, y)
+    sign = np.where(y == classes[1], 1, -1)
+    # A model's own word on points that lie exactly on the line comes before f > 0.
+    wrong = model.predict(X) != y if hasattr(model, "predict") else (decision(X, w, b) > 0) != (sign > 0)
+
+    ax = style.axes(ax, (6.4, 4.6))
+    line = (w, b) if w.any() else None
+    view = _view(X, line)
+    ax.set(xlim=view[0], ylim=view[1], aspect="equal")
+    _draw_points(ax, X, sign, classes, wrong)
+    if line is None:
+        ax.set_title("w = 0: there is no boundary", fontsize=style.NORMAL)
+    else:
+        _draw_line(ax, line, view)
+        if band and len(X) and not wrong.any():
+            _draw_band(ax, line, float(geometric_margin(X, sign, *line).min()), view)
+        if shade:
+            _draw_sides(ax, line, view, X)
+        _draw_normal(ax, line, view, X)
+    style.tidy(ax, *feature_names)
+    entries: dict[str, Any] = {"frameon": False, "fontsize": style.SMALL, "labelspacing": 0.85}
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **entries)
+    return ax
+
+
+def _hyperplane(model: Any) -> tuple[Floats, float]:
+    w, b = model if isinstance(model, tuple) else (model.coef_, model.intercept_)
+    w, b = np.asarray(w, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if w.size != 2 or b.size != 1:
+        raise ShapeError(f"w has shape {w.shape} and b {b.shape}: a line has two weights and one bias")
+    return w.ravel(), float(b.ravel()[0])
+
+
+def _classes(model: Any, y: Any) -> tuple[Any, Any]:
+    """Return the negative and the positive class."""
+    if hasattr(model, "classes_"):
+        classes = list(model.classes_)
+    else:
+        classes = [-1, 1] if np.isin(y, (-1, 1)).all() else list(np.unique(y))
+    if len(classes) != 2:
+        raise LabelError(f"this picture needs two classes, got {len(classes)}")
+    unknown = y[~np.isin(y, classes)]
+    if unknown.size:
+        raise LabelError(f"y contains {unknown.tolist()[0]!r}, which is not a class of the model")
+    return classes[0], classes[1]
+
+
+View: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
+Line: TypeAlias = tuple[Floats, float]
+
+
+def _view(X: Floats, line: Line | None) -> View:
+    """Return the limits of a picture of the points, and of the line if it is not too far off."""
+    points = X if len(X) else np.zeros((1, 2))
+    span = float(np.ptp(points, axis=0).max()) or 1.0
+    if line is not None:
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2
+        foot = project(middle, *line)
+        if np.abs(foot - middle).max() < 1.2 * span:
+            points = np.vstack([points, foot])
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = float((high - low).max()) or 1.0
+    half = np.maximum((high - low) / 2 + 0.17 * span, 0.45 * span)  # room at the rim, and not too slim
+    middle = (low + high) / 2
+    (x0, y0), (x1, y1) = (middle - half).tolist(), (middle + half).tolist()
+    return (x0, x1), (y0, y1)
+
+
+def _segment(line: Line, view: View) -> Floats | None:
+    """Return the two points where {f = 0} enters and leaves the view, or None if it misses it."""
+    unit, _ = normalise(*line)
+    along = np.array([-unit[1], unit[0]])
+    start = project(np.mean(view, axis=1), *line)
+    first, last = -np.inf, np.inf
+    for at, step, (low, high) in zip(start, along, view, strict=True):
+        if abs(step) < 1e-15:  # parallel to this side, as far as a picture can show
+            if not low <= at <= high:
+                return None
+            continue
+        enter, leave = sorted(((low - at) / step, (high - at) / step))
+        first, last = max(first, enter), min(last, leave)
+    return start + np.outer([first, last], along) if first < last else None
+
+
+def _draw_points(ax: Axes, X: Floats, sign: Any, classes: tuple[Any, Any], wrong: Any) -> None:
+    size = float(np.clip(4000 / max(len(X), 1), 10, 70))  # many points are drawn small
+    thick = 0.22 * np.sqrt(size)
+    plus: dict[str, Any] = {"s": 1.6 * size, "marker": "+", "c": style.POSITIVE}
+    o: dict[str, Any] = {"s": size, "marker": "o", "facecolors": "white", "edgecolors": style.NEGATIVE}
+    ring: dict[str, Any] = {"s": 4 * size, "marker": "o", "facecolors": "none", "edgecolors": style.INK}
+    ax.scatter(*X[sign > 0].T, label=f"class {_signed(classes[1])}", linewidths=thick, zorder=4, **plus)
+    ax.scatter(*X[sign < 0].T, label=f"class {_signed(classes[0])}", linewidths=thick, zorder=4, **o)
+    if wrong.any():
+        ax.scatter(*X[wrong].T, label="misclassified", linewidths=1.2, zorder=5, **ring)
+
+
+def _signed(label: Any) -> str:
+    return {"-1": "−1", "1": "+1"}.get(str(label), str(label))
+
+
+def _draw_line(ax: Axes, line: Line, view: View) -> None:
+    ends = _segment(line, view)
+    if ends is None:
+        ax.set_title("the boundary lies outside this picture", fontsize=style.NORMAL)
+    else:
+        ax.plot(*ends.T, color=style.INK, linewidth=2, label="$D$: $f(x) = 0$", zorder=3)
+
+
+def _draw_band(ax: Axes, line: Line, margin: float, view: View) -> None:
+    label = f"margin $\\gamma$ = {margin:.3g}"
+    unit, bias = normalise(*line)
+    for offset in (-margin, margin):
+        ends = _segment((unit, bias + offset), view)
+        if ends is not None:
+            ax.plot(*ends.T, color=style.INK, linewidth=1, linestyle=(0, (5, 4)), label=label, zorder=2)
+            label = "_"  # one entry in the legend for the two
+
+
+def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
+    """Tint the half-spaces, and put the sign of each into its emptiest corner."""
+    corners = np.array([[view[0][i], view[1][j]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    middle, inset = np.mean(view, axis=1), 0.055 * np.ptp(view, axis=1).min()
+    badges = corners + inset * np.sign(middle - corners)
+    for side, text, colour in ((1, "+", style.POSITIVE), (-1, "−", style.NEGATIVE)):
+        region = _cut(corners, side * signed_distance(corners, *line))
+        if len(region) < 3:
+            continue
+        ax.fill(*region.T, color=colour, alpha=0.09, linewidth=0, zorder=0)
+        height = side * signed_distance(badges, *line)
+        room = np.minimum(_clearance(badges, X), height)
+        if room.max() > 0:
+            x, y = badges[np.argmax(room)]
+            disc: dict[str, Any] = {"boxstyle": "circle,pad=0.15", "facecolor": colour, "edgecolor": "none"}
+            look: dict[str, Any] = {"color": "white", "weight": "bold", "ha": "center", "va": "center"}
+            ax.text(x, y, text, fontsize=style.NORMAL, bbox=disc, zorder=3, **look)
+
+
+def _cut(corners: Floats, height: Floats) -> Floats:
+    """Return the part of a polygon where the height, which is linear, is not negative."""
+    kept: list[Floats] = []
+    for i, corner in enumerate(corners):
+        before = i - 1
+        if (height[before] < 0) != (height[i] < 0):
+            share = height[before] / (height[before] - height[i])
+            kept.append(corners[before] + share * (corner - corners[before]))
+        if height[i] >= 0:
+            kept.append(corner)
+    return np.array(kept).reshape(-1, 2)
+
+
+def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
+    """Draw w from the line, near its middle but where the label has room."""
+    from matplotlib.patheffects import withStroke
+
+    ends = _segment(line, view)
+    if ends is None:
+        return
+    unit, _ = normalise(*line)
+    size = float(np.ptp(view, axis=1).min())
+    shares = np.array([0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74])
+    tails = ends[0] + np.outer(shares, ends[1] - ends[0])
+    room = np.minimum(_clearance(tails + 0.2 * size * unit, X), _clearance(tails + 0.1 * size * unit, X))
+    tail = tails[np.argmax(np.minimum(room, 0.08 * size))]  # the first that is good enough
+    tip = tail + 0.16 * size * unit
+    look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.55", "color": style.INK, "linewidth": 1.8}
+    ax.annotate("", tip, tail, arrowprops=look | {"shrinkA": 0, "shrinkB": 0}, zorder=6)
+    x, y = (9 * unit).tolist()
+    label = ax.annotate("$w$", tip, (x, y), textcoords="offset points", ha="center", va="center", zorder=6)
+    label.set(fontsize=style.NORMAL + 2, path_effects=[withStroke(linewidth=3, foreground="white")])
+
+
+def _clearance(places: Floats, X: Floats) -> Floats:
+    """Return how far each place is from the nearest point."""
+    nearest = [np.min(np.hypot(*(X - place).T), initial=np.inf) for place in places]
+    return np.array(nearest)

@@ -1,0 +1,130 @@
+"""The record of a run: mistakes in each pass, and the weights on their way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["trace"]
+
+MOST = 10
+"""How many weights are drawn at most."""
+
+
+def trace(
+    trace: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    ax: Axes | None = None,
+    feature_names: Any = None,
+) -> Axes:
+    """Draw the mistakes of each pass and, given the data, the weights after each update.
+
+    Parameters
+    ----------
+    trace : Trace, or an estimator with ``trace_``
+        The record of a run.
+    X, y : arrays, optional
+        What it was trained on. With them a second panel below shows the weights and the bias.
+    ax : matplotlib Axes, optional
+        Where to draw; with X and y it is split in two. The default is a new figure.
+    feature_names : sequence of str, optional
+        Names for the weights instead of w₁, w₂, …
+
+    Returns
+    -------
+    matplotlib Axes
+        The panel of mistakes. The other one is the last of ``ax.figure.axes``.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> run = SimpleNamespace(mistakes_per_pass=[3, 1, 0])
+    >>> [int(bar.get_height()) for bar in trace(run).patches]
+    [3, 1, 0]
+    """
+    trace = getattr(trace, "trace_", trace)
+    if (X is None) != (y is None):
+        raise ParameterError("to draw the weights pass both X and y, or neither to draw the mistakes alone")
+    if X is None:
+        ax = style.axes(ax, (6.4, 3.2))
+        _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
+        return ax
+    ax = style.axes(ax, (6.4, 5.8))
+    below = _split(ax)
+    _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
+    W, b = trace.path(X, y)
+    _draw_weights(below, np.asarray(W), np.asarray(b), feature_names)
+    return ax
+
+
+def _split(ax: Axes) -> Axes:
+    """Shrink the Axes to their upper part and return new ones for the lower part."""
+    figure: Any = ax.figure
+    below: Axes
+    spec = ax.get_subplotspec()
+    if spec is None:  # placed by hand
+        box = ax.get_position()
+        ax.set_position((box.x0, box.y0 + 0.68 * box.height, box.width, 0.32 * box.height))
+        below = figure.add_axes((box.x0, box.y0, box.width, 0.5 * box.height))
+    else:
+        parts = spec.subgridspec(2, 1, height_ratios=(2, 3), hspace=0.1)
+        ax.set_subplotspec(parts[0])
+        below = figure.add_subplot(parts[1])
+    return below
+
+
+def _draw_mistakes(ax: Axes, counts: Any) -> None:
+    passes = np.arange(1, counts.size + 1)
+    style.tidy(ax, "pass", "mistakes")
+    if counts.size <= 60:
+        bars = ax.bar(passes, counts, width=0.7, color=style.POSITIVE)
+        if counts.size <= 15:
+            ax.bar_label(bars, fontsize=style.SMALL, padding=2)
+    else:
+        ax.stairs(counts, np.arange(0.5, counts.size + 1), fill=True, color=style.POSITIVE)
+    if counts.size <= 15:
+        ax.set_xticks(passes)
+    else:
+        style.whole_ticks(ax)
+    ax.set_xlim(0.4, max(counts.size, 1) + 0.6)
+    positive = counts[counts > 0]
+    if positive.size and counts.max() >= 100 and counts.max() >= 50 * positive.min():
+        ax.set_yscale("symlog", linthresh=1)  # zero stays on the axis
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.set_ylim(0, 2 * counts.max())
+    else:
+        style.whole_ticks(ax, "y")
+        ax.set_ylim(0, 1.15 * max(counts.max(initial=0), 1))
+
+
+def _draw_weights(ax: Axes, W: Any, b: Any, names: Any) -> None:
+    k, d = len(W) - 1, W.shape[1]
+    end = k + (0.8 if k <= 30 else 0.03 * k)  # the last state is held a while, to be seen
+    updates = np.append(np.arange(k + 1), end)
+    width = 1.8 if k <= 60 else 1.2
+    shown = np.sort(np.argsort(-np.abs(W[-1]), kind="stable")[:MOST])
+    names = [f"$w_{{{j + 1}}}$" for j in range(d)] if names is None else names
+    lines: list[tuple[Any, str, str, Any]] = []
+    for j, colour in zip(shown, style.PALETTE, strict=False):
+        lines.append((W[:, j], str(names[j]), colour, "-"))
+    lines.append((b, "$b$", style.INK, "-" if k > 60 else (0, (2, 1.5))))
+    for values, name, colour, dash in lines:
+        values = np.append(values, values[-1])
+        ax.step(updates, values, where="post", color=colour, linestyle=dash, linewidth=width, label=name)
+    ax.axhline(0, color="#cccccc", linewidth=0.8, zorder=0)
+    style.tidy(ax, "updates", "weights and bias")
+    style.whole_ticks(ax)
+    ax.set_xlim(0, end)
+    if d > shown.size:
+        note = f"{shown.size} of {d} weights: those largest at the end"
+        ax.set_title(note, fontsize=style.SMALL, loc="left", color=style.FAINT)
+    style.end_labels(ax, end, [(float(values[-1]), name, colour) for values, name, colour, _ in lines])

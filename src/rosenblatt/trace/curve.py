@@ -1,0 +1,54 @@
+"""Training and validation error over passes (S-45)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.data.batch import as_labelled
+from rosenblatt.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from rosenblatt.trace.record import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How wrong the machine was, pass by pass.
+
+    Attributes
+    ----------
+    training : ndarray
+        The share of visits in each pass that were mistakes, or, from `exact_curve`, the share of training rows
+        that are wrong after it.
+    validation : ndarray or None
+        The share of validation rows that are wrong after each pass.
+    """
+
+    training: Floats
+    validation: Floats | None = None
+
+    @property
+    def passes(self) -> Ints:
+        """1, 2, …: the passes."""
+        return np.arange(1, len(self.training) + 1)
+
+    @property
+    def best(self) -> int | None:
+        """The last of the passes with the lowest validation error."""
+        if self.validation is None or not len(self.validation):
+            return None
+        return int(np.flatnonzero(self.validation == self.validation.min())[-1]) + 1
+
+
+def exact_curve(trace: Trace, X: Any, y: Any, validation: tuple[Any, Any] | None = None) -> Curve:
+    """Replay a run, and measure the model at the end of each pass on all of its data and on data held out.
+
+    Training itself only counts mistakes as it meets them, each by the weights of that moment; this costs a
+    scan of the data for each pass, and so is done afterwards and on request.
+    """
+    models = trace.after_each_pass(X, y)
+    sets = [as_labelled(*pair, trace.classes) for pair in ((X, y), validation) if pair is not None]
+    return Curve(*(np.array([model.error(batch) for model in models]) for batch in sets))

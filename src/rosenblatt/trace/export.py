@@ -1,0 +1,123 @@
+"""The record of a run as a table and as a file."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.model.state import State
+from rosenblatt.trace.recorder import Mistakes
+
+if TYPE_CHECKING:
+    from rosenblatt.trace.record import Trace
+
+FORMAT = 1
+
+
+def to_frame(trace: Trace, backend: Any) -> Any:
+    """Return one row a mistake as a DataFrame of the library named."""
+    import narwhals as nw
+
+    if backend not in ("pandas", "polars", "pyarrow"):
+        raise ParameterError(f"backend={backend!r} is not known; use 'pandas', 'polars' or 'pyarrow'.")
+    columns = {name: getattr(trace, name) for name in Mistakes._fields}
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
+def save(trace: Trace, path: Path) -> None:
+    """Write the record to `path` in the format its ending names."""
+    writers = {".npz": _write_npz, ".csv": _write_csv, ".parquet": _write_parquet}
+    if path.suffix not in writers:
+        raise ParameterError(f"path={str(path)!r} must end in {', '.join(writers)}.")
+    _atomically(path, lambda temporary: writers[path.suffix](trace, temporary))
+
+
+def load(path: Path) -> Trace:
+    """Read what `save` wrote as ``.npz``."""
+    from rosenblatt.trace.record import Trace
+
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            held = {name: file[name] for name in file.files}
+        if int(held["format"]) != FORMAT:
+            raise InputError(f"{path} is a trace of format {held['format']}; this version reads {FORMAT}.")
+        return Trace(
+            mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
+            mistakes_per_pass=held["mistakes_per_pass"],
+            visits_per_pass=held["visits_per_pass"],
+            start=State(held["start_w"], held.get("start_u"), int(held["start_visits"])),
+            n_rows=int(held["n_rows"]),
+            n_features=int(held["n_features"]),
+            classes=held["classes"],
+            bias=float(held["bias"]),
+            radius=float(held["radius"]) if "radius" in held else None,
+            zero=int(held["zero"]),
+        )
+    except (KeyError, ValueError, OSError) as error:
+        if isinstance(error, InputError | FileNotFoundError):
+            raise
+        raise InputError(f"{path} is not a trace written by Trace.save: {error}") from error
+
+
+def _write_npz(trace: Trace, path: Path) -> None:
+    if trace.classes.dtype.hasobject:
+        raise InputError(
+            f"Labels of mixed types ({', '.join(map(repr, trace.classes))}) have no place in an .npz file. "
+            "Use numbers or strings, or save as .csv."
+        )
+    held: dict[str, Any] = {} if trace.mistakes is None else trace.mistakes._asdict()
+    held |= {
+        name: getattr(trace, name)
+        for name in (
+            "mistakes_per_pass",
+            "visits_per_pass",
+            "n_rows",
+            "n_features",
+            "classes",
+            "bias",
+            "zero",
+        )
+    }
+    held |= {"format": FORMAT, "start_w": trace.start.w, "start_visits": trace.start.visits}
+    if trace.start.u is not None:
+        held["start_u"] = trace.start.u
+    if trace.radius is not None:
+        held["radius"] = trace.radius
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **held)
+
+
+def _write_csv(trace: Trace, path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(Mistakes._fields)
+        writer.writerows(zip(*(getattr(trace, name).tolist() for name in Mistakes._fields), strict=True))
+
+
+def _write_parquet(trace: Trace, path: Path) -> None:
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Writing .parquet needs pyarrow: pip install pyarrow.") from error
+    pyarrow.parquet.write_table(to_frame(trace, "pyarrow"), path)
+
+
+def _atomically(path: Path, write: Callable[[Path], None]) -> None:
+    """Write beside `path` and move into place, so that a failure leaves what was there before."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        write(Path(name))
+        os.replace(name, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise

@@ -1,0 +1,224 @@
+"""The record of a run, and what can be rebuilt from it (S-16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.batch import Batch, as_labelled
+from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.loops.layout import Rows
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.state import State
+from rosenblatt.trace.recorder import Mistakes
+from rosenblatt.typing import Floats, Ints
+
+
+class CompressedSet(NamedTuple):
+    """The rows a run made mistakes on, and the visits that train the same model from them.
+
+    ``Perceptron(order=order, bias=bias, max_iter=1)``, with the start and learning rate of the run, makes a
+    mistake on every visit and ends with the weights of the run, bit for bit. If the run separated its data,
+    these few rows therefore lead to zero errors on all of it (Z, corollary 2.4.4).
+    """
+
+    X: Any
+    y: Any
+    order: Ints
+    rows: Ints
+    bias: float
+
+
+class _Signed(NamedTuple):
+    """Rows with labels ±1, as the loops read them."""
+
+    rows: Rows
+    signs: Floats
+
+    @classmethod
+    def of(cls, batch: Batch) -> _Signed:
+        return cls(batch.rows, batch.signs.astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Every mistake of a run in order, where it began, and how it went pass by pass.
+
+    The model is its mistakes: w is the start plus the sum of ``step * y[index] * X[index]``, in this order.
+
+    Attributes
+    ----------
+    epoch, visit, index, score, step : ndarray
+        One entry a mistake: the pass (from 1), the visits made before it, the row, f(x) at that moment, and
+        the step η·weight that was taken.
+    mistakes_per_pass, visits_per_pass : ndarray of int
+        One entry a pass; the last pass is shorter if time ran out.
+    n_rows, n_features : int
+        The shape of the training data.
+    classes : ndarray, shape (2,)
+        The labels of the negative and of the positive side.
+    bias : float
+        β, what the bias gains for each unit of step: 1, R² or 0.
+    radius : float or None
+        R, where β = R².
+    zero : int
+        The side of f = 0.
+    """
+
+    mistakes: Mistakes | None = field(repr=False)
+    mistakes_per_pass: Ints
+    visits_per_pass: Ints
+    start: State = field(repr=False)
+    n_rows: int
+    n_features: int
+    classes: NDArray[Any]
+    bias: float
+    radius: float | None = None
+    zero: int = -1
+
+    def __repr__(self) -> str:
+        passes = len(self.mistakes_per_pass)
+        kept = "" if self.mistakes is not None else ", counts only"
+        return f"Trace({len(self)} mistakes in {passes} passes over {self.n_rows} rows{kept})"
+
+    def __len__(self) -> int:
+        return int(self.mistakes_per_pass.sum())
+
+    @property
+    def _kept(self) -> Mistakes:
+        if self.mistakes is None:
+            raise InputError(
+                "This trace holds counts only, so single mistakes cannot be told. Train with trace='mistakes'."
+            )
+        return self.mistakes
+
+    @property
+    def epoch(self) -> Ints:
+        """The pass of each mistake, from 1."""
+        return self._kept.epoch
+
+    @property
+    def visit(self) -> Ints:
+        """The number of visits made before each mistake."""
+        return self._kept.visit
+
+    @property
+    def index(self) -> Ints:
+        """The row of each mistake."""
+        return self._kept.index
+
+    @property
+    def score(self) -> Floats:
+        """The score f(x) each mistake had."""
+        return self._kept.score
+
+    @property
+    def step(self) -> Floats:
+        """The step η·weight each mistake took."""
+        return self._kept.step
+
+    @property
+    def alpha(self) -> Ints:
+        """The number of mistakes on each row: the sample expansion α of S-16."""
+        return np.bincount(self.index, minlength=self.n_rows).astype(np.int64)
+
+    @property
+    def expansion(self) -> Floats:
+        """The steps taken on each row, summed: w = w₀ + Σ expansion_i y_i x_i, for any weights and ties."""
+        return np.bincount(self.index, weights=self.step, minlength=self.n_rows).astype(np.float64)
+
+    def replay(self, X: Any, y: Any) -> LinearModel:
+        """Train again from the record alone; the weights are those of the run, bit for bit.
+
+        Each step is checked: if a row does not score what it scored then, X or y is not what the run saw,
+        and an error names the first such mistake.
+
+        Parameters
+        ----------
+        X, y
+            The training data of the run.
+
+        Returns
+        -------
+        LinearModel
+            With ``coef``, ``intercept`` and ``predict``.
+        """
+        state = self.start.copy()
+        self._take(_Signed.of(self._batch(X, y)), state, slice(None))
+        state.visits += int(self.visits_per_pass.sum())
+        return LinearModel(state.hypothesis(), self.classes, self.zero)
+
+    def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
+        """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates."""
+        data = _Signed.of(self._batch(X, y))
+        state = self.start.copy()
+        states = np.empty((len(self) + 1, self.n_features + 1))
+        states[0] = state.w
+        for k in range(len(self)):
+            self._take(data, state, slice(k, k + 1))
+            states[k + 1] = state.w
+        return states[:, :-1], states[:, -1]
+
+    def after_each_pass(self, X: Any, y: Any) -> list[LinearModel]:
+        """Return the model as it stood at the end of each pass."""
+        data = _Signed.of(self._batch(X, y))
+        state = self.start.copy()
+        ends = np.searchsorted(self.epoch, np.arange(1, len(self.mistakes_per_pass) + 1), side="right")
+        models, first = [], 0
+        for end, visits in zip(ends, self.visits_per_pass, strict=True):
+            self._take(data, state, slice(first, end))
+            first, state.visits = end, state.visits + int(visits)
+            models.append(LinearModel(state.hypothesis(), self.classes, self.zero))
+        return models
+
+    def compressed(self, X: Any, y: Any) -> CompressedSet:
+        """Return the rows that mistakes were made on, and the order of visits that replays them."""
+        batch = self._batch(X, y)
+        rows, order = np.unique(self.index, return_inverse=True)
+        few = batch.take(rows)
+        return CompressedSet(few.native(), self.classes[few.codes], order.astype(np.int64), rows, self.bias)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return one row a mistake as a DataFrame of the library named: "pandas", "polars" or "pyarrow"."""
+        from rosenblatt.trace.export import to_frame
+
+        return to_frame(self, backend)
+
+    def save(self, path: str | Path) -> None:
+        """Write to a file: all of the record as ``.npz``, its mistakes as ``.csv`` or ``.parquet``."""
+        from rosenblatt.trace.export import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read a record that `save` wrote as ``.npz``; nothing in the file is executed."""
+        from rosenblatt.trace.export import load
+
+        return load(Path(path))
+
+    def _batch(self, X: Any, y: Any) -> Batch:
+        batch = as_labelled(X, y, self.classes)
+        if (batch.n_rows, batch.n_features) != (self.n_rows, self.n_features):
+            raise ShapeError(
+                f"X has shape ({batch.n_rows}, {batch.n_features}), but the run was trained on "
+                f"({self.n_rows}, {self.n_features}). Pass the training data of the run."
+            )
+        return batch
+
+    def _take(self, data: _Signed, state: State, part: slice) -> None:
+        from rosenblatt.loops.passes import Log, replay
+
+        log = Log(self.visit[part], self.score[part], self.step[part])
+        index = self.index[part]
+        wrong = replay(data.rows, data.signs, index.astype(np.uint64), log, self.bias, state.w, state.u)
+        if wrong >= 0:
+            raise InputError(
+                f"This is not the data of the run: mistake {(part.start or 0) + wrong}, on row {index[wrong]}, "
+                f"scored {log.score[wrong]!r} then and does not now. Pass the same X and y, in the same order "
+                "and type."
+            )

@@ -1,0 +1,20 @@
+"""Settings for all tests."""
+
+import os
+import sys
+import zlib
+from pathlib import Path
+
+import hypothesis
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+# numba does not notice that a helper in another file was edited: keep the cache under a name made of the sources.
+_loops = Path(__file__).parents[1] / "src" / "rosenblatt" / "loops"
+_key = zlib.crc32(b"".join(path.read_bytes() for path in sorted(_loops.glob("*.py"))))
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_loops.parents[2] / ".numba_cache" / f"{_key:08x}"))
+assert "numba" not in sys.modules, "numba reads its settings when it is imported"
+
+hypothesis.settings.register_profile("default", deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.load_profile("default")

@@ -1,0 +1,56 @@
+"""Labels keep apart, and matplotlib is asked for only when it is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from rosenblatt import plot
+from rosenblatt.plot.style import spread
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=11), st.floats(0.001, 0.09))
+def test_labels_keep_apart_in_order_and_inside(heights, gap):
+    heights = sorted(heights)
+    placed = np.array(spread(heights, gap, 0.0, 1.0))
+    assert (np.diff(placed) >= gap - 1e-9).all()
+    assert placed.min() >= -1e-9
+    assert placed.max() <= 1 + 1e-9
+
+
+def test_labels_with_room_stay_where_they_are():
+    assert spread([0.1, 0.5, 0.9], 0.2, 0.0, 1.0) == [0.1, 0.5, 0.9]
+    assert_allclose(spread([0.5, 0.5, 0.9], 0.1, 0.0, 1.0), [0.45, 0.55, 0.9])
+
+
+def test_names():
+    assert plot.__all__ == ["boundary", "learning_curve", "trace"]
+    assert all(callable(getattr(plot, name)) for name in plot.__all__)
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_importing_does_not_import_matplotlib():
+    result = run("import sys, rosenblatt.plot; sys.exit('matplotlib' in sys.modules)")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "boundary(([1, 1], 0), [[1, 2]], [1])",
+        "trace(type('', (), {'mistakes_per_pass': [1]}))",
+        "learning_curve(type('', (), {'passes': [1], 'training': [0.5], 'validation': None, 'best': None}))",
+    ],
+)
+def test_without_matplotlib_the_message_says_how_to_get_it(call):
+    result = run(f"import sys; sys.modules['matplotlib'] = None; import rosenblatt.plot as p; p.{call}")
+    assert "ImportError: rosenblatt.plot needs matplotlib: pip install rosenblatt[plot]" in result.stderr
