@@ -296,9 +296,9 @@ class Perceptron(OnlineLearning, LinearClassifier):
                 "never corrects them. Use tie='mistake', or another start."
             )
         elif run.stop_reason == "max_iter":
+            limit = f"max_iter={self.max_iter}" if len(counts) == self.max_iter else f"the {len(counts)} listed"
             _warn_of_limit(
-                f"Training ended after max_iter={self.max_iter} passes without separating the data. {last} "
-                "Allow more passes, or certify whether a hyperplane exists at all."
+                f"Training ended after {limit} passes without separating the data. {last} Allow more passes."
             )
         elif run.stop_reason == "max_time":
             _warn_of_limit(
