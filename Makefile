@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # Compiled loops are cached under a name made of their sources: numba does not notice an edit in another file.
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loops/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench docs clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -28,6 +28,10 @@ format: $(VENV)/check
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
 
+docs: $(VENV)/docs
+	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
 clean:
 	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis out
 
@@ -40,6 +44,6 @@ $(VENV)/demo: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable ".[plot]"
 	@touch $@
 
-$(VENV)/test $(VENV)/check $(VENV)/bench: $(VENV)/%: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable . --group $*
 	@touch $@

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import Perceptron

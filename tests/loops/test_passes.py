@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.loops.oracles import LAYOUTS, assert_equals_reference, rows_of, run
 
 from rosenblatt.loops import passes, reference
 from rosenblatt.loops.rules import Rule, tie_shares
+from tests.loops.oracles import LAYOUTS, assert_equals_reference, rows_of, run
 
 rules = st.builds(
     lambda eta, beta, margin, tie, zero: Rule(eta, beta, margin, *tie_shares(tie, zero)),

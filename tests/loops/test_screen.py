@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.loops.oracles import rows_of, run
 
 from rosenblatt.loops import passes, screen
 from rosenblatt.loops.rules import Rule
+from tests.loops.oracles import rows_of, run
 
 
 @settings(max_examples=300)

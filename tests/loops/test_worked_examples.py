@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.loops.oracles import LAYOUTS, assert_equals_reference, run
 
 from rosenblatt import datasets
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
+from tests.loops.oracles import LAYOUTS, assert_equals_reference, run
 
 
 def passes_of(n: int, passes: int, first: int = 0) -> list[int]:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
-from rosenblatt.loops.layout import CSR, Rows
-from rosenblatt.typing import Floats
+from rosenblatt.loops.layout import CSR, Unsigned
+from rosenblatt.typing import Floats, Reals
+
+_REALS = (np.dtype(np.float64), np.dtype(np.float32))  # native byte order only
 
 
-def vector_row(x: Any, n_features: int | None) -> Rows:
+def vector_row(x: Any, n_features: int | None) -> Reals:
     """Give one example as a matrix of one row; `n_features` is what is expected, if anything is."""
-    if isinstance(x, np.ndarray) and x.ndim == 1 and x.flags.c_contiguous and x.dtype in (np.float64, np.float32):
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype in _REALS and x.flags.c_contiguous and x.flags.aligned:
         row = x[None]
         row.flags.writeable = False
     else:
@@ -26,7 +28,8 @@ def vector_row(x: Any, n_features: int | None) -> Rows:
                 f"x must be one example, a 1-D sequence of values or a mapping of feature names to values; its "
                 f"shape is {np.shape(x)}. Use partial_fit or predict for several."
             )
-        row = as_rows([x] if isinstance(x, list | tuple) else np.asarray(x)[None], name="x").rows  # type: ignore[assignment]
+        several = [list(x)] if isinstance(x, list | tuple) else np.asarray(x)[None]
+        row = cast("Reals", as_rows(several, name="x").rows)
     if n_features is not None and row.shape[1] != n_features:
         raise ShapeError(f"x has {row.shape[1]} features, but {n_features} are expected.")
     return row
@@ -37,15 +40,16 @@ class Vocabulary:
 
     Parameters
     ----------
-    names : iterable of str
+    names : iterable
         Known from the beginning.
     grows : bool
         Whether a name never met becomes a feature; otherwise it is an error.
     """
 
-    def __init__(self, names: Any = (), *, grows: bool) -> None:
+    def __init__(self, names: Iterable[Any] = (), *, grows: bool) -> None:
         self._numbers: dict[Any, int] = {name: j for j, name in enumerate(names)}
         self.grows = grows
+        self._last: tuple[tuple[Any, ...], Unsigned, Unsigned] | None = None
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -60,28 +64,30 @@ class Vocabulary:
 
         When learning, new names become features where the vocabulary grows; when predicting they weigh nothing.
         """
+        names = tuple(x)
+        if self._last is not None and names == self._last[0]:  # most streams repeat their names
+            return CSR(_values(x), *self._last[1:])
         numbers = self._numbers
-        if not self.grows:
-            unknown = [name for name in x if name not in numbers]
-            if unknown:
-                raise InputError(
-                    f"x names features that the model does not know: {unknown[:5]!r}. Leave them out."
-                )
-        elif not learn:
-            x = {name: value for name, value in x.items() if name in numbers}
+        unknown = [name for name in names if name not in numbers]
+        if unknown and not self.grows:
+            raise InputError(f"x names features that the model does not know: {unknown[:5]!r}. Leave them out.")
+        if unknown and not learn:
+            return self.row({name: value for name, value in x.items() if name in numbers}, learn=False)
         data = _values(x)
-        indices = [numbers.setdefault(name, len(numbers)) for name in x]
-        starts = np.array([0, len(x)], np.uint32)
-        return CSR(read_only(data), read_only(np.array(indices, np.uint32)), read_only(starts))
+        indices = read_only(np.array([numbers.setdefault(name, len(numbers)) for name in names], np.uint32))
+        starts = read_only(np.array([0, len(names)], np.uint32))
+        self._last = names, indices, starts
+        return CSR(data, indices, starts)
 
 
 def _values(x: Mapping[Any, Any]) -> Floats:
     try:
-        data = np.array(list(x.values()), np.float64)
+        data = np.fromiter(x.values(), np.float64, len(x))
     except (TypeError, ValueError):
         name, value = next((item for item in x.items() if not isinstance(item[1], Real)), (None, None))
         raise DataTypeError(f"x[{name!r}] is {value!r}, which is not a number.") from None
     if not np.isfinite(data).all():
         name, value = next(item for item in x.items() if not np.isfinite(item[1]))
         raise NonFiniteError(f"x[{name!r}] is {value!r}. Leave the feature out, or give it a finite value.")
+    data.flags.writeable = False
     return data

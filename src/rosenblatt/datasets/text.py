@@ -36,7 +36,7 @@ def make_text(
     rounded down to a power of two. A row counts a fixed number of draws, each count c becomes
     (1 + log c)·idf, and the row is scaled to length one. Labels are the sign of <w, x> for a hidden unit
     vector ``w`` which gives opposite weights to the two words of ranks 2k and 2k + 1: these are equally
-    frequent, so both labels are equally likely. Rows within a tenth of the typical |<w, x>| of the
+    frequent, so both labels are equally likely. Rows within a tenth of the typical ``|<w, x>|`` of the
     boundary are discarded and drawn anew, which makes the rows separable by a margin.
 
     Parameters

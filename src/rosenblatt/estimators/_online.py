@@ -20,6 +20,7 @@ from rosenblatt.exceptions import InputError, LabelError
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
+from rosenblatt.model.linear import overflow
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Ints
 
@@ -95,14 +96,16 @@ class OnlineLearning(LinearClassifier):
     def predict_one(self, x: Any) -> Any:
         """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
         self._require_fitted()
+        if type(x) is not np.ndarray and isinstance(x, Mapping):
+            row: Rows = self._known_vocabulary().row(x, learn=False)
+        else:
+            row = vector_row(x, self._width)
         state = self._state
-        row = (
-            self._known_vocabulary().row(x, learn=False) if isinstance(x, Mapping) else vector_row(x, self._width)
-        )
-        weights = state.w if state.u is None and self._width == state.n_features else self._model().weights
+        weights = state.w if state.u is None else state.hypothesis()
         f = score_row(row, weights)
         if f - f != 0.0:
             require_finite(Features(row, 1, self._width), name="x")
+            raise overflow("x")
         positive = f >= 0.0 if self.zero > 0 else f > 0.0
         return self._classes[-1 if positive else 0]
 
@@ -143,7 +146,7 @@ class OnlineLearning(LinearClassifier):
             width = len(vocabulary)
         else:
             row = vector_row(x, self.__dict__.get("_width"))
-            width = row.shape[1]  # type: ignore[union-attr]
+            width = row.shape[1]
         stream = self._stream_for(row, y, width, None)
         if width > stream.state.n_features:
             stream.grow(max(width, 2 * stream.state.n_features))

@@ -60,9 +60,7 @@ class LinearModel:
         if not np.isfinite(out).all():
             require_finite(features)
             row = int(np.flatnonzero(~np.isfinite(out))[0])
-            raise TrainingOverflowError(
-                f"The score of row {row} of X exceeds the largest float. Scale the features down."
-            )
+            raise overflow(f"row {row} of X")
         return out
 
     def positive(self, scores: Floats) -> NDArray[np.bool_]:
@@ -76,3 +74,8 @@ class LinearModel:
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label of every row."""
         return self.classes[self.positive(self.decision(features)).astype(np.intp)]
+
+
+def overflow(what: str) -> TrainingOverflowError:
+    """Return the error for a finite row whose score is not."""
+    return TrainingOverflowError(f"The score of {what} exceeds the largest float. Scale the features down.")
