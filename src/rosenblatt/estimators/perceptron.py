@@ -212,7 +212,8 @@ class Perceptron(OnlineLearning, LinearClassifier):
         batch = as_batch(X, y, sample_weight)
         pull = signed_weights(batch, class_weights(self.class_weight, batch.codes, batch.classes))
         going_on = self._going_on(batch, coef_init, intercept_init)
-        rng = self._rng if going_on else generator(self.random_state)
+        rng = self.__dict__.get("_rng") if going_on else None
+        rng = rng or generator(self.random_state)
         start = self._start(batch, rng, going_on, coef_init, intercept_init)
         rule, radius = settings.make_rule(self, batch)
         bar = progress_bar(self.max_iter) if self.verbose else nullcontext()

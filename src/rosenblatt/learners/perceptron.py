@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -159,6 +159,13 @@ def fit(batch: Batch, pull: Floats, plan: Plan, start: State) -> Run:
     return _Fit(batch, pull, plan, start).run()
 
 
+class _Complete(NamedTuple):
+    """The last completed pass: one value, so that Ctrl-C cannot fall between its parts."""
+
+    state: State
+    passes: int
+
+
 class _Fit:
     """One fit under way."""
 
@@ -173,7 +180,7 @@ class _Fit:
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
         self.validation = Validation(plan.patience, plan.tol or 0.0)
         self.validation_errors: list[float] = []
-        self.complete, self.complete_passes = start, 0  # as of the last completed pass
+        self.complete = _Complete(start, 0)
         self.best = start  # by validation
         self.stuck = 0
         self.began = time.perf_counter()
@@ -183,10 +190,10 @@ class _Fit:
         try:
             reason = None
             while reason is None:
-                reason = self.next_pass(self.complete_passes + 1)
+                reason = self.next_pass(self.complete.passes + 1)
         except KeyboardInterrupt as interruption:
-            self.recorder.keep(self.complete_passes)
-            self.state = self.complete
+            self.recorder.keep(self.complete.passes)
+            self.state = self.complete.state
             return self.finish("interrupted", interruption)
         return self.finish(reason)
 
@@ -200,12 +207,12 @@ class _Fit:
         mistakes, loss = 0, 0.0
         self.recorder.begin_pass()
         for stretch in self.visitor.visit(visits):
-            self.recorder.add(*stretch, first=self.state.visits)
+            self.recorder.add(*stretch)
             mistakes += len(stretch.at)
             loss += self.loss(stretch)
             if self.out_of_time() and self.recorder.visits_per_pass[-1] < len(visits):
                 return "max_time"
-        self.complete, self.complete_passes = self.state.copy(), epoch
+        self.complete = _Complete(self.state.copy(), epoch)
         return self.judge(epoch, visits, mistakes, loss / len(visits))
 
     def visits(self, epoch: int) -> Visits | None:
@@ -229,7 +236,8 @@ class _Fit:
         if self.plan.start_at_first:
             first = int(visits[0])
             step(self.batch.rows, first, np.sign(self.pull[first]), self.plan.rule.beta, self.state.w)
-            self.start = self.complete = self.best = self.state.copy()
+            self.start = self.best = self.state.copy()
+            self.complete = _Complete(self.start, 0)
 
     def judge(self, epoch: int, visits: Visits, mistakes: int, loss: float) -> StopReason | None:
         """Return why training ends after this pass, if it does."""
@@ -284,7 +292,7 @@ class _Fit:
         error = self.model().error(self.validation_batch)
         self.validation_errors.append(error)
         if self.validation.improves(epoch, error):
-            self.best = self.complete
+            self.best = self.complete.state
         return error
 
     def loss(self, stretch: Stretch) -> float:

@@ -148,8 +148,7 @@ class Stream:
         """Visit rows in order."""
         visitor = Visitor(features, pull, self.rule, self.state, screened=False)
         for stretch in visitor.visit(np.arange(features.n_rows, dtype=np.uint64)):
-            rows = stretch.visits + np.uint64(self.seen)
-            self.recorder.add(rows, *stretch[1:], first=self.state.visits)
+            self.recorder.add(*stretch._replace(visits=stretch.visits + np.uint64(self.seen)))
             self.mistakes += len(stretch.at)
         self.seen += features.n_rows
         if not np.isfinite(self.state.w).all():

@@ -21,12 +21,16 @@ BLOCK_VISITS = 1 << 20
 
 
 class Stretch(NamedTuple):
-    """Visits made: their rows, and of each mistake among them the place, the score and the step."""
+    """Visits made: their rows, and of each mistake among them the place, the score and the step.
+
+    `first` is the number of visits made before.
+    """
 
     visits: Visits
     at: Ints
     score: Floats
     step: Floats
+    first: int
 
 
 class Visitor:
@@ -73,9 +77,9 @@ class Visitor:
                 read += looked
             if made < len(block):
                 self._explain(int(block[made]))
-            yield Stretch(block, log.at[:k], log.score[:k], log.step[:k])
-            state.visits += made
             mistakes += k
+            state.visits += made
+            yield Stretch(block, log.at[:k], log.score[:k], log.step[:k], state.visits - made)
         self._mistake_rate = mistakes / len(visits)
         self._screening.passed(read / len(visits))
 
@@ -86,8 +90,10 @@ class Visitor:
         return out
 
     def _shadow_for(self, visits: Visits) -> screen.Shadow | None:
-        scattered = len(visits) > 1 and int(visits[-1]) - int(visits[0]) != len(visits) - 1
-        if not self._screening.pays(self._mistake_rate, scattered):
+        neighbours = np.diff(visits[:256]) == 1  # unsigned: a step back is a large one
+        if not self._screening.pays(
+            self._mistake_rate, scattered=2 * np.count_nonzero(neighbours) < neighbours.size
+        ):
             return None
         if self._shadow is None:
             self._shadow = screen.empty_shadow(self.features.rows)  # type: ignore[arg-type]
