@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import OrderError
+from rosenblatt.loops.shuffle import shuffle
 
 Visits: TypeAlias = NDArray[np.uint64]
 
@@ -47,7 +48,9 @@ class Shuffled:
 
     def visits(self, epoch: int) -> Visits:
         """Return a fresh permutation."""
-        return self._rng.permutation(self._n_rows).view(np.uint64)
+        visits = np.arange(self._n_rows, dtype=np.uint64)
+        shuffle(visits, self._rng.integers(2**64, dtype=np.uint64))
+        return visits
 
 
 class Random:

@@ -181,6 +181,7 @@ class _Fit:
         self.validation = Validation(plan.patience, plan.tol or 0.0)
         self.validation_errors: list[float] = []
         self.complete = _Complete(start, 0)
+        self.spare: State | None = None
         self.best = start  # by validation
         self.stuck = 0
         self.began = time.perf_counter()
@@ -212,8 +213,19 @@ class _Fit:
             loss += self.loss(stretch)
             if self.out_of_time() and self.recorder.visits_per_pass[-1] < len(visits):
                 return "max_time"
-        self.complete = _Complete(self.state.copy(), epoch)
+        self.note_complete(epoch)
         return self.judge(epoch, visits, mistakes, loss / len(visits))
+
+    def note_complete(self, epoch: int) -> None:
+        """Remember the state after a completed pass.
+
+        Two buffers take turns, so that the last completed pass is whole at every moment, and so that millions of
+        weights are not allocated anew each time.
+        """
+        buffer = self.state.copy() if self.spare is None else self.spare
+        buffer.become(self.state)
+        self.spare = self.complete.state if self.complete.passes else None
+        self.complete = _Complete(buffer, epoch)
 
     def visits(self, epoch: int) -> Visits | None:
         """Return the rows to visit, those held out left out; None if the order has come to its end."""
@@ -241,16 +253,8 @@ class _Fit:
 
     def judge(self, epoch: int, visits: Visits, mistakes: int, loss: float) -> StopReason | None:
         """Return why training ends after this pass, if it does."""
-        if not np.isfinite(self.state.w).all():
-            raise TrainingOverflowError(
-                f"Training overflowed: a weight exceeds the largest float after pass {epoch}. Scale the "
-                "features down, or lower eta0 or the weights."
-            )
         error = self.validate(epoch)
-        report = PassReport(
-            epoch, mistakes, len(visits), loss, error, time.perf_counter() - self.began, self.model()
-        )
-        told_to_end = [bool(callback(report)) for callback in self.plan.callbacks]
+        told_to_end = self.report(epoch, mistakes, len(visits), loss, error)
         if mistakes == 0:
             self.stuck = self.unseparated(visits)
             if self.stuck == 0:
@@ -258,7 +262,7 @@ class _Fit:
             if self.plan.order.settles or self.covers(visits):
                 return "plateau"  # no visit will ever move the weights again
             self.stuck = 0
-        if any(told_to_end):
+        if told_to_end:
             return "interrupted"
         if error is not None and self.validation.ends(epoch):
             return "validation"
@@ -267,6 +271,15 @@ class _Fit:
         if self.plateau.ends(epoch, mistakes):
             return "plateau"
         return "max_time" if self.out_of_time() else None
+
+    def report(self, epoch: int, mistakes: int, visits: int, loss: float, error: float | None) -> bool:
+        """Tell the callbacks of a pass; return whether one of them wants to end."""
+        if not self.plan.callbacks:
+            return False
+        seconds = time.perf_counter() - self.began
+        report = PassReport(epoch, mistakes, visits, loss, error, seconds, self.model())
+        answers = [callback(report) for callback in self.plan.callbacks]
+        return any(answers)
 
     def unseparated(self, visits: Visits) -> int:
         """Count the rows that are not right, after a pass without a mistake.
@@ -292,7 +305,7 @@ class _Fit:
         error = self.model().error(self.validation_batch)
         self.validation_errors.append(error)
         if self.validation.improves(epoch, error):
-            self.best = self.complete.state
+            self.best = self.state.copy()
         return error
 
     def loss(self, stretch: Stretch) -> float:
@@ -313,6 +326,11 @@ class _Fit:
     def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
         """Put together what is left behind."""
         recorder, plan = self.recorder, self.plan
+        if not np.isfinite(self.state.hypothesis()).all():
+            raise TrainingOverflowError(
+                f"Training overflowed: a weight exceeds the largest float after {self.state.visits} visits. "
+                "Scale the features down, or lower eta0 or the weights."
+            )
         mistakes_per_pass = list(recorder.mistakes_per_pass)
         curve = Curve(
             np.array(mistakes_per_pass) / np.maximum(recorder.visits_per_pass, 1),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rosenblatt.loops.layout import CSR, Rows
 
-LAST_LEVEL_CACHE = 32 << 20  # bytes; rows that sit in cache are read as fast as their shadows
+SMALLEST = 4 << 20  # bytes; rows that sit in a core's own cache are read as fast as their shadows
 FEWEST_FEATURES = 16  # below, the head of a record weighs more than it saves
 MISTAKE_RATE = 0.05  # each mistake costs the screen an update of its own
-STORED_PASSES = {8: 3, 4: 8}  # passes to wait for, by bytes a value, where rows come as stored
+STORED_PASSES = {8: 2, 4: 4}  # passes to wait for, by bytes a value, where rows come as stored
 SCATTERED_PASSES = 1  # … and where they do not: a waiting row is dearer than a waiting byte
 
 
@@ -32,7 +32,7 @@ class Screening:
             from rosenblatt.loops.screen import WIDEST
 
             self._possible = rows.shape[1] <= WIDEST
-            self._large = rows.nbytes > LAST_LEVEL_CACHE and rows.shape[1] >= FEWEST_FEATURES
+            self._large = rows.nbytes > SMALLEST and rows.shape[1] >= FEWEST_FEATURES
             self._patience = STORED_PASSES[rows.itemsize]
         self._passes = 0
         self._debt = 0.0

@@ -41,6 +41,13 @@ class State:
         """Return a state that no longer shares its arrays with this one."""
         return State(self.w.copy(), None if self.u is None else self.u.copy(), self.visits)
 
+    def become(self, other: State) -> None:
+        """Take over the values of a state of the same shape."""
+        np.copyto(self.w, other.w)
+        if self.u is not None and other.u is not None:
+            np.copyto(self.u, other.u)
+        self.visits = other.visits
+
     def hypothesis(self) -> Floats:
         """Return the weights to predict by, bias last: the last ones, or their average over the visits."""
         if self.u is None or self.visits == 0:

@@ -1,0 +1,41 @@
+"""Shuffled orders are permutations, all equally likely, and the same for the same seed."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from rosenblatt.learners.order import Shuffled
+from rosenblatt.loops.shuffle import shuffle
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000])
+def test_permutations(n):
+    order = Shuffled(n, np.random.default_rng(0))
+    first, second = order.visits(1), order.visits(2)
+    assert sorted(first) == sorted(second) == list(range(n))
+    again = Shuffled(n, np.random.default_rng(0))
+    assert again.visits(1).tolist() == first.tolist()
+    assert again.visits(2).tolist() == second.tolist()
+    if n == 1000:
+        assert (first != second).mean() > 0.9
+
+
+def test_every_permutation_is_as_likely():
+    counts: Counter[tuple[int, ...]] = Counter()
+    for seed in range(48_000):
+        order = np.arange(4, dtype=np.uint64)
+        shuffle(order, np.uint64(seed))
+        counts[tuple(order.tolist())] += 1
+    assert len(counts) == 24
+    assert chisquare(list(counts.values())).pvalue > 1e-4
+
+
+def test_every_place_is_as_likely_for_every_row():
+    places = np.zeros((50, 50))
+    for seed in range(20_000):
+        order = np.arange(50, dtype=np.uint64)
+        shuffle(order, np.uint64(seed))
+        places[np.arange(50), order] += 1
+    assert chisquare(places.ravel()).pvalue > 1e-4
