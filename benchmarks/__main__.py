@@ -1,0 +1,64 @@
+"""``python -m benchmarks [NAME ...] [--repeats N] [--quick] [--markdown] [--json FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks import fits, prediction, report, single, startup
+from benchmarks.comparison import Comparison
+from benchmarks.timing import Setup
+
+WORKLOADS = {
+    "D1": fits.dense_separable,
+    "D2": fits.dense_noisy,
+    "D3": fits.dense_wide,
+    "S1": fits.sparse_text,
+    "predict": prediction.batch,
+    "one": single.one_row,
+    "import": startup.imports,
+}
+
+
+def main() -> None:
+    parser = _parser()
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(WORKLOADS):
+        parser.error(f"no workload is called {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
+    warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of passes is meant
+    comparisons = list(_run(arguments.names or list(WORKLOADS), Setup(arguments.repeats, arguments.quick)))
+    write = report.print_markdown if arguments.markdown else report.print_table
+    write(comparisons, quick=arguments.quick)
+    if arguments.json:
+        arguments.json.write_text(report.as_json(comparisons))
+
+
+def _run(names: list[str], setup: Setup) -> Iterator[Comparison]:
+    for name in names:
+        for comparison in WORKLOADS[name](setup):
+            if setup.quick:  # targets are for the sizes they were set at
+                comparison = replace(comparison, target=None)
+            print(report.one_line(comparison), file=sys.stderr, flush=True)
+            yield comparison
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Compare speed with peers.")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(WORKLOADS)}; all if none is given"
+    )
+    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns each contestant gets")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows: to try the suite, not to quote")
+    parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="save every measurement")
+    return parser
+
+
+if __name__ == "__main__":
+    main()
