@@ -49,17 +49,24 @@ def run(
     log = passes.Log(np.empty(len(order), np.int64), np.empty(len(order)), np.empty(len(order)))
     rows = rows_of(X, layout)
     if layout != "screened":
-        k, made = passes.train(rows, pull, order, rule, w, u, t0, log)
+        if u is None:
+            k, made = passes.train(rows, pull, order, rule, w, log)
+        else:
+            k, made = passes.train_averaged(rows, pull, order, rule, w, u, t0, log)
         assert made == len(order)
         return Fast(w, u, log.at[:k], log.score[:k], log.step[:k])
     shadow = screen.empty_shadow(rows)
     screen.cast(shadow, pull, w)
     half = len(order) // 2
-    k1, made, _ = screen.train_screened(shadow, pull, order[:half], rule, w, u, t0, log)
+    k1, made, _ = screen.train_screened(shadow, pull, order[:half], rule, w, log)
+    if u is not None:
+        passes.defer(rows, pull, order[:half], log, k1, rule.beta, u, t0)
     first = [column[:k1].copy() for column in log]
     assert made == half
     screen.anchor(shadow, pull, w)
-    k2, made, _ = screen.train_screened(shadow, pull, order[half:], rule, w, u, t0 + half, log)
+    k2, made, _ = screen.train_screened(shadow, pull, order[half:], rule, w, log)
+    if u is not None:
+        passes.defer(rows, pull, order[half:], log, k2, rule.beta, u, t0 + half)
     assert made == len(order) - half
     second = log.at[:k2] + half, log.score[:k2], log.step[:k2]
     return Fast(w, u, *map(np.concatenate, zip(first, second, strict=True)))

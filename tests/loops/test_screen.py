@@ -72,7 +72,7 @@ def test_rows_at_the_boundary_are_read(d):
         # What the screen sees of the row, without its slack: right, by a lot more than rounding.
         seen = shadow.head[i, screen.SCALE] * (shadow.q[i, 4 * screen.HEAD :][:d] @ after[:-1]) + w[-1]
         deceived += seen > 1.0
-        mistakes, made, read = screen.train_screened(shadow, pull, order, Rule(), w, None, 0, log)
+        mistakes, made, read = screen.train_screened(shadow, pull, order, Rule(), w, log)
         assert (mistakes, made, read) == (1, 1, 1)
         assert log.score[0] == 0.0
     assert deceived == len(X)
@@ -99,10 +99,8 @@ def test_the_bound_of_the_proof_holds_row_by_row():
                 right_side = np.array([np.sign(scores[i]) or 1.0] * 300)
                 screen.cast(shadow, right_side, before)
                 rule = Rule(margin=margin)
-                found = screen.train_screened(
-                    shadow, right_side, every[i : i + 1], rule, after.copy(), None, 0, log
-                )
-                plain = passes.train(rows, right_side, every[i : i + 1], rule, after.copy(), None, 0, log)
+                found = screen.train_screened(shadow, right_side, every[i : i + 1], rule, after.copy(), log)
+                plain = passes.train(rows, right_side, every[i : i + 1], rule, after.copy(), log)
                 assert found[:2] == plain
             if d > 100:
                 break
@@ -118,8 +116,6 @@ def test_most_rows_of_easy_data_are_not_read():
     shadow = screen.empty_shadow(rows)
     screen.cast(shadow, pull, w + 0.3 * rng.normal(size=61))
     log = passes.Log(np.empty(2000, np.int64), np.empty(2000), np.empty(2000))
-    mistakes, made, read = screen.train_screened(
-        shadow, pull, np.arange(2000, dtype=np.uint64), Rule(), w, None, 0, log
-    )
+    mistakes, made, read = screen.train_screened(shadow, pull, np.arange(2000, dtype=np.uint64), Rule(), w, log)
     assert (mistakes, made) == (0, 2000)
     assert read < 100

@@ -12,12 +12,13 @@ from rosenblatt.loops.shuffle import shuffle
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
 def test_permutations(n):
-    order = Shuffled(n, np.random.default_rng(0))
+    order = Shuffled(n, seed=0)
     first, second = order.visits(1), order.visits(2)
     assert sorted(first) == sorted(second) == list(range(n))
-    again = Shuffled(n, np.random.default_rng(0))
+    again = Shuffled(n, seed=0)
     assert again.visits(1).tolist() == first.tolist()
     assert again.visits(2).tolist() == second.tolist()
+    assert Shuffled(n, seed=0, made=1).visits(1).tolist() == second.tolist()
     if n == 1000:
         assert (first != second).mean() > 0.9
 

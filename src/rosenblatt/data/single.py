@@ -12,7 +12,7 @@ from rosenblatt.data.features import as_rows
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Unsigned
-from rosenblatt.typing import Floats, Reals
+from rosenblatt.typing import Floats, Ints, Reals
 
 _REALS = (np.dtype(np.float64), np.dtype(np.float32))  # native byte order only
 
@@ -28,7 +28,7 @@ def vector_row(x: Any, n_features: int | None) -> Reals:
                 f"x must be one example, a 1-D sequence of values or a mapping of feature names to values; its "
                 f"shape is {np.shape(x)}. Use partial_fit or predict for several."
             )
-        several = [list(x)] if isinstance(x, list | tuple) else np.asarray(x)[None]
+        several = [list(x)] if isinstance(x, list | tuple) else np.asanyarray(x)[None]
         row = cast("Reals", as_rows(several, name="x").rows)
     if n_features is not None and row.shape[1] != n_features:
         raise ShapeError(f"x has {row.shape[1]} features, but {n_features} are expected.")
@@ -49,7 +49,7 @@ class Vocabulary:
     def __init__(self, names: Iterable[Any] = (), *, grows: bool) -> None:
         self._numbers: dict[Any, int] = {name: j for j, name in enumerate(names)}
         self.grows = grows
-        self._last: tuple[tuple[Any, ...], Unsigned, Unsigned] | None = None
+        self._last: tuple[tuple[Any, ...], Ints, Unsigned, Unsigned] | None = None
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -59,35 +59,51 @@ class Vocabulary:
         """The names in the order of their numbers."""
         return list(self._numbers)
 
-    def row(self, x: Mapping[Any, Any], *, learn: bool) -> CSR:
-        """Give one example as a sparse matrix of one row.
+    def row(self, x: Mapping[Any, Any], *, learn: bool) -> tuple[CSR, list[Any]]:
+        """Give one example as a sparse matrix of one row, and the names in it that are new.
 
-        When learning, new names become features where the vocabulary grows; when predicting they weigh nothing.
+        When predicting, names never met weigh nothing. When learning they are numbered on from the known ones, and
+        become features with `add`, once the example has been learned.
         """
         names = tuple(x)
         if self._last is not None and names == self._last[0]:  # most streams repeat their names
-            return CSR(_values(x), *self._last[1:])
+            by, indices, starts = self._last[1:]
+            return CSR(_values(x, by), indices, starts), []
         numbers = self._numbers
-        unknown = [name for name in names if name not in numbers]
-        if unknown and not self.grows:
-            raise InputError(f"x names features that the model does not know: {unknown[:5]!r}. Leave them out.")
-        if unknown and not learn:
+        new = [name for name in names if name not in numbers]
+        if new and not self.grows:
+            raise InputError(f"x names features that the model does not know: {new[:5]!r}. Leave them out.")
+        if new and not learn:
             return self.row({name: value for name, value in x.items() if name in numbers}, learn=False)
-        data = _values(x)
-        indices = read_only(np.array([numbers.setdefault(name, len(numbers)) for name in names], np.uint32))
+        numbered = {name: len(numbers) + j for j, name in enumerate(new)}
+        places = [numbers[name] if name in numbers else numbered[name] for name in names]
+        by = np.argsort(places)  # as in a sparse matrix, so that the bits do not depend on the order of names
+        indices = read_only(np.array(places, np.uint32)[by])
         starts = read_only(np.array([0, len(names)], np.uint32))
-        self._last = names, indices, starts
-        return CSR(data, indices, starts)
+        if not new:
+            self._last = names, by, indices, starts
+        return CSR(_values(x, by), indices, starts), new
+
+    def add(self, names: Iterable[Any]) -> None:
+        """Make names features."""
+        for name in names:
+            self._numbers[name] = len(self._numbers)
 
 
-def _values(x: Mapping[Any, Any]) -> Floats:
+def _values(x: Mapping[Any, Any], by: Ints) -> Floats:
+    values = list(x.values())
     try:
-        data = np.fromiter(x.values(), np.float64, len(x))
-    except (TypeError, ValueError):
-        name, value = next((item for item in x.items() if not isinstance(item[1], Real)), (None, None))
-        raise DataTypeError(f"x[{name!r}] is {value!r}, which is not a number.") from None
+        data = np.array(values)
+    except ValueError:
+        data = np.empty(0, object)
+    if data.dtype.kind not in "fiub" or data.ndim != 1:
+        for name, value in x.items():
+            if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.ndim == 0):
+                raise DataTypeError(f"x[{name!r}] is {value!r}, which is not a number.")
+    data = data.astype(np.float64) if len(data) == len(values) else np.array(values, np.float64)
     if not np.isfinite(data).all():
-        name, value = next(item for item in x.items() if not np.isfinite(item[1]))
+        name, value = list(x.items())[int(np.flatnonzero(~np.isfinite(data))[0])]
         raise NonFiniteError(f"x[{name!r}] is {value!r}. Leave the feature out, or give it a finite value.")
+    data = data[by]
     data.flags.writeable = False
     return data

@@ -20,6 +20,7 @@ from rosenblatt.exceptions import InputError, LabelError
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
+from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import overflow
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Ints
@@ -64,9 +65,14 @@ class OnlineLearning(LinearClassifier):
         weight = as_weight(sample_weight, features.n_rows)
         if self.__sklearn_is_fitted__():
             self._check_features(features)
-        stream = self._stream_for(features.rows, found[codes[0]], features.n_features, classes).fork()
+        stream = self._stream_for(features.n_features, classes).fork()
+        stream.rule, stream.radius = self._rule_of_stream()
         pull = stream.pulls(found.tolist())[codes]
-        stream.learn_rows(features, pull if weight is None else pull * weight)
+        if weight is not None:
+            pull *= weight
+        if self._begins_at_first():
+            stream.begin_at(features.rows, pull[0])
+        stream.learn_rows(features, pull)
         self._follow(stream, features.n_features, features.names)
         return self
 
@@ -86,18 +92,18 @@ class OnlineLearning(LinearClassifier):
             Itself. If the example cannot be used, it is as it was.
         """
         stream = self.__dict__.get("_stream")
-        if stream is None or type(x) is not np.ndarray:
-            return self._learn_first_or_mapping(x, y)
-        stream.learn_row(vector_row(x, self._width), stream.pull(y))
-        if stream.state is not self._state:
-            self._follow(stream, self._width, self._names)
-        return self
+        if stream is not None and type(x) is np.ndarray:
+            pull = stream.known_pull(y)
+            if pull is not None:
+                stream.learn_row(vector_row(x, self._width), pull)
+                return self
+        return self._learn_one_with_care(x, y)
 
     def predict_one(self, x: Any) -> Any:
         """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
         self._require_fitted()
         if type(x) is not np.ndarray and isinstance(x, Mapping):
-            row: Rows = self._known_vocabulary().row(x, learn=False)
+            row: Rows = self._known_vocabulary().row(x, learn=False)[0]
         else:
             row = vector_row(x, self._width)
         state = self._state
@@ -131,46 +137,67 @@ class OnlineLearning(LinearClassifier):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a stream under way goes on by the new rule."""
-        super().set_params(**params)
         stream = self.__dict__.get("_stream")
+        before = self.get_params(deep=False)
+        super().set_params(**params)
         if stream is not None:
-            settings.check_parameters(self)
-            stream.rule, stream.radius = settings.make_rule(self, None)
+            try:
+                stream.rule, stream.radius = self._rule_of_stream()
+            except InputError:
+                super().set_params(**before)
+                raise
         return self
 
-    def _learn_first_or_mapping(self, x: Any, y: Any) -> Self:
-        vocabulary = None
+    def _learn_one_with_care(self, x: Any, y: Any) -> Self:
+        """Learn one example that may bring the first label, a new one, or new features."""
+        vocabulary: Vocabulary | None = None
+        new_names: list[Any] = []
         if isinstance(x, Mapping):
             vocabulary = self._known_vocabulary()
-            row: Rows = vocabulary.row(x, learn=True)
-            width = len(vocabulary)
+            row: Rows
+            row, new_names = vocabulary.row(x, learn=True)
+            width = len(vocabulary) + len(new_names)
         else:
             row = vector_row(x, self.__dict__.get("_width"))
             width = row.shape[1]
-        stream = self._stream_for(row, y, width, None)
-        if width > stream.state.n_features:
-            stream.grow(max(width, 2 * stream.state.n_features))
-        stream.learn_row(row, stream.pull(y))
-        names = self.__dict__.get("_names") if vocabulary is None else vocabulary.names
-        self._follow(stream, width, names)
-        self._vocabulary = vocabulary
+        stream = self._stream_for(width, None)
+        if stream.known_pull(y) is None or width > stream.state.n_features:
+            stream = stream.fork()
+            if width > stream.state.n_features:
+                stream.grow(max(width, 2 * stream.state.n_features))
+        pull = stream.pull(y)
+        if self._begins_at_first():
+            stream.begin_at(row, pull)
+        stream.learn_row(row, pull)
+        if vocabulary is not None:
+            vocabulary.add(new_names)
+            self._vocabulary = vocabulary
+        self._follow(stream, width, None if vocabulary is None else tuple(vocabulary.names))
         return self
 
-    def _stream_for(self, rows: Rows, first_label: Any, n_features: int, classes: Any) -> Stream:
-        """Return the stream under way, or a new one that begins with these rows."""
+    def _begins_at_first(self) -> bool:
+        return bool(self.init == "first") and not self.__sklearn_is_fitted__()
+
+    def _rule_of_stream(self) -> tuple[Rule, float | None]:
+        """Return the rule, and R if it uses one: given, or found by the fit that the stream goes on from."""
+        settings.check_parameters(self)
+        found = self.__dict__.get("_trace")
+        return settings.make_rule(self, None, None if found is None else found.radius)
+
+    def _stream_for(self, n_features: int, classes: Any) -> Stream:
+        """Return the stream under way, or a new one."""
         stream: Stream | None = self.__dict__.get("_stream")
         if stream is not None:
             _require_same(classes, stream.classes)
             return stream
-        settings.check_parameters(self)
-        rule, radius = settings.make_rule(self, None)
+        rule, radius = self._rule_of_stream()
         fitted = self.__sklearn_is_fitted__()
         if fitted:
             _require_same(classes, self._classes)
         state = (
             self._state.copy() if fitted else settings.start_from(self, n_features, generator(self.random_state))
         )
-        stream = Stream(
+        return Stream(
             state,
             rule,
             classes=self._classes if fitted else _declared(classes),
@@ -179,9 +206,6 @@ class OnlineLearning(LinearClassifier):
             detail=settings.detail(self, stream=True),
             radius=radius,
         )
-        if self.init == "first" and not fitted:
-            stream.begin_at(rows, first_label)
-        return stream
 
     def _follow(self, stream: Stream, width: int, names: Any) -> None:
         """Publish where a stream stands."""
@@ -190,7 +214,8 @@ class OnlineLearning(LinearClassifier):
         self._fit_counts = self.__dict__.get("_fit_counts", [])
         self._vocabulary = self.__dict__.get("_vocabulary")
         self._stream, self._state, self._classes = stream, stream.state, stream.classes
-        self._width, self._names = width, names
+        self._width = width
+        self._names = self.__dict__.get("_names") if names is None else names  # once known, names stay
 
     def _known_vocabulary(self) -> Vocabulary:
         vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")

@@ -14,7 +14,8 @@ from rosenblatt.exceptions import ParameterError
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Require one of a few values."""
-    if not any(value is choice or (type(value) is type(choice) and value == choice) for choice in choices):
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not any(plain is choice or (type(plain) is type(choice) and plain == choice) for choice in choices):
         raise ParameterError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}.")
 
 

@@ -11,7 +11,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.targets import object_array
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number
-from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.order import Order, make_order
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.loops.rules import Rule, tie_shares
@@ -49,10 +49,14 @@ def check_parameters(p: Any) -> None:
     check_choice("init", p.init, ("zero", "random", "first"))
     check_choice("multiclass", p.multiclass, ("direct", "ovr", "ovo"))
     check_choice("trace", p.trace, ("auto", "mistakes", "counts", None))
+    if p.callbacks is not None and not (
+        isinstance(p.callbacks, list | tuple) and all(callable(callback) for callback in p.callbacks)
+    ):
+        raise ParameterError(f"callbacks={p.callbacks!r} must be a list of functions of a PassReport.")
 
 
-def make_rule(p: Any, batch: Batch | None) -> tuple[Rule, float | None]:
-    """Return the rule, and the radius R if it uses one; without a batch the radius must be given."""
+def make_rule(p: Any, batch: Batch | None, found: float | None = None) -> tuple[Rule, float | None]:
+    """Return the rule, and the radius R if it uses one: given, `found` before, or of the batch."""
     bias = p.bias if p.fit_intercept else None
     radius = None
     match bias:
@@ -60,29 +64,38 @@ def make_rule(p: Any, batch: Batch | None) -> tuple[Rule, float | None]:
             beta = 0.0
         case "unit":
             beta = 1.0
-        case "radius" if p.radius is not None:
-            radius, beta = float(p.radius), float(p.radius) ** 2
         case "radius":
-            if batch is None:
-                raise ParameterError(
-                    "bias='radius' needs R, the largest norm of a row, which a stream has yet to show. "
-                    "Pass radius=R, or use bias='unit'."
-                )
-            beta = largest_square(batch.rows, batch.n_rows)
-            radius = float(np.sqrt(beta))
+            radius, beta = _radius(p.radius if p.radius is not None or batch is not None else found, batch)
         case _:
             beta = float(bias)
     return Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero)), radius
 
 
-def resolve_order(p: Any, n_rows: int, rng: np.random.Generator) -> Order:
+def _radius(given: float | None, batch: Batch | None) -> tuple[float, float]:
+    """Return R and R²; of a batch R² is exact where sums are, and so is never made from R."""
+    if given is None and batch is None:
+        raise ParameterError(
+            "bias='radius' needs R, the largest norm of a row, which a stream has yet to show. "
+            "Pass radius=R, or use bias='unit'."
+        )
+    if given is None and batch is not None:
+        square = largest_square(batch.rows, batch.n_rows)
+        return float(np.sqrt(square)), square
+    radius = float(given or 0.0)
+    square = radius * radius
+    if not 0.0 < square < np.inf:
+        raise ParameterError(f"radius={radius!r} has no square among floats. Scale the features.")
+    return radius, square
+
+
+def resolve_order(p: Any, n_rows: int, seed: int, made: int) -> Order:
     """Return the order of visits; `shuffle=False` turns the default order into the cyclic one."""
     order = p.order
     if not p.shuffle and isinstance(order, str):
         if order == "random":
             raise ParameterError("order='random' contradicts shuffle=False. Drop one of them.")
         order = "cyclic" if order == "shuffle" else order
-    return make_order(order, n_rows, rng)
+    return make_order(order, n_rows, seed, made)
 
 
 def detail(p: Any, *, stream: bool) -> Detail:
@@ -102,9 +115,12 @@ def label_weights(p: Any) -> Mapping[Any, float]:
             f"class_weight={p.class_weight!r} needs all labels at once, which a stream does not have. "
             "Pass a dict of label to weight."
         )
-    labels = list(p.class_weight)
-    weights = class_weights(p.class_weight, np.arange(len(labels)), object_array(labels))
-    return dict(zip(labels, np.asarray(weights).tolist(), strict=True))
+    labels = list(p.class_weight) if isinstance(p.class_weight, Mapping) else []
+    other = object()  # stands for labels to come, which weigh 1
+    weights = class_weights(
+        p.class_weight, np.arange(len(labels)), object_array([*labels, other][: max(2, len(labels))])
+    )
+    return {} if weights is None else dict(zip(labels, weights.tolist(), strict=False))
 
 
 def start_from(p: Any, n_features: int, rng: np.random.Generator) -> State:
@@ -127,7 +143,10 @@ def given_start(p: Any, n_features: int, coef_init: Any, intercept_init: Any) ->
 
 
 def _numbers(name: str, value: Any, size: int) -> Floats:
-    numbers = np.asarray(value, np.float64)
+    try:
+        numbers = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise DataTypeError(f"{name}={value!r} must hold {size} numbers: one for each weight.") from None
     if numbers.size != size:
         raise ShapeError(f"{name} has shape {numbers.shape}, but {size} values are needed: one for each weight.")
     if not np.isfinite(numbers).all():

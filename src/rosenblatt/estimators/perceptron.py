@@ -212,15 +212,18 @@ class Perceptron(OnlineLearning, LinearClassifier):
         batch = as_batch(X, y, sample_weight)
         pull = signed_weights(batch, class_weights(self.class_weight, batch.codes, batch.classes))
         going_on = self._going_on(batch, coef_init, intercept_init)
-        rng = self.__dict__.get("_rng") if going_on else None
-        rng = rng or generator(self.random_state)
+        rng = generator(self.random_state)
         start = self._start(batch, rng, going_on, coef_init, intercept_init)
+        held_out = hold_out(batch.codes, self.validation_fraction, rng) if self.early_stopping else None
+        seed, made = int(rng.integers(2**64, dtype=np.uint64)), 0
+        if going_on:
+            seed, made = self.__dict__.get("_seed", seed), self.__dict__.get("_passes_made", made)
         rule, radius = settings.make_rule(self, batch)
         bar = progress_bar(self.max_iter) if self.verbose else nullcontext()
         with bar as show:
             plan = Plan(
                 rule=rule,
-                order=settings.resolve_order(self, batch.n_rows, rng),
+                order=settings.resolve_order(self, batch.n_rows, seed, made),
                 zero=self.zero,
                 radius=radius,
                 start_at_first=self.init == "first" and not going_on and coef_init is None,
@@ -228,12 +231,13 @@ class Perceptron(OnlineLearning, LinearClassifier):
                 max_time=self.max_time,
                 tol=self.tol,
                 patience=self.n_iter_no_change,
-                held_out=hold_out(batch.codes, self.validation_fraction, rng) if self.early_stopping else None,
+                held_out=held_out,
                 trace=settings.detail(self, stream=False),
                 callbacks=[*([show] if show else []), *(self.callbacks or ())],
             )
             run = fit(batch, pull, plan, start)
-        self._publish(run, batch, rng)
+        self._seed, self._passes_made = seed, made + len(run.mistakes_per_pass)
+        self._publish(run, batch)
         if run.interruption is not None:
             raise run.interruption
         return self
@@ -262,7 +266,7 @@ class Perceptron(OnlineLearning, LinearClassifier):
         self, batch: Batch, rng: np.random.Generator, going_on: bool, coef_init: Any, intercept_init: Any
     ) -> State:
         if going_on:
-            state = self._state.copy()
+            state = self._state.narrowed(self._width)
             if self.average and state.u is None:
                 state = State(state.w, np.zeros_like(state.w))
             return state if self.average else State(state.w, None, state.visits)
@@ -270,8 +274,8 @@ class Perceptron(OnlineLearning, LinearClassifier):
             return settings.given_start(self, batch.n_features, coef_init, intercept_init)
         return settings.start_from(self, batch.n_features, rng)
 
-    def _publish(self, run: Run, batch: Batch, rng: np.random.Generator) -> None:
-        self._state, self._width, self._rng = run.state, batch.n_features, rng
+    def _publish(self, run: Run, batch: Batch) -> None:
+        self._state, self._width = run.state, batch.n_features
         self._classes, self._names = batch.classes, batch.names
         self._fit_counts = run.mistakes_per_pass
         self._stream = None
@@ -291,10 +295,15 @@ class Perceptron(OnlineLearning, LinearClassifier):
                 f"{run.stop_reason} after {len(counts)} passes and {sum(counts):,} mistakes. {last}",
                 file=sys.stderr,
             )
-        if run.stuck:
+        if run.stuck and self.tie == "correct":
             _warn_of_limit(
                 f"{run.stuck} rows lie exactly on the hyperplane and are predicted wrong, but tie={self.tie!r} "
                 "never corrects them. Use tie='mistake', or another start."
+            )
+        elif run.stuck:
+            _warn_of_limit(
+                f"{run.stuck} rows are wrong, but the order never visits them, and those it visits are right. "
+                "Let it visit every row."
             )
         elif run.stop_reason == "max_iter":
             limit = f"max_iter={self.max_iter}" if len(counts) == self.max_iter else f"the {len(counts)} listed"

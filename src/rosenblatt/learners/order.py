@@ -39,31 +39,36 @@ class Cyclic:
 
 
 class Shuffled:
-    """Every row once a pass, in a new random order each time."""
+    """Every row once a pass, in a new random order each time.
+
+    The order of a pass is a function of the seed and the number of the pass, so that a run that was cut short
+    goes on with the order it would have had; `made` passes came before.
+    """
 
     settles = True
 
-    def __init__(self, n_rows: int, rng: np.random.Generator) -> None:
-        self._n_rows, self._rng = n_rows, rng
+    def __init__(self, n_rows: int, seed: int, made: int = 0) -> None:
+        self._n_rows, self._seed, self._made = n_rows, seed, made
 
     def visits(self, epoch: int) -> Visits:
-        """Return a fresh permutation."""
+        """Return the permutation of this pass."""
         visits = np.arange(self._n_rows, dtype=np.uint64)
-        shuffle(visits, self._rng.integers(2**64, dtype=np.uint64))
+        shuffle(visits, np.uint64(_seed_of_pass(self._seed, self._made + epoch)))
         return visits
 
 
 class Random:
-    """As many visits a pass as there are rows, each to a row drawn at random."""
+    """As many visits a pass as there are rows, each to a row drawn at random; seeded as `Shuffled` is."""
 
     settles = False
 
-    def __init__(self, n_rows: int, rng: np.random.Generator) -> None:
-        self._n_rows, self._rng = n_rows, rng
+    def __init__(self, n_rows: int, seed: int, made: int = 0) -> None:
+        self._n_rows, self._seed, self._made = n_rows, seed, made
 
     def visits(self, epoch: int) -> Visits:
         """Return independent draws."""
-        return self._rng.integers(self._n_rows, size=self._n_rows, dtype=np.uint64)
+        rng = np.random.default_rng(_seed_of_pass(self._seed, self._made + epoch))
+        return rng.integers(self._n_rows, size=self._n_rows, dtype=np.uint64)
 
 
 class Given:
@@ -105,7 +110,15 @@ class Called:
         return as_visits(self._function(epoch), self._n_rows, f"order({epoch})")
 
 
-def make_order(order: Any, n_rows: int, rng: np.random.Generator) -> Order:
+def _seed_of_pass(seed: int, number: int) -> int:
+    """Mix the seed of a run and the number of a pass into 64 bits (SplitMix64's finaliser)."""
+    bits = (seed + number * 0x9E3779B97F4A7C15) % 2**64
+    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) % 2**64
+    return bits ^ (bits >> 31)
+
+
+def make_order(order: Any, n_rows: int, seed: int, made: int = 0) -> Order:
     """Return the order that `order` describes.
 
     Parameters
@@ -115,13 +128,15 @@ def make_order(order: Any, n_rows: int, rng: np.random.Generator) -> Order:
         1), gives each pass its own.
     n_rows : int
         The number of rows there are.
-    rng : numpy Generator
-        Where randomness comes from.
+    seed : int
+        Of all that is random, below 2⁶⁴.
+    made : int
+        The passes that a run to be continued has made.
     """
     named: dict[str, Callable[[], Order]] = {
-        "shuffle": lambda: Shuffled(n_rows, rng),
+        "shuffle": lambda: Shuffled(n_rows, seed, made),
         "cyclic": lambda: Cyclic(n_rows),
-        "random": lambda: Random(n_rows, rng),
+        "random": lambda: Random(n_rows, seed, made),
     }
     if isinstance(order, str):
         if order not in named:
@@ -132,14 +147,21 @@ def make_order(order: Any, n_rows: int, rng: np.random.Generator) -> Order:
         return named[order]()
     if callable(order):
         return Called(order, n_rows)
-    if isinstance(order, list | tuple) and order and all(np.ndim(each) == 1 for each in order):
+    if isinstance(order, list | tuple) and order and all(_is_sequence(each) for each in order):
         return Listed(order, n_rows)
     return Given(order, n_rows)
 
 
+def _is_sequence(each: Any) -> bool:
+    return isinstance(each, list | tuple) or getattr(each, "ndim", 0) == 1
+
+
 def as_visits(sequence: Any, n_rows: int, name: str) -> Visits:
     """Check a sequence of row numbers."""
-    visits = np.asarray(sequence)
+    try:
+        visits = np.asarray(sequence)
+    except ValueError as error:
+        raise OrderError(f"{name} must be a sequence of row numbers: {error}.") from None
     if visits.ndim != 1 or visits.size == 0:
         raise OrderError(f"{name} must be a sequence of at least one row number; its shape is {visits.shape}.")
     if visits.dtype.kind not in "iu":

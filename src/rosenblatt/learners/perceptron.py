@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.exceptions import OrderError, TrainingOverflowError, WeightError
 from rosenblatt.learners.order import Order, Visits
 from rosenblatt.learners.stopping import Plateau, StopReason, Tolerance, Validation
 from rosenblatt.learners.visitor import Stretch, Visitor
@@ -123,7 +123,8 @@ class Run:
     curve : Curve
         Training and validation error of all passes made.
     stuck : int
-        Rows that lie exactly on the hyperplane, on the wrong side of the tie, and will never be corrected.
+        Rows that are wrong though nothing will ever be corrected again: they lie exactly on the hyperplane, or are
+        never visited.
     interruption : KeyboardInterrupt or None
         The Ctrl-C that ended the run, for the caller to raise again once all is in order.
     """
@@ -145,12 +146,8 @@ def signed_weights(batch: Batch, class_weight: Floats | None) -> Floats:
         pull *= batch.weight
     if class_weight is not None:
         pull *= class_weight[batch.codes]
-    return pull
-
-
-def _without(pull: Floats, rows: Ints) -> Floats:
-    pull = pull.copy()
-    pull[rows] = 0.0
+    if not pull.any():
+        raise WeightError("sample_weight times class_weight is zero for every row. Give some of them weight.")
     return pull
 
 
@@ -172,7 +169,9 @@ class _Fit:
     def __init__(self, batch: Batch, pull: Floats, plan: Plan, start: State) -> None:
         self.batch, self.plan = batch, plan
         self.validation_batch = None if plan.held_out is None else batch.take(plan.held_out)
-        self.pull = pull if plan.held_out is None else _without(pull, plan.held_out)
+        self.held_out = np.zeros(batch.n_rows, np.bool_)
+        self.held_out[[] if plan.held_out is None else plan.held_out] = True
+        self.pull = np.where(self.held_out, 0.0, pull)
         self.start, self.state = start, start.copy()
         self.visitor = Visitor(batch, self.pull, plan.rule, self.state, plan.screened)
         self.recorder = Recorder(plan.trace)
@@ -232,7 +231,9 @@ class _Fit:
         visits = self.plan.order.visits(epoch)
         if visits is None or self.plan.held_out is None:
             return visits
-        kept: Visits = visits[self.pull[visits] != 0.0]
+        kept: Visits = visits[~self.held_out[visits]]
+        if not len(kept):
+            raise OrderError("order visits rows held out for validation alone. Let it visit others too.")
         return kept
 
     def covers(self, visits: Visits) -> bool:
@@ -243,7 +244,7 @@ class _Fit:
 
     def begin(self, visits: Visits) -> None:
         """Prepare what only the first visits can tell."""
-        if not self.covers(visits):
+        if len(visits) < self.batch.n_rows or not self.covers(visits):
             require_finite(self.batch)  # training would not meet every row
         if self.plan.start_at_first:
             first = int(visits[0])

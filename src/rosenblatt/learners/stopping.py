@@ -41,7 +41,7 @@ class Plateau:
         """Take note of a pass, and say whether to end."""
         if mistakes < self.best:
             self.best, self.best_epoch = mistakes, epoch
-        patience = self.patience or max(LEAST_PATIENCE, epoch / 2, AFFORDABLE / self.stored)
+        patience = self.patience or max(LEAST_PATIENCE, epoch / 2, AFFORDABLE / max(self.stored, 1))
         return epoch - self.best_epoch >= patience
 
 

@@ -83,9 +83,9 @@ class Stream:
         self._rule = rule
         self._plain_rule = tuple(rule)  # crosses into compiled code in a third of the time
 
-    def begin_at(self, X: Rows, label: Any) -> None:
-        """Add an example to the start itself (S-10)."""
-        step(X, 0, np.sign(self.pull(label)), self.rule.beta, self.state.w)
+    def begin_at(self, X: Rows, pull: float) -> None:
+        """Add the first row of X to the start itself, unless it weighs nothing (S-10)."""
+        step(X, 0, float(np.sign(pull)), self.rule.beta, self.state.w)
         self.start = self.state.copy()
 
     def fork(self) -> Stream:
@@ -94,15 +94,20 @@ class Stream:
         fork.state, fork.recorder = self.state.copy(), self.recorder.fork()
         return fork
 
-    def pull(self, label: Any) -> float:
-        """Return ±1 times the weight of a label; a label never met becomes a class if there is room."""
+    def known_pull(self, label: Any) -> float | None:
+        """Return ±1 times the weight of a label, or None if it was never met."""
         try:
-            return self._pulls[label]
-        except KeyError:
-            self._meet(label)
-            return self._pulls[label]
+            return self._pulls.get(label)
         except TypeError:
             raise LabelError(f"y={label!r} cannot be a label: it is not hashable.") from None
+
+    def pull(self, label: Any) -> float:
+        """Return ±1 times the weight of a label; one never met becomes a class if there is room."""
+        pull = self.known_pull(label)
+        if pull is None:
+            self._meet(label)
+            return self._pulls[label]
+        return pull
 
     def pulls(self, labels: Iterable[Any]) -> Floats:
         """Return the pull of each label, once all of them have been met."""
@@ -151,7 +156,7 @@ class Stream:
             self.recorder.add(*stretch._replace(visits=stretch.visits + np.uint64(self.seen)))
             self.mistakes += len(stretch.at)
         self.seen += features.n_rows
-        if not np.isfinite(self.state.w).all():
+        if not np.isfinite(self.state.hypothesis()).all():
             raise self._overflow()
 
     def _know(self, classes: NDArray[Any]) -> None:

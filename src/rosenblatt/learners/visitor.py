@@ -68,20 +68,30 @@ class Visitor:
         for first in range(0, len(visits), self._block):
             block = visits[first : first + self._block]
             log = self._room(len(block))
-            state, args = self.state, (self.pull, block, self.rule)
-            if shadow is None:
-                k, made = passes.train(self.features.rows, *args, state.w, state.u, state.visits, log)
-                read += made
-            else:
-                k, made, looked = screen.train_screened(shadow, *args, state.w, state.u, state.visits, log)
-                read += looked
+            k, made, looked = self._train(block, log, shadow)
+            read += looked
             if made < len(block):
                 self._explain(int(block[made]))
             mistakes += k
-            state.visits += made
-            yield Stretch(block, log.at[:k], log.score[:k], log.step[:k], state.visits - made)
+            self.state.visits += made
+            yield Stretch(block, log.at[:k], log.score[:k], log.step[:k], self.state.visits - made)
         self._mistake_rate = mistakes / len(visits)
         self._screening.passed(read / len(visits))
+
+    def _train(self, block: Visits, log: passes.Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
+        """Make the visits of a block; return the mistakes, the visits made and the rows read."""
+        rows, pull, rule, state = self.features.rows, self.pull, self.rule, self.state
+        w, u, t0 = state.w, state.u, state.visits
+        if shadow is not None:
+            k, made, read = screen.train_screened(shadow, pull, block, rule, w, log)
+            if u is not None:
+                passes.defer(rows, pull, block, log, k, rule.beta, u, t0)
+            return k, made, read
+        if u is not None:
+            k, made = passes.train_averaged(rows, pull, block, rule, w, u, t0, log)
+        else:
+            k, made = passes.train(rows, pull, block, rule, w, log)
+        return k, made, made
 
     def scores(self) -> Floats:
         """Return the score of every row."""

@@ -129,6 +129,16 @@ def dense_add(X: Any, i: int, c: float, w: Any) -> None:
 
 
 @inline
+def dense_fits(X: Any, i: int, c: float, w: Any) -> bool:
+    """Whether adding c x_i to w leaves every weight finite."""
+    for j in range(X.shape[1]):
+        moved = w[j] + c * X[i, j]
+        if moved - moved != 0.0:
+            return False
+    return True
+
+
+@inline
 def dense_square(X: Any, i: int) -> float:
     """Return ‖x_i‖², one value after another."""
     square = 0.0

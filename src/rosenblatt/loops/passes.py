@@ -1,19 +1,26 @@
-"""The perceptron loop, and its two echoes: scoring rows, and replaying recorded steps.
+"""The perceptron loop, what averaging adds to it, and its echoes: replaying recorded steps and scoring rows.
 
-Weights are padded: ``w[:-1]`` are the feature weights and ``w[-1]`` is the bias, so a state is one array
-(S-5). `u` is None, or the sum that averaging defers: each correction times the visits before it. The average
-of the hypotheses after each of t visits is then ``w − u / t``, and keeping it costs nothing between mistakes.
+Weights are padded: ``w[:-1]`` are the feature weights and ``w[-1]`` is the bias, so a state is one array (S-5).
+
+Averaging needs one more sum, u: each correction times the visits before it. The average of the hypotheses after
+each of t visits is then ``w − u / t``. Only mistakes move u, and nothing reads it while training goes on, so it is
+brought up to date from the log, a stretch of visits at a time.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.rows import add, dot, look_ahead, square
+from rosenblatt.loops.rows import FAR, add, dot, fits, look_ahead, prefetch_row, prefetch_weights, square
 from rosenblatt.loops.rules import Rule
 from rosenblatt.typing import Floats, Ints
+
+STRETCH = 1024  # visits whose rows are still in cache when their mistakes are added up
+NEAR = 2  # mistakes ahead whose places in u are asked for
 
 
 class Log(NamedTuple):
@@ -40,23 +47,18 @@ def correction(rule: Rule, pull: float, f: float) -> float:
 
 
 @inline
-def correct(X: Rows, i: int, c: float, beta: float, w: Floats, u: Floats | None, t: int) -> None:
-    """Move the weights by c x_i, the bias by c β, and the deferred sum by t times as much."""
+def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
+    """Move the weights by c x_i and the bias by c β."""
     add(X, i, c, w)
     w[-1] += c * beta
-    if u is not None:
-        add(X, i, c * t, u)
-        u[-1] += c * t * beta
 
 
 @jit
-def train(
-    X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
-) -> tuple[int, int]:
-    """Visit the rows of `order`, correcting `w` and `u` in place; return (mistakes, visits made).
+def train(X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, log: Log) -> tuple[int, int]:
+    """Visit the rows of `order`, correcting `w` in place; return (mistakes, visits made).
 
-    `t0` visits came before. Fewer visits than rows in `order` mean that the next row's score was not finite:
-    that row or the weights are not, and nothing was done with it.
+    Fewer visits than rows in `order` mean that the next row's score was not finite: that row or the weights are
+    not, and nothing was done with it.
     """
     k = 0
     for t in range(order.size):
@@ -67,11 +69,46 @@ def train(
             return k, t
         c = correction(rule, pull[i], f)
         if c != 0.0:
-            correct(X, i, c, rule.beta, w, u, t0 + t)
+            move(X, i, c, rule.beta, w)
             log.at[k] = t
             log.score[k] = f
             log.step[k] = abs(c)
             k += 1
+    return k, order.size
+
+
+@jit
+def defer(X: Rows, pull: Floats, order: Any, log: Log, k: int, beta: float, u: Floats, t0: int) -> None:
+    """Add to `u` the first k corrections of `log`, each times the visits before it; `t0` came before `order`.
+
+    The rows to come are known here, as they are not in training, so that both they and their places in u can be
+    asked for ahead.
+    """
+    for m in range(k):
+        if m + FAR < k:
+            prefetch_row(X, order[log.at[m + FAR]])
+        if m + NEAR < k:
+            prefetch_weights(X, order[log.at[m + NEAR]], u)
+        i = order[log.at[m]]
+        c = log.step[m] if pull[i] > 0.0 else -log.step[m]
+        move(X, i, c * (t0 + log.at[m]), beta, u)
+
+
+@jit
+def train_averaged(
+    X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, u: Floats, t0: int, log: Log
+) -> tuple[int, int]:
+    """Do what `train` does and keep `u` up to date, while the rows of a stretch are still in cache."""
+    k = 0
+    for first in range(0, order.size, STRETCH):
+        stretch = order[first : first + STRETCH]
+        part = Log(log.at[k:], log.score[k:], log.step[k:])
+        mistakes, made = train(X, pull, stretch, rule, w, part)
+        defer(X, pull, stretch, part, mistakes, rule.beta, u, t0 + first)
+        part.at[:mistakes] += first
+        k += mistakes
+        if made < stretch.size:
+            return k, first + made
     return k, order.size
 
 
@@ -87,14 +124,17 @@ def replay(X: Rows, pull: Floats, index: Any, log: Log, beta: float, w: Floats, 
         f = dot(X, i, w, after) + w[-1]
         if f != log.score[k]:
             return k
-        correct(X, i, log.step[k] * pull[i], beta, w, u, log.at[k])
+        c = log.step[k] * pull[i]
+        move(X, i, c, beta, w)
+        if u is not None:
+            move(X, i, c * log.at[k], beta, u)
     return -1
 
 
 @jit
 def step(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
     """Take one step by hand: move the weights by c x_i and the bias by c β."""
-    correct(X, i, c, beta, w, None, 0)
+    move(X, i, c, beta, w)
 
 
 @jit
@@ -116,14 +156,19 @@ def learn_row(
 ) -> tuple[float, float]:
     """Visit the only row of X; return its score and the correction made (0 if it was right).
 
-    If the score is not finite nothing is done.
+    If the score is not finite, or a weight would not be, nothing is done and the score returned is not finite.
     """
     f = dot(X, 0, w, 0) + w[-1]
-    c = 0.0
-    if f - f == 0.0:
-        c = correction(Rule(*rule), pull, f)
-        if c != 0.0:
-            correct(X, 0, c, rule[1], w, u, t)
+    if f - f != 0.0:
+        return f, 0.0
+    c = correction(Rule(*rule), pull, f)
+    if c != 0.0:
+        largest = c * rule[1] * (t + 1.0) + w[-1]
+        if largest - largest != 0.0 or not fits(X, 0, c, w) or (u is not None and not fits(X, 0, c * t, u)):
+            return np.inf, 0.0
+        move(X, 0, c, rule[1], w)
+        if u is not None:
+            move(X, 0, c * t, rule[1], u)
     return f, c
 
 

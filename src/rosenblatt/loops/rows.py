@@ -12,9 +12,16 @@ from numba import types
 from numba.extending import overload
 
 from rosenblatt.loops._jit import inline
-from rosenblatt.loops.dense import dense_add, dense_dot, dense_prefetch, dense_square
+from rosenblatt.loops.dense import dense_add, dense_dot, dense_fits, dense_prefetch, dense_square
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.sparse import sparse_add, sparse_dot, sparse_prefetch, sparse_square
+from rosenblatt.loops.sparse import (
+    sparse_add,
+    sparse_dot,
+    sparse_fits,
+    sparse_prefetch,
+    sparse_prefetch_weights,
+    sparse_square,
+)
 from rosenblatt.typing import Floats
 
 FAR = 4  # how many visits ahead a row is asked for
@@ -32,6 +39,11 @@ def add(X: Rows, i: int, c: float, w: Floats) -> None:
     raise TypeError("called from compiled loops only")
 
 
+def fits(X: Rows, i: int, c: float, w: Floats) -> bool:
+    """Whether adding c x_i to w leaves every weight finite."""
+    raise TypeError("called from compiled loops only")
+
+
 def square(X: Rows, i: int) -> float:
     """Return ‖x_i‖²."""
     raise TypeError("called from compiled loops only")
@@ -39,6 +51,11 @@ def square(X: Rows, i: int) -> float:
 
 def prefetch_row(X: Rows, i: int) -> None:
     """Ask memory for row i."""
+    raise TypeError("called from compiled loops only")
+
+
+def prefetch_weights(X: Rows, i: int, w: Floats) -> None:
+    """Ask memory for the weights that row i moves; the hardware sees those of a dense row coming."""
     raise TypeError("called from compiled loops only")
 
 
@@ -60,6 +77,13 @@ def _add(X: Any, i: Any, c: Any, w: Any) -> Any:
     return lambda X, i, c, w: sparse_add(X, i, c, w)
 
 
+@overload(fits, **_verb)  # type: ignore[untyped-decorator]
+def _fits(X: Any, i: Any, c: Any, w: Any) -> Any:
+    if _is_dense(X):
+        return lambda X, i, c, w: dense_fits(X, i, c, w)
+    return lambda X, i, c, w: sparse_fits(X, i, c, w)
+
+
 @overload(square, **_verb)  # type: ignore[untyped-decorator]
 def _square(X: Any, i: Any) -> Any:
     if _is_dense(X):
@@ -72,6 +96,13 @@ def _prefetch_row(X: Any, i: Any) -> Any:
     if _is_dense(X):
         return lambda X, i: dense_prefetch(X, i)
     return lambda X, i: sparse_prefetch(X, i)
+
+
+@overload(prefetch_weights, **_verb)  # type: ignore[untyped-decorator]
+def _prefetch_weights(X: Any, i: Any, w: Any) -> Any:
+    if _is_dense(X):
+        return lambda X, i, w: None
+    return lambda X, i, w: sparse_prefetch_weights(X, i, w)
 
 
 @inline

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.loops._jit import inline, inline_any_order, inline_finite, jit
 from rosenblatt.loops.dense import CACHE_LINE, dense_dot, lanes_dot, prefetch
-from rosenblatt.loops.passes import Log, correct, correction
+from rosenblatt.loops.passes import Log, correction, move
 from rosenblatt.loops.rules import Rule
 from rosenblatt.typing import Floats, Reals
 
@@ -238,9 +238,7 @@ def _look_ahead(shadow: Shadow, order: Any, t: int) -> None:
 
 
 @jit
-def train_screened(
-    shadow: Shadow, pull: Floats, order: Any, rule: Rule, w: Any, u: Floats | None, t0: int, log: Log
-) -> tuple[int, int, int]:
+def train_screened(shadow: Shadow, pull: Floats, order: Any, rule: Rule, w: Any, log: Log) -> tuple[int, int, int]:
     """Do what `passes.train` does, reading fewer rows; return (mistakes, visits made, rows read)."""
     X: Any = shadow.X
     d = X.shape[1]
@@ -257,7 +255,7 @@ def train_screened(
             return k, t, read
         c = correction(rule, pull[i], f)
         if c != 0.0:
-            correct(X, i, c, rule.beta, w, u, t0 + t)
+            move(X, i, c, rule.beta, w)
             slack = _follow(shadow, w)
             log.at[k] = t
             log.score[k] = f

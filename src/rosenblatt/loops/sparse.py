@@ -48,6 +48,16 @@ def sparse_add(X: CSR, i: int, c: float, w: Floats) -> None:
 
 
 @inline
+def sparse_fits(X: CSR, i: int, c: float, w: Floats) -> bool:
+    """Whether adding c x_i to w leaves every weight finite."""
+    for p in range(X.indptr[i], X.indptr[i + ONE]):
+        moved = w[X.indices[p]] + c * X.data[p]
+        if moved - moved != 0.0:
+            return False
+    return True
+
+
+@inline
 def sparse_square(X: CSR, i: int) -> float:
     """Return ‖x_i‖², one value after another."""
     square = 0.0
@@ -65,3 +75,11 @@ def sparse_prefetch(X: CSR, i: int) -> None:
         prefetch(X.indices, p)
     for p in range(start, stop, np.uint64(CACHE_LINE // X.data.itemsize)):
         prefetch(X.data, p)
+
+
+@inline
+def sparse_prefetch_weights(X: CSR, i: int, w: Floats) -> None:
+    """Ask for the weights that row i will move."""
+    start = np.uint64(X.indptr[i])
+    for p in range(start, min(np.uint64(X.indptr[i + ONE]), start + LONGEST_PREFETCH)):
+        prefetch(w, X.indices[p])

@@ -67,13 +67,18 @@ class LinearModel:
         """Return which scores mean the positive side."""
         return scores >= 0.0 if self.zero > 0 else scores > 0.0
 
+    def label(self, positive: Any) -> Any:
+        """Return the label of each side; a stream that has met one class so far knows no other."""
+        return self.classes[np.where(positive, len(self.classes) - 1, 0)]
+
     def error(self, batch: Batch) -> float:
         """Return the share of rows whose label is predicted wrong."""
         return float(np.mean(self.positive(self.decision(batch)) != (batch.signs > 0)))
 
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label of every row."""
-        return self.classes[self.positive(self.decision(features)).astype(np.intp)]
+        labels: NDArray[Any] = self.label(self.positive(self.decision(features)))
+        return labels
 
 
 def overflow(what: str) -> TrainingOverflowError:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,29 +40,62 @@ def save(trace: Trace, path: Path) -> None:
 
 def load(path: Path) -> Trace:
     """Read what `save` wrote as ``.npz``."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            held = {name: file[name] for name in file.files}
+        version = held["format"].item()
+        trace = _from_arrays(held) if version == FORMAT else None
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # whatever a damaged file makes zip, zlib or numpy say
+        raise InputError(f"{path} is not a trace written by Trace.save: {error}") from error
+    if trace is None:
+        raise InputError(f"{path} is a trace of format {version}; this version reads format {FORMAT}.")
+    return trace
+
+
+def _from_arrays(held: dict[str, Any]) -> Trace:
     from rosenblatt.trace.record import Trace
 
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            held = {name: file[name] for name in file.files}
-        if int(held["format"]) != FORMAT:
-            raise InputError(f"{path} is a trace of format {held['format']}; this version reads {FORMAT}.")
-        return Trace(
-            mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
-            mistakes_per_pass=held["mistakes_per_pass"],
-            visits_per_pass=held["visits_per_pass"],
-            start=State(held["start_w"], held.get("start_u"), int(held["start_visits"])),
-            n_rows=int(held["n_rows"]),
-            n_features=int(held["n_features"]),
-            classes=held["classes"],
-            bias=float(held["bias"]),
-            radius=float(held["radius"]) if "radius" in held else None,
-            zero=int(held["zero"]),
+    trace = Trace(
+        mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
+        mistakes_per_pass=held["mistakes_per_pass"],
+        visits_per_pass=held["visits_per_pass"],
+        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"])),
+        n_rows=int(held["n_rows"]),
+        n_features=int(held["n_features"]),
+        classes=held["classes"],
+        bias=float(held["bias"]),
+        radius=float(held["radius"]) if "radius" in held else None,
+        zero=int(held["zero"]),
+    )
+    _require_sound(trace)
+    return trace
+
+
+def _require_sound(trace: Trace) -> None:
+    """Require that a record read from a file cannot lead a loop astray: loops check no index and no length."""
+    integers = [trace.mistakes_per_pass, trace.visits_per_pass]
+    floats = [trace.start.w] if trace.start.u is None else [trace.start.w, trace.start.u]
+    if trace.mistakes is not None:
+        integers += [trace.mistakes.epoch, trace.mistakes.visit, trace.mistakes.index]
+        floats += [trace.mistakes.score, trace.mistakes.step]
+    sound = (
+        all(array.dtype == np.int64 and array.ndim == 1 for array in integers)
+        and all(array.dtype == np.float64 and array.ndim == 1 for array in floats)
+        and all(len(array) == trace.n_features + 1 for array in floats[: 1 + (trace.start.u is not None)])
+        and len(trace.mistakes_per_pass) == len(trace.visits_per_pass)
+        and bool((trace.mistakes_per_pass <= trace.visits_per_pass).all())
+        and len(trace.classes) in (1, 2)
+        and trace.n_features >= 1
+    )
+    if sound and trace.mistakes is not None:
+        index = trace.mistakes.index
+        sound = all(len(array) == len(trace) for array in trace.mistakes) and bool(
+            ((index >= 0) & (index < trace.n_rows)).all()
         )
-    except (KeyError, ValueError, OSError) as error:
-        if isinstance(error, InputError | FileNotFoundError):
-            raise
-        raise InputError(f"{path} is not a trace written by Trace.save: {error}") from error
+    if not sound:
+        raise ValueError("its parts contradict each other")
 
 
 def _write_npz(trace: Trace, path: Path) -> None:
@@ -112,12 +143,9 @@ def _write_parquet(trace: Trace, path: Path) -> None:
 
 def _atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside `path` and move into place, so that a failure leaves what was there before."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        write(Path(name))
-        os.replace(name, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+        write(beside)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -178,6 +178,8 @@ class Trace:
     def compressed(self, X: Any, y: Any) -> CompressedSet:
         """Return the rows that mistakes were made on, and the order of visits that replays them."""
         batch = self._batch(X, y)
+        if not len(self):
+            raise InputError("This run made no mistake, so no row was needed: its start is its model.")
         rows, order = np.unique(self.index, return_inverse=True)
         few = batch.take(rows)
         return CompressedSet(few.native(), self.classes[few.codes], order.astype(np.int64), rows, self.bias)

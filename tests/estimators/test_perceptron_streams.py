@@ -1,0 +1,179 @@
+"""Chunks, single rows, resumed fits and one fit leave the same bits, on floats too."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import rosenblatt as rb
+from tests.strategies import bits, noisy, problems, quietly, trained
+
+CHUNKS = ([60], [1] * 60, [7, 1, 30, 22], [59, 1])
+WIDE = 41  # every lane of the dot product: 32 + 8 + 1
+
+
+def _chunked(clf, X, y, sizes, weight=None):
+    ends = np.cumsum(sizes)
+    for start, end in zip(ends - sizes, ends, strict=True):
+        part = None if weight is None else weight[start:end]
+        clf.partial_fit(X[start:end], y[start:end], sample_weight=part)
+    return clf
+
+
+def _one_by_one(clf, X, y):
+    for x, label in zip(X, y, strict=True):
+        clf.learn_one(x, label)
+    return clf
+
+
+@pytest.mark.parametrize("sizes", CHUNKS, ids=str)
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_dense_chunks_equal_one_fit(dtype, average, sizes):
+    X, y = noisy(60, WIDE, dtype=dtype)
+    whole = trained(X, y, order="cyclic", max_iter=1, average=average)
+    stream = _chunked(rb.Perceptron(average=average), X, y, sizes)
+    assert bits(stream) == bits(whole)
+    assert stream.n_mistakes_ == whole.n_mistakes_
+    assert stream.classes_.tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("sizes", CHUNKS, ids=str)
+@pytest.mark.parametrize("average", [False, True])
+def test_sparse_chunks_equal_one_fit(average, sizes):
+    X, y = noisy(60, WIDE)
+    X[np.abs(X) < 0.7] = 0
+    X = csr_array(X)
+    whole = trained(X, y, order="cyclic", max_iter=1, average=average)
+    assert bits(_chunked(rb.Perceptron(average=average), X, y, sizes)) == bits(whole)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_single_rows_equal_one_fit(dtype, average):
+    X, y = noisy(60, WIDE, dtype=dtype)
+    whole = trained(X, y, order="cyclic", max_iter=1, average=average, eta0=0.3)
+    stream = _one_by_one(rb.Perceptron(average=average, eta0=0.3), X, y)
+    assert bits(stream) == bits(whole)
+    assert stream.n_mistakes_ == whole.n_mistakes_
+    assert [stream.predict_one(x) for x in X] == whole.predict(X).tolist()
+
+
+def test_single_rows_and_chunks_may_alternate():
+    X, y = noisy(60, 5)
+    clf = rb.Perceptron(average=True)
+    clf.partial_fit(X[:10], y[:10])
+    _one_by_one(clf, X[10:20], y[10:20])
+    clf.partial_fit(X[20:35], y[20:35])
+    _one_by_one(clf, X[35:].tolist(), y[35:].tolist())
+    assert bits(clf) == bits(trained(X, y, order="cyclic", max_iter=1, average=True))
+
+
+def test_weighted_chunks_equal_one_fit():
+    X, y = noisy(60, 5)
+    weight = np.random.default_rng(1).random(60)
+    weight[::7] = 0
+    whole = trained(X, y, fit={"sample_weight": weight}, order="cyclic", max_iter=1, class_weight={1: 0.3})
+    stream = _chunked(rb.Perceptron(class_weight={1: 0.3}), X, y, [5, 25, 30], weight)
+    assert bits(stream) == bits(whole)
+
+
+def test_a_first_row_of_no_weight_is_no_start():
+    X, y, weight = [[1.0, 3.0], [2.0, 1.0]], [1, -1], [0, 1]
+    whole = trained(X, y, fit={"sample_weight": weight}, init="first", order="cyclic", max_iter=1)
+    assert bits(rb.Perceptron(init="first").partial_fit(X, y, sample_weight=weight)) == bits(whole)
+
+
+def test_a_stream_goes_on_from_a_fit():
+    X, y = noisy(60, 5)
+    fitted = trained(X, y, order="cyclic", max_iter=2, average=True)
+    three = trained(X, y, order="cyclic", max_iter=3, average=True)
+    for go_on in (_one_by_one, lambda clf, X, y: _chunked(clf, X, y, [7, 53])):
+        clf = go_on(copy.deepcopy(fitted), X, y)
+        assert bits(clf) == bits(three)
+        assert clf.mistakes_per_pass_.tolist() == three.mistakes_per_pass_.tolist()
+        for attribute in ("n_iter_", "converged_", "stop_reason_", "curve_"):
+            assert not hasattr(clf, attribute)  # they would be of the fit alone
+
+
+@given(
+    problems(),
+    st.sampled_from(["mistake", "half", "correct"]),
+    st.sampled_from(["zero", "first"]),
+    st.sampled_from([0.0, 1.0]),
+    st.data(),
+)
+def test_chunks_and_rows_equal_one_fit_under_every_rule(problem, tie, init, margin, data):
+    X, y = problem
+    labels = data.draw(st.sampled_from([(-1, 1), ("a", "b"), ("no", "yes!"), (3, 7), (False, True)]))
+    y = np.array(labels)[(y > 0).astype(int)]
+    rule = {"tie": tie, "init": init, "margin": margin, "average": data.draw(st.booleans())}
+    whole = trained(X, y, order="cyclic", max_iter=1, **rule)
+    cut = data.draw(st.integers(1, len(X) - 1))
+    for stream in (
+        _chunked(rb.Perceptron(**rule), X, y, [cut, len(X) - cut]),
+        _one_by_one(rb.Perceptron(**rule), X, y),
+        _one_by_one(rb.Perceptron(**rule), X, y.tolist()),
+    ):
+        assert bits(stream) == bits(whole)
+        assert stream.classes_.tolist() == list(labels)
+        assert stream.predict(X).tolist() == whole.predict(X).tolist()
+
+
+@pytest.mark.parametrize("order", ["cyclic", "shuffle", "random"])
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("layout", [lambda X: X, lambda X: X.astype(np.float32), csr_array])
+def test_resumed_fits_equal_one_fit(layout, average, order):
+    X, y = noisy(60, 5)
+    X = layout(X)
+    rule = {"order": order, "average": average, "random_state": 3}
+    whole = trained(X, y, max_iter=7, **rule)
+    clf = rb.Perceptron(max_iter=3, warm_start=True, **rule)
+    quietly(clf.fit, X, y)
+    quietly(clf.set_params(max_iter=4).fit, X, y)
+    assert bits(clf) == bits(whole)
+    assert clf.n_iter_ == 4
+    assert clf.mistakes_per_pass_.tolist() == whole.mistakes_per_pass_.tolist()[3:]
+    replayed = clf.trace_.replay(X, y)
+    assert replayed.weights.tobytes() == np.append(clf.coef_[0], clf.intercept_).tobytes()
+
+
+def test_fits_without_warm_start_begin_anew():
+    X, y = noisy(60, 5)
+    clf = trained(X, y, max_iter=3)
+    first = bits(clf)
+    assert bits(quietly(clf.fit, X, y)) == first
+    clf.partial_fit(X, y)
+    assert bits(quietly(clf.fit, X, y)) == first
+
+
+def test_a_fit_goes_on_from_a_stream():
+    X, y = noisy(60, 5)
+    clf = rb.Perceptron(order="cyclic", warm_start=True, max_iter=2).partial_fit(X, y)
+    assert bits(quietly(clf.fit, X, y)) == bits(trained(X, y, order="cyclic", max_iter=3))
+
+
+def test_warm_start_with_given_weights_begins_there():
+    X, y = noisy(60, 5)
+    clf = trained(X, y, order="cyclic", max_iter=2, warm_start=True)
+    other = trained(X, y, fit={"coef_init": np.ones(5)}, order="cyclic", max_iter=2)
+    assert bits(quietly(clf.fit, X, y, coef_init=np.ones(5))) == bits(other)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("learn", ["learn_one", "partial_fit"])
+def test_a_pickled_stream_goes_on_bit_for_bit(average, learn):
+    X, y = noisy(60, 5)
+    clf = rb.Perceptron(average=average)
+    for start in range(60):
+        if learn == "learn_one":
+            clf.learn_one(X[start], y[start])
+        else:
+            clf.partial_fit(X[start : start + 1], y[start : start + 1])
+        if start in (0, 13):
+            clf = pickle.loads(pickle.dumps(clf))
+    assert bits(clf) == bits(trained(X, y, order="cyclic", max_iter=1, average=average))
