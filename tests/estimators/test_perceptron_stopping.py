@@ -203,7 +203,7 @@ def test_rows_that_the_order_never_visits_are_not_said_to_lie_on_the_plane():
 
 
 def test_verbose_tells_on_standard_error(capsys):
-    quietly(rb.Perceptron(verbose=1, max_iter=3).fit, *XOR)
+    quietly(rb.Perceptron(verbose=1, max_iter=3, order="cyclic").fit, *XOR)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "max_iter after 3 passes" in err
+    assert "Ended by 'max_iter': 3 passes, 12 mistakes." in err

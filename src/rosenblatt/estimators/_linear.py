@@ -82,9 +82,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the features, where the data had any."""
         self._require_fitted("feature_names_in_")
-        if self._names is None:
+        names = self._feature_names()
+        if names is None:
             raise AttributeError("The training data had no feature names.")
-        return np.array(self._names, dtype=object)
+        return np.array(names, dtype=object)
 
     def _model(self, attribute: str | None = None) -> LinearModel:
         self._require_fitted(attribute)
@@ -100,6 +101,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
             raise NotFittedError(f"This {name} is not trained yet. Call fit or partial_fit first.")
 
+    def _feature_names(self) -> tuple[str, ...] | None:
+        return self._names
+
     def _features(self, X: Any) -> Features:
         features = as_rows(X)
         self._check_features(features)
@@ -113,16 +117,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {features.n_features} features, but {name} is expecting {self._width} features as input. "
                 "Pass the same features in the same order as in training."
             )
-        if features.names is None and self._names is None:
+        known = self._feature_names()
+        if features.names is None and known is None:
             return
         if features.names is None:
             warnings.warn(
                 f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4
             )
-        elif self._names is None:
+        elif known is None:
             warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
-        elif features.names != self._names:
-            raise InputError(_difference(self._names, features.names))
+        elif features.names != known:
+            raise InputError(_difference(known, features.names))
 
 
 def warn_of_column(y: Any) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import as_labels, listed
 from rosenblatt.data.single import Vocabulary, vector_row
-from rosenblatt.data.targets import one_a_row
 from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
@@ -61,7 +60,7 @@ class OnlineLearning(LinearClassifier):
         """
         features = as_rows(X)
         warn_of_column(y)
-        codes, found = as_labels(one_a_row(y, features.n_rows), features.n_rows)
+        codes, found = as_labels(y, features.n_rows)
         weight = as_weight(sample_weight, features.n_rows)
         if self.__sklearn_is_fitted__():
             self._check_features(features)
@@ -172,7 +171,7 @@ class OnlineLearning(LinearClassifier):
         if vocabulary is not None:
             vocabulary.add(new_names)
             self._vocabulary = vocabulary
-        self._follow(stream, width, None if vocabulary is None else tuple(vocabulary.names))
+        self._follow(stream, width, None)
         return self
 
     def _begins_at_first(self) -> bool:
@@ -216,6 +215,10 @@ class OnlineLearning(LinearClassifier):
         self._stream, self._state, self._classes = stream, stream.state, stream.classes
         self._width = width
         self._names = self.__dict__.get("_names") if names is None else names  # once known, names stay
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        vocabulary = self.__dict__.get("_vocabulary")
+        return self._names if vocabulary is None else tuple(vocabulary.names)
 
     def _known_vocabulary(self) -> Vocabulary:
         vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")

@@ -104,7 +104,7 @@ class Perceptron(OnlineLearning, LinearClassifier):
     n_mistakes_, mistakes_per_pass_ : int, ndarray
         Mistakes made, and in each pass.
     converged_ : bool
-        Whether every training row is right under the hypothesis.
+        Whether every training row is right under the hypothesis; rows of weight 0 do not count.
     stop_reason_ : str
         "separated", "plateau", "tol", "max_iter", "max_time", "validation" or "interrupted".
     trace_ : Trace
@@ -291,10 +291,8 @@ class Perceptron(OnlineLearning, LinearClassifier):
         counts = run.mistakes_per_pass
         last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
         if self.verbose:
-            print(
-                f"{run.stop_reason} after {len(counts)} passes and {sum(counts):,} mistakes. {last}",
-                file=sys.stderr,
-            )
+            summary = f"Ended by {run.stop_reason!r}: {len(counts):,} passes, {sum(counts):,} mistakes."
+            print(summary, last, file=sys.stderr)
         if run.stuck and self.tie == "correct":
             _warn_of_limit(
                 f"{run.stuck} rows lie exactly on the hyperplane and are predicted wrong, but tie={self.tie!r} "
