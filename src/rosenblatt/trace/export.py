@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rosenblatt.trace.record import Trace
 
 FORMAT = 1
+COLUMNS = ("epoch", *Mistakes._fields)
 
 
 def to_frame(trace: Trace, backend: Any) -> Any:
@@ -26,7 +27,7 @@ def to_frame(trace: Trace, backend: Any) -> Any:
 
     if backend not in ("pandas", "polars", "pyarrow"):
         raise ParameterError(f"backend={backend!r} is not known; use 'pandas', 'polars' or 'pyarrow'.")
-    columns = {name: getattr(trace, name) for name in Mistakes._fields}
+    columns = {name: np.ascontiguousarray(getattr(trace, name)) for name in COLUMNS}
     return nw.from_dict(columns, backend=backend).to_native()
 
 
@@ -78,10 +79,11 @@ def _require_sound(trace: Trace) -> None:
     integers = [trace.mistakes_per_pass, trace.visits_per_pass]
     floats = [trace.start.w] if trace.start.u is None else [trace.start.w, trace.start.u]
     if trace.mistakes is not None:
-        integers += [trace.mistakes.epoch, trace.mistakes.visit, trace.mistakes.index]
+        integers += [trace.mistakes.visit, trace.mistakes.index.astype(np.int64)]
         floats += [trace.mistakes.score, trace.mistakes.step]
     sound = (
         all(array.dtype == np.int64 and array.ndim == 1 for array in integers)
+        and (trace.mistakes is None or trace.mistakes.index.dtype in (np.int32, np.int64))
         and all(array.dtype == np.float64 and array.ndim == 1 for array in floats)
         and all(len(array) == trace.n_features + 1 for array in floats[: 1 + (trace.start.u is not None)])
         and len(trace.mistakes_per_pass) == len(trace.visits_per_pass)
@@ -129,8 +131,8 @@ def _write_npz(trace: Trace, path: Path) -> None:
 def _write_csv(trace: Trace, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(Mistakes._fields)
-        writer.writerows(zip(*(getattr(trace, name).tolist() for name in Mistakes._fields), strict=True))
+        writer.writerow(COLUMNS)
+        writer.writerows(zip(*(getattr(trace, name).tolist() for name in COLUMNS), strict=True))
 
 
 def _write_parquet(trace: Trace, path: Path) -> None:

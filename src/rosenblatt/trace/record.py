@@ -88,8 +88,7 @@ class Trace:
     def __len__(self) -> int:
         return int(self.mistakes_per_pass.sum())
 
-    @property
-    def _kept(self) -> Mistakes:
+    def _require_mistakes(self) -> Mistakes:
         if self.mistakes is None:
             raise InputError(
                 "This trace holds counts only, so single mistakes cannot be told. Train with trace='mistakes'."
@@ -99,27 +98,28 @@ class Trace:
     @property
     def epoch(self) -> Ints:
         """The pass of each mistake, from 1."""
-        return self._kept.epoch
+        self._require_mistakes()
+        return np.repeat(np.arange(1, len(self.mistakes_per_pass) + 1), self.mistakes_per_pass)
 
     @property
     def visit(self) -> Ints:
         """The number of visits made before each mistake."""
-        return self._kept.visit
+        return self._require_mistakes().visit
 
     @property
     def index(self) -> Ints:
         """The row of each mistake."""
-        return self._kept.index
+        return self._require_mistakes().index.astype(np.int64)
 
     @property
     def score(self) -> Floats:
         """The score f(x) each mistake had."""
-        return self._kept.score
+        return self._require_mistakes().score
 
     @property
     def step(self) -> Floats:
         """The step η·weight each mistake took."""
-        return self._kept.step
+        return self._require_mistakes().step
 
     @property
     def alpha(self) -> Ints:
@@ -167,11 +167,10 @@ class Trace:
         """Return the model as it stood at the end of each pass."""
         data = _Signed.of(self._batch(X, y))
         state = self.start.copy()
-        ends = np.searchsorted(self.epoch, np.arange(1, len(self.mistakes_per_pass) + 1), side="right")
         models, first = [], 0
-        for end, visits in zip(ends, self.visits_per_pass, strict=True):
-            self._take(data, state, slice(first, end))
-            first, state.visits = end, state.visits + int(visits)
+        for mistakes, visits in zip(self.mistakes_per_pass, self.visits_per_pass, strict=True):
+            self._take(data, state, slice(first, first + int(mistakes)))
+            first, state.visits = first + int(mistakes), state.visits + int(visits)
             models.append(LinearModel(state.hypothesis(), self.classes, self.zero))
         return models
 
@@ -215,8 +214,9 @@ class Trace:
     def _take(self, data: _Signed, state: State, part: slice) -> None:
         from rosenblatt.loops.passes import Log, replay
 
-        log = Log(self.visit[part], self.score[part], self.step[part])
-        index = self.index[part]
+        mistakes = self._require_mistakes()
+        log = Log(mistakes.visit[part], mistakes.score[part], np.ascontiguousarray(mistakes.step[part]))
+        index = mistakes.index[part]
         wrong = replay(data.rows, data.signs, index.astype(np.uint64), log, self.bias, state.w, state.u)
         if wrong >= 0:
             raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,24 +13,31 @@ Detail: TypeAlias = Literal["mistakes", "counts"] | None
 
 
 class Mistakes(NamedTuple):
-    """Mistakes in the order they were made, one array for each thing known of them."""
+    """Mistakes in the order they were made, one array for each thing known of them.
 
-    epoch: Ints
+    Millions of mistakes are common where data does not separate, so they are kept small: row numbers in 32 bits
+    where these suffice, and steps that are all the same as one number seen many times.
+    """
+
     visit: Ints
-    index: Ints  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
+    index: NDArray[Any]  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
     score: Floats
     step: Floats
 
     @classmethod
-    def none(cls) -> Mistakes:
-        """Return an empty record."""
+    def joined(cls, parts: list[Mistakes], count: int) -> Mistakes:
+        """Return one record of several, in their order, up to a number of mistakes."""
         integers, floats = np.empty(0, np.int64), np.empty(0)
-        return cls(integers, integers, integers, floats, floats)
+        columns = zip(*parts, strict=True) if parts else ([integers], [integers], [floats], [floats])
+        visit, index, score, step = (np.concatenate(column)[:count] for column in columns)
+        return cls(visit, index, score, _small(step))
 
-    @classmethod
-    def joined(cls, parts: list[Mistakes]) -> Mistakes:
-        """Return one record of several, in their order."""
-        return cls(*map(np.concatenate, zip(*[cls.none(), *parts], strict=True)))
+
+def _small(step: Floats) -> Floats:
+    """Return steps that are all the same as one number seen many times."""
+    if not len(step) or (step != step[0]).any():
+        return step
+    return np.broadcast_to(np.array(step[0]), step.shape)
 
 
 class Recorder:
@@ -61,13 +68,13 @@ class Recorder:
         self.mistakes_per_pass[-1] += len(at)
         self.visits_per_pass[-1] += len(index)
         if self.detail == "mistakes" and len(at):
-            epoch = np.full(len(at), len(self.mistakes_per_pass), np.int64)
-            self._parts.append(Mistakes(epoch, at + first, index[at].astype(np.int64), score.copy(), step.copy()))
+            rows = index[at]
+            small = np.int32 if rows.max() <= np.iinfo(np.int32).max else np.int64
+            self._parts.append(Mistakes(at + first, rows.astype(small), score.copy(), _small(step.copy())))
 
     def keep(self, passes: int) -> None:
         """Forget all but the first `passes` passes."""
         del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:]
-        self._parts = [part for part in self._parts if part.epoch[0] <= passes]
 
     def fork(self) -> Recorder:
         """Return a recorder that goes on from here and leaves this one as it is."""
@@ -82,5 +89,7 @@ class Recorder:
         self._parts = [part._replace(score=0.0 - part.score) for part in self._parts]
 
     def mistakes(self) -> Mistakes | None:
-        """Return all mistakes, or None if they were not kept."""
-        return Mistakes.joined(self._parts) if self.detail == "mistakes" else None
+        """Return all mistakes of the passes kept, or None if they were not recorded."""
+        if self.detail != "mistakes":
+            return None
+        return Mistakes.joined(self._parts, sum(self.mistakes_per_pass))
