@@ -28,8 +28,3 @@ def inline(function: Callable[P, T], **options: Any) -> Callable[P, T]:
 def inline_any_order(function: Callable[P, T]) -> Callable[P, T]:
     """Like `inline`, but sums may be reordered: only where a proven slack covers every order."""
     return inline(function, fastmath={"reassoc", "contract"})
-
-
-def inline_finite(function: Callable[P, T]) -> Callable[P, T]:
-    """Like `inline`, for values known to be finite: lets a maximum be taken several at a time."""
-    return inline(function, fastmath={"nnan", "nsz"})

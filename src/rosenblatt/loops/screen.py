@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.loops._jit import inline, inline_any_order, inline_finite, jit
+from rosenblatt.loops._jit import inline, inline_any_order, jit
 from rosenblatt.loops.dense import CACHE_LINE, dense_dot, lanes_dot, prefetch
 from rosenblatt.loops.passes import Log, correction, move
 from rosenblatt.loops.rules import Rule
@@ -136,23 +136,38 @@ def _lengths(X: Reals, i: int, q: NDArray[np.int8], scale: float) -> tuple[float
     return residue, norm
 
 
-@inline_finite
-def _top(X: Reals, i: int) -> float:
-    top = abs(X[i, 0])
-    for j in range(X.shape[1]):
-        x = abs(X[i, j])
+@inline
+def _top_bits(bits: NDArray[Any], i: int, unsigned: Any) -> Any:
+    """Return the largest |x_j| of a row, bit for bit.
+
+    But for their signs, floats are ordered as the integers of the same bits, and of integers a maximum is taken
+    several at a time: there is no NaN to mind.
+    """
+    top = bits[i, 0] & unsigned
+    for j in range(bits.shape[1]):
+        x = bits[i, j] & unsigned
         if x > top:
             top = x
     return top
 
 
-@jit
 def cast(shadow: Shadow, pull: Floats, w: Floats) -> None:
     """Quantise every row, and take its reference score at the weights `w`."""
+    integer = np.dtype(f"i{shadow.X.itemsize}")
+    top = np.zeros(1, integer)  # one place, read as an integer and as a float
+    unsigned = np.iinfo(integer).max
+    _cast(shadow, shadow.X.view(integer), integer.type(unsigned), top, top.view(shadow.X.dtype), pull, w)
+
+
+@jit
+def _cast(
+    shadow: Shadow, bits: Any, unsigned: Any, top_bits: Any, top_value: Any, pull: Floats, w: Floats
+) -> None:
     X, q, head = shadow.X, shadow.q, shadow.head
     d = X.shape[1]
     for i in range(X.shape[0]):
-        top = _top(X, i)
+        top_bits[0] = _top_bits(bits, i, unsigned)
+        top = np.float64(top_value[0])
         scale = np.float64(np.float32(top / 127.0))
         _quantise(X, i, q, np.float32(127.0 / top if top > 0.0 else 0.0))
         residue, norm = _lengths(X, i, q, scale)
