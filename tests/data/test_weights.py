@@ -115,8 +115,12 @@ def test_balanced_is_the_formula():
 
 
 def test_an_unknown_label_is_named():
-    with pytest.raises(WeightError, match=r"class_weight names 'eggs', .* classes \['ham', 'spam'\]"):
+    with pytest.raises(WeightError, match=r"class_weight names 'eggs', .* classes are \['ham', 'spam'\]"):
         class_weights({"eggs": 2}, CODES, CLASSES)
+
+
+def test_a_class_that_is_missing_from_the_data_may_have_a_weight():
+    assert class_weights({"eggs": 2, "spam": 3}, CODES, CLASSES).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize("bad", [-1, np.nan, np.inf, "2", None, 1j])

@@ -66,8 +66,9 @@ class Vocabulary:
         become features with `add`, once the example has been learned.
         """
         names = tuple(x)
-        if self._last is not None and names == self._last[0]:  # most streams repeat their names
-            by, indices, starts = self._last[1:]
+        last = self._last
+        if last is not None and names == last[0]:  # most streams repeat their names
+            by, indices, starts = last[1:]
             return CSR(_values(x, by), indices, starts), []
         numbers = self._numbers
         new = [name for name in names if name not in numbers]

@@ -132,17 +132,18 @@ def _from_mapping(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> Flo
     code_of = {label: code for code, label in enumerate(classes)}
     weights = np.ones(len(classes))
     for label, weight in class_weight.items():
-        if label not in code_of:
-            raise WeightError(
-                f"class_weight names {shown(label)}, which is none of the classes {listed(classes)}. "
-                "Leave it out or correct the label."
-            )
         if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
             raise WeightError(
                 f"class_weight of {shown(label)} is {shown(weight)}, but must be a finite number "
                 "and not negative. Use 0 to leave a class out."
             )
-        weights[code_of[label]] = weight
+        if label in code_of:  # a class may be missing from one part of the data
+            weights[code_of[label]] = weight
+    if class_weight and not any(label in code_of for label in class_weight):
+        raise WeightError(
+            f"class_weight names {shown(next(iter(class_weight)))}, but the classes are {listed(classes)}. "
+            "Correct its labels."
+        )
     if not weights.any():
         raise WeightError("class_weight is zero for every class, so nothing is left to learn from. Raise some.")
     return weights

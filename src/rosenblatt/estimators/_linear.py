@@ -25,7 +25,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     the learning; they are copies, so that it changes nothing handed out before.
     """
 
-    zero: int
+    _zero: int
     _state: State
     _width: int
     _classes: NDArray[Any]
@@ -92,7 +92,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = self._state.hypothesis()
         if self._width < self._state.n_features:  # a stream keeps room for features to come
             weights = np.append(weights[: self._width], weights[-1])
-        return LinearModel(weights, self._classes, self.zero)
+        return LinearModel(weights, self._classes, self._zero)
 
     def _require_fitted(self, attribute: str | None = None) -> None:
         if not self.__sklearn_is_fitted__():

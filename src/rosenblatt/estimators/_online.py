@@ -15,7 +15,7 @@ from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import generator
-from rosenblatt.exceptions import InputError, LabelError
+from rosenblatt.exceptions import InputError, LabelError, ParameterError
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
@@ -30,8 +30,10 @@ FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_")
 class OnlineLearning(LinearClassifier):
     """`partial_fit`, `learn_one`, `predict_one`, and what is known of a stream."""
 
-    trace: Any
+    average: bool
     init: Any
+    trace: Any
+    zero: int
     random_state: Any
     _stream: Stream | None
     _vocabulary: Vocabulary | None
@@ -65,7 +67,8 @@ class OnlineLearning(LinearClassifier):
         if self.__sklearn_is_fitted__():
             self._check_features(features)
         stream = self._stream_for(features.n_features, classes).fork()
-        stream.rule, stream.radius = self._rule_of_stream()
+        if self.__sklearn_is_fitted__():
+            stream.rule = self._rule_to_go_on_by(stream)
         pull = stream.pulls(found.tolist())[codes]
         if weight is not None:
             pull *= weight
@@ -111,7 +114,7 @@ class OnlineLearning(LinearClassifier):
         if f - f != 0.0:
             require_finite(Features(row, 1, self._width), name="x")
             raise overflow("x")
-        positive = f >= 0.0 if self.zero > 0 else f > 0.0
+        positive = f >= 0.0 if self._zero > 0 else f > 0.0
         return self._classes[-1 if positive else 0]
 
     @property
@@ -132,16 +135,16 @@ class OnlineLearning(LinearClassifier):
         self._require_fitted("trace_")
         if self.trace is None:
             raise AttributeError("This run kept no trace, as trace=None asks for.")
-        return self._trace if self._stream is None else self._stream.trace(self._width, self.zero)
+        return self._trace if self._stream is None else self._stream.trace(self._width, self._zero)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; a stream under way goes on by the new rule."""
-        stream = self.__dict__.get("_stream")
+        """Set parameters; a stream under way goes on by a new `eta0` or `margin`, and refuses other rules."""
         before = self.get_params(deep=False)
         super().set_params(**params)
+        stream = self.__dict__.get("_stream")
         if stream is not None:
             try:
-                stream.rule, stream.radius = self._rule_of_stream()
+                stream.rule = self._rule_to_go_on_by(stream)
             except InputError:
                 super().set_params(**before)
                 raise
@@ -183,6 +186,22 @@ class OnlineLearning(LinearClassifier):
         found = self.__dict__.get("_trace")
         return settings.make_rule(self, None, None if found is None else found.radius)
 
+    def _rule_to_go_on_by(self, stream: Stream) -> Rule:
+        """Return the rule that the parameters name now, if a stream that began by others can go on by it."""
+        rule, _ = self._rule_of_stream()
+        changed = {
+            "bias": rule.beta != stream.rule.beta,
+            "tie": rule[3:] != stream.rule[3:],
+            "zero": self.zero != self._zero,
+            "average": self.average != (stream.state.u is not None),
+            "class_weight": settings.label_weights(self) != stream.class_weight,
+            "trace": settings.detail(self, stream=True) != stream.recorder.detail,
+        }
+        for name, is_changed in changed.items():
+            if is_changed:
+                raise ParameterError(f"{name} cannot change while a stream is under way. Use a new estimator.")
+        return rule
+
     def _stream_for(self, n_features: int, classes: Any) -> Stream:
         """Return the stream under way, or a new one."""
         stream: Stream | None = self.__dict__.get("_stream")
@@ -213,7 +232,7 @@ class OnlineLearning(LinearClassifier):
         self._fit_counts = self.__dict__.get("_fit_counts", [])
         self._vocabulary = self.__dict__.get("_vocabulary")
         self._stream, self._state, self._classes = stream, stream.state, stream.classes
-        self._width = width
+        self._width, self._zero = width, self.zero
         self._names = self.__dict__.get("_names") if names is None else names  # once known, names stay
 
     def _feature_names(self) -> tuple[str, ...] | None:

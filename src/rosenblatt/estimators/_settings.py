@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ def check_parameters(p: Any) -> None:
         )
     for name in ("fit_intercept", "shuffle", "early_stopping", "warm_start", "average"):
         check_flag(name, getattr(p, name))
+    if not isinstance(p.verbose, Integral) or p.verbose < 0:
+        raise ParameterError(f"verbose={p.verbose!r} must be an integer of at least 0.")
     check_count("max_iter", p.max_iter)
     check_number("eta0", p.eta0, above=0)
     check_number("margin", p.margin, least=0)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import nullcontext
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.labels import listed
+from rosenblatt.data.single import Vocabulary
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._progress import progress_bar
@@ -22,9 +23,18 @@ from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.learners.perceptron import Plan, Run, fit, signed_weights
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.model.state import State
+from rosenblatt.typing import Ints
 
 
-class Perceptron(OnlineLearning, LinearClassifier):
+class _Drawn(NamedTuple):
+    """What a run drew at random, for the fit that goes on from it."""
+
+    seed: int
+    held_out: Ints | None
+    passes: int = 0
+
+
+class Perceptron(OnlineLearning):
     """The perceptron, with every convention of the literature by name, and every end of training explained.
 
     Takes all parameters of scikit-learn's ``Perceptron`` with their meaning, and more. By default training
@@ -205,7 +215,8 @@ class Perceptron(OnlineLearning, LinearClassifier):
         Returns
         -------
         Perceptron
-            Itself, trained. If anything raises, it is as it was; Ctrl-C leaves the last completed pass.
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
+            completed pass.
         """
         settings.check_parameters(self)
         warn_of_column(y)
@@ -215,15 +226,15 @@ class Perceptron(OnlineLearning, LinearClassifier):
         rng = generator(self.random_state)
         start = self._start(batch, rng, going_on, coef_init, intercept_init)
         held_out = hold_out(batch.codes, self.validation_fraction, rng) if self.early_stopping else None
-        seed, made = int(rng.integers(2**64, dtype=np.uint64)), 0
+        drawn = _Drawn(int(rng.integers(2**64, dtype=np.uint64)), held_out)
         if going_on:
-            seed, made = self.__dict__.get("_seed", seed), self.__dict__.get("_passes_made", made)
+            drawn = self._drawn_before(drawn, batch.n_rows)
         rule, radius = settings.make_rule(self, batch)
         bar = progress_bar(self.max_iter) if self.verbose else nullcontext()
         with bar as show:
             plan = Plan(
                 rule=rule,
-                order=settings.resolve_order(self, batch.n_rows, seed, made),
+                order=settings.resolve_order(self, batch.n_rows, drawn.seed, drawn.passes),
                 zero=self.zero,
                 radius=radius,
                 start_at_first=self.init == "first" and not going_on and coef_init is None,
@@ -231,13 +242,14 @@ class Perceptron(OnlineLearning, LinearClassifier):
                 max_time=self.max_time,
                 tol=self.tol,
                 patience=self.n_iter_no_change,
-                held_out=held_out,
+                held_out=drawn.held_out,
                 trace=settings.detail(self, stream=False),
                 callbacks=[*([show] if show else []), *(self.callbacks or ())],
             )
             run = fit(batch, pull, plan, start)
-        self._seed, self._passes_made = seed, made + len(run.mistakes_per_pass)
-        self._publish(run, batch)
+        drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
+        self._publish(run, batch, drawn)
+        self._say_how_it_ended(run)
         if run.interruption is not None:
             raise run.interruption
         return self
@@ -274,18 +286,34 @@ class Perceptron(OnlineLearning, LinearClassifier):
             return settings.given_start(self, batch.n_features, coef_init, intercept_init)
         return settings.start_from(self, batch.n_features, rng)
 
-    def _publish(self, run: Run, batch: Batch) -> None:
-        self._state, self._width = run.state, batch.n_features
-        self._classes, self._names = batch.classes, batch.names
-        self._fit_counts = run.mistakes_per_pass
-        self._stream = None
-        self._vocabulary = None
-        self.n_iter_ = len(run.mistakes_per_pass)
-        self.converged_ = run.converged
-        self.stop_reason_ = run.stop_reason
-        self.curve_ = run.curve
-        self._trace = run.trace
-        self._say_how_it_ended(run)
+    def _drawn_before(self, drawn: _Drawn, n_rows: int) -> _Drawn:
+        """Return what the run to go on from had drawn: its orders, and the rows held out if they still exist."""
+        before: _Drawn | None = self.__dict__.get("_drawn")
+        if before is None:
+            return drawn
+        if drawn.held_out is None or before.held_out is None or before.held_out[-1] >= n_rows:
+            before = before._replace(held_out=drawn.held_out)
+        return before
+
+    def _publish(self, run: Run, batch: Batch, drawn: _Drawn) -> None:
+        """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""
+        names = batch.names
+        self.__dict__.update(
+            n_iter_=len(run.mistakes_per_pass),
+            converged_=run.converged,
+            stop_reason_=run.stop_reason,
+            curve_=run.curve,
+            _state=run.state,
+            _width=batch.n_features,
+            _classes=batch.classes,
+            _zero=self.zero,
+            _names=names,
+            _vocabulary=None if names is None else Vocabulary(names, grows=False),
+            _fit_counts=run.mistakes_per_pass,
+            _trace=run.trace,
+            _stream=None,
+            _drawn=drawn,
+        )
 
     def _say_how_it_ended(self, run: Run) -> None:
         counts = run.mistakes_per_pass
@@ -316,4 +344,4 @@ class Perceptron(OnlineLearning, LinearClassifier):
 
 
 def _warn_of_limit(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import OrderError
-from rosenblatt.loops.shuffle import shuffle
+from rosenblatt.loops.shuffle import seed_of_pass, shuffle
 
 Visits: TypeAlias = NDArray[np.uint64]
 
@@ -53,7 +53,7 @@ class Shuffled:
     def visits(self, epoch: int) -> Visits:
         """Return the permutation of this pass."""
         visits = np.arange(self._n_rows, dtype=np.uint64)
-        shuffle(visits, np.uint64(_seed_of_pass(self._seed, self._made + epoch)))
+        shuffle(visits, np.uint64(seed_of_pass(np.uint64(self._seed), np.uint64(self._made + epoch))))
         return visits
 
 
@@ -67,7 +67,7 @@ class Random:
 
     def visits(self, epoch: int) -> Visits:
         """Return independent draws."""
-        rng = np.random.default_rng(_seed_of_pass(self._seed, self._made + epoch))
+        rng = np.random.default_rng(seed_of_pass(np.uint64(self._seed), np.uint64(self._made + epoch)))
         return rng.integers(self._n_rows, size=self._n_rows, dtype=np.uint64)
 
 
@@ -89,8 +89,9 @@ class Listed:
 
     settles = False
 
-    def __init__(self, sequences: Sequence[Any], n_rows: int) -> None:
-        self._passes = [as_visits(each, n_rows, f"order[{p}]") for p, each in enumerate(sequences)]
+    def __init__(self, sequences: Sequence[Any], n_rows: int, made: int = 0) -> None:
+        passes = [as_visits(each, n_rows, f"order[{p}]") for p, each in enumerate(sequences)]
+        self._passes = passes[made % len(passes) :]  # a run cut short goes on, one that had ended begins anew
 
     def visits(self, epoch: int) -> Visits | None:
         """Return the sequence of this pass."""
@@ -102,20 +103,13 @@ class Called:
 
     settles = False
 
-    def __init__(self, function: Callable[[int], Any], n_rows: int) -> None:
-        self._function, self._n_rows = function, n_rows
+    def __init__(self, function: Callable[[int], Any], n_rows: int, made: int = 0) -> None:
+        self._function, self._n_rows, self._made = function, n_rows, made
 
     def visits(self, epoch: int) -> Visits:
         """Ask for the sequence of this pass, by its number from 1."""
-        return as_visits(self._function(epoch), self._n_rows, f"order({epoch})")
-
-
-def _seed_of_pass(seed: int, number: int) -> int:
-    """Mix the seed of a run and the number of a pass into 64 bits (SplitMix64's finaliser)."""
-    bits = (seed + number * 0x9E3779B97F4A7C15) % 2**64
-    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
-    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) % 2**64
-    return bits ^ (bits >> 31)
+        number = self._made + epoch
+        return as_visits(self._function(number), self._n_rows, f"order({number})")
 
 
 def make_order(order: Any, n_rows: int, seed: int, made: int = 0) -> Order:
@@ -146,9 +140,9 @@ def make_order(order: Any, n_rows: int, seed: int, made: int = 0) -> Order:
             )
         return named[order]()
     if callable(order):
-        return Called(order, n_rows)
+        return Called(order, n_rows, made)
     if isinstance(order, list | tuple) and order and all(_is_sequence(each) for each in order):
-        return Listed(order, n_rows)
+        return Listed(order, n_rows, made)
     return Given(order, n_rows)
 
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import OrderError, TrainingOverflowError, WeightError
+from rosenblatt.exceptions import OrderError, WeightError
 from rosenblatt.learners.order import Order, Visits
 from rosenblatt.learners.stopping import Plateau, StopReason, Tolerance, Validation
 from rosenblatt.learners.visitor import Stretch, Visitor
 from rosenblatt.loops.passes import step
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel
-from rosenblatt.model.state import State
+from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.curve import Curve
 from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Detail, Recorder
@@ -191,11 +191,11 @@ class _Fit:
             reason = None
             while reason is None:
                 reason = self.next_pass(self.complete.passes + 1)
+            return self.finish(reason)
         except KeyboardInterrupt as interruption:
             self.recorder.keep(self.complete.passes)
             self.state = self.complete.state
             return self.finish("interrupted", interruption)
-        return self.finish(reason)
 
     def next_pass(self, epoch: int) -> StopReason | None:
         """Make one pass; return why training ends with it, if it does."""
@@ -326,24 +326,18 @@ class _Fit:
 
     def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
         """Put together what is left behind."""
-        recorder, plan = self.recorder, self.plan
-        if not np.isfinite(self.state.hypothesis()).all():
-            raise TrainingOverflowError(
-                f"Training overflowed: a weight exceeds the largest float after {self.state.visits} visits. "
-                "Scale the features down, or lower eta0 or the weights."
-            )
-        mistakes_per_pass = list(recorder.mistakes_per_pass)
-        curve = Curve(
-            np.array(mistakes_per_pass) / np.maximum(recorder.visits_per_pass, 1),
-            None if plan.held_out is None else np.array(self.validation_errors[: len(mistakes_per_pass)]),
-        )
-        if plan.held_out is not None and self.validation.best_epoch:
-            self.state = self.best
-            recorder.keep(self.validation.best_epoch)
+        counts, visits = self.recorder.mistakes_per_pass, self.recorder.visits_per_pass
+        plan, state, passes = self.plan, self.state, len(counts)
+        if self.validation.best_epoch and interruption is None:
+            state, passes = self.best, self.validation.best_epoch
+        if not np.isfinite(state.hypothesis()).all():
+            raise overflowed(state.visits)
+        measured = None if plan.held_out is None else np.array(self.validation_errors)
+        shown = len(counts) if measured is None else len(measured)  # Ctrl-C may come before a pass is measured
         trace = Trace(
-            mistakes=recorder.mistakes(),
-            mistakes_per_pass=np.array(recorder.mistakes_per_pass, np.int64),
-            visits_per_pass=np.array(recorder.visits_per_pass, np.int64),
+            mistakes=self.recorder.mistakes(passes),
+            mistakes_per_pass=np.array(counts[:passes], np.int64),
+            visits_per_pass=np.array(visits[:passes], np.int64),
             start=self.start.copy(),
             n_rows=self.batch.n_rows,
             n_features=self.batch.n_features,
@@ -353,12 +347,12 @@ class _Fit:
             zero=plan.zero,
         )
         return Run(
-            state=self.state,
+            state=state,
             stop_reason=reason,
-            converged=reason == "separated" and len(recorder.mistakes_per_pass) == len(mistakes_per_pass),
-            mistakes_per_pass=mistakes_per_pass,
+            converged=reason == "separated" and passes == len(counts),
+            mistakes_per_pass=list(counts),
             trace=trace,
-            curve=curve,
+            curve=Curve((np.array(counts) / np.maximum(visits, 1))[:shown], measured),
             stuck=self.stuck,
             interruption=interruption,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.screen import WIDEST
 
 SMALLEST = 4 << 20  # bytes; rows that sit in a core's own cache are read as fast as their shadows
 FEWEST_FEATURES = 16  # below, the head of a record weighs more than it saves
@@ -29,8 +30,6 @@ class Screening:
         self._wanted = wanted
         self._possible = not isinstance(rows, CSR)
         if not isinstance(rows, CSR):
-            from rosenblatt.loops.screen import WIDEST
-
             self._possible = rows.shape[1] <= WIDEST
             self._large = rows.nbytes > SMALLEST and rows.shape[1] >= FEWEST_FEATURES
             self._patience = STORED_PASSES[rows.itemsize]

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.data.labels import as_labels, listed
-from rosenblatt.exceptions import LabelError, TrainingOverflowError
+from rosenblatt.exceptions import LabelError
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import learn_row, step
 from rosenblatt.loops.rules import Rule
-from rosenblatt.model.state import State
+from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Detail, Recorder
 from rosenblatt.typing import Floats
@@ -69,7 +69,7 @@ class Stream:
         self.mistakes = self.seen = 0
         self.recorder = Recorder(detail)
         self.recorder.begin_pass()
-        self._class_weight = class_weight
+        self.class_weight = class_weight
         self._may_mirror = may_mirror
         self._know(classes)
 
@@ -141,7 +141,7 @@ class Stream:
         score, correction = learn_row(X, pull, self._plain_rule, state.w, state.u, state.visits)
         if score - score != 0.0:
             require_finite(Features(X, 1, state.n_features), name="x")
-            raise self._overflow()
+            raise overflowed(self.state.visits)
         if correction != 0.0:
             self.mistakes += 1
         if self.recorder.detail == "mistakes":
@@ -157,7 +157,7 @@ class Stream:
             self.mistakes += len(stretch.at)
         self.seen += features.n_rows
         if not np.isfinite(self.state.hypothesis()).all():
-            raise self._overflow()
+            raise overflowed(self.state.visits)
 
     def _know(self, classes: NDArray[Any]) -> None:
         self.classes = classes
@@ -165,7 +165,7 @@ class Stream:
         signs = (1.0,) if len(classes) == 1 else (-1.0, 1.0)
         labels = classes.tolist()
         self._pulls = {
-            label: sign * self._class_weight.get(label, 1.0) for label, sign in zip(labels, signs, strict=False)
+            label: sign * self.class_weight.get(label, 1.0) for label, sign in zip(labels, signs, strict=False)
         }
 
     def _meet(self, label: Any) -> None:
@@ -193,9 +193,3 @@ class Stream:
         at = np.arange(1 if step else 0)
         row = np.array([self.seen], np.uint64)
         self.recorder.add(row, at, np.full(len(at), score), np.full(len(at), step), self.state.visits)
-
-    def _overflow(self) -> TrainingOverflowError:
-        return TrainingOverflowError(
-            f"Training overflowed: a score or weight exceeds the largest float after {self.state.visits} visits. "
-            "Scale the features down, or lower eta0 or the weights."
-        )

@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.data.features import Features, require_finite
-from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learners.order import Visits
 from rosenblatt.learners.screening import Screening
 from rosenblatt.loops import passes, screen
 from rosenblatt.loops.rules import Rule
-from rosenblatt.model.state import State
+from rosenblatt.model.state import State, overflowed
 from rosenblatt.typing import Floats, Ints
 
 BLOCK_VALUES = 1 << 25  # read between two looks at the clock and at Ctrl-C: a few hundredths of a second
@@ -71,7 +70,8 @@ class Visitor:
             k, made, looked = self._train(block, log, shadow)
             read += looked
             if made < len(block):
-                self._explain(int(block[made]))
+                require_finite(self.features)
+                raise overflowed(self.state.visits + made)
             mistakes += k
             self.state.visits += made
             yield Stretch(block, log.at[:k], log.score[:k], log.step[:k], self.state.visits - made)
@@ -116,11 +116,3 @@ class Visitor:
         if len(self._log.at) < size:
             self._log = passes.Log(np.empty(size, np.int64), np.empty(size), np.empty(size))
         return self._log
-
-    def _explain(self, row: int) -> None:
-        """Say why the score of a row is not finite."""
-        require_finite(self.features)
-        raise TrainingOverflowError(
-            f"Training overflowed: the score of row {row} exceeds the largest float after {self.state.visits} "
-            "visits, though X is finite. Scale the features down, or lower eta0 or the weights."
-        )

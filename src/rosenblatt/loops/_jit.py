@@ -15,8 +15,11 @@ T = TypeVar("T")
 
 
 def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
-    """Compile `function` with numba: cached on disk, the GIL released, IEEE division."""
-    compiled = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
+    """Compile `function` with numba: cached on disk where there is a place for it, the GIL released."""
+    try:
+        compiled = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
+    except RuntimeError:  # neither the package's folder nor the user's can be written to
+        compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
     return cast("Callable[P, T]", compiled)
 
 

@@ -163,8 +163,7 @@ def learn_row(
         return f, 0.0
     c = correction(Rule(*rule), pull, f)
     if c != 0.0:
-        largest = c * rule[1] * (t + 1.0) + w[-1]
-        if largest - largest != 0.0 or not fits(X, 0, c, w) or (u is not None and not fits(X, 0, c * t, u)):
+        if not fits(X, 0, c, w, rule[1]) or (u is not None and not fits(X, 0, c * t, u, rule[1])):
             return np.inf, 0.0
         move(X, 0, c, rule[1], w)
         if u is not None:

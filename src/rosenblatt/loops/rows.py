@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -39,8 +40,8 @@ def add(X: Rows, i: int, c: float, w: Floats) -> None:
     raise TypeError("called from compiled loops only")
 
 
-def fits(X: Rows, i: int, c: float, w: Floats) -> bool:
-    """Whether adding c x_i to w leaves every weight finite."""
+def fits(X: Rows, i: int, c: float, w: Floats, beta: float) -> bool:
+    """Whether moving the weights by c x_i and the bias by c β leaves all of them finite."""
     raise TypeError("called from compiled loops only")
 
 
@@ -78,10 +79,10 @@ def _add(X: Any, i: Any, c: Any, w: Any) -> Any:
 
 
 @overload(fits, **_verb)  # type: ignore[untyped-decorator]
-def _fits(X: Any, i: Any, c: Any, w: Any) -> Any:
+def _fits(X: Any, i: Any, c: Any, w: Any, beta: Any) -> Any:
     if _is_dense(X):
-        return lambda X, i, c, w: dense_fits(X, i, c, w)
-    return lambda X, i, c, w: sparse_fits(X, i, c, w)
+        return lambda X, i, c, w, beta: np.isfinite(w[-1] + c * beta) and dense_fits(X, i, c, w)
+    return lambda X, i, c, w, beta: np.isfinite(w[-1] + c * beta) and sparse_fits(X, i, c, w)
 
 
 @overload(square, **_verb)  # type: ignore[untyped-decorator]

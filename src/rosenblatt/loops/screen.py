@@ -21,15 +21,16 @@ The loop decides by f̂, the rounded <w, x> + b; the screen computes ĝ, the rou
                                    (γ(d + 1, u) ‖Δ‖ ‖s q‖, and ‖s q‖ ≤ N + ρ),
     4 U (|ref| + |s <Δ, q>| + |b|) the last few operations.
 
-`_slack` is larger: it counts d + 16 roundings in each place, which also covers the roundings made in computing
-it. Norms are rounded up. Sums of squares start from a floor that exceeds what underflow can lose; Δ is scaled
-by a power of two before it is narrowed, so nothing that matters underflows there. Where anything overflows, the
-comparison below is with infinity or NaN, is false, and the row is read. Hence: y ĝ − slack > margin implies
-y f̂ > margin, and the plain loop would have passed on as well.
+The `Slack` that is granted is larger: it counts d + 16 roundings in each place, which also covers the roundings
+made in computing it. Norms are rounded up. Sums of squares start from a floor that exceeds what underflow can
+lose; Δ is scaled by a power of two before it is narrowed, so nothing that matters underflows there. Where anything
+overflows, the comparison below is with infinity or NaN, is false, and the row is read. Hence: y ĝ − slack > margin
+implies y f̂ > margin, and the plain loop would have passed on as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ from rosenblatt.typing import Floats, Reals
 
 WIDE, NARROW = 64, 16
 WIDEST = 100_000  # features; beyond, the float32 slack is no longer small
+BLOCK_VALUES = 1 << 25  # values quantised in one go: a few hundredths of a second
 FAR = 8  # how many visits ahead a shadow is asked for
 U32, U64 = 2.0**-24, 2.0**-53
 FLOOR = 1e-300  # squares below this may have underflowed; adding it makes up for them
@@ -155,8 +157,25 @@ def cast(shadow: Shadow, pull: Floats, w: Floats) -> None:
     """Quantise every row, and take its reference score at the weights `w`."""
     integer = np.dtype(f"i{shadow.X.itemsize}")
     top = np.zeros(1, integer)  # one place, read as an integer and as a float
-    unsigned = np.iinfo(integer).max
-    _cast(shadow, shadow.X.view(integer), integer.type(unsigned), top, top.view(shadow.X.dtype), pull, w)
+    unsigned = integer.type(np.iinfo(integer).max)
+    for rows in _blocks(shadow):
+        part = shadow._replace(X=shadow.X[rows], q=shadow.q[rows], head=shadow.head[rows])
+        _cast(part, part.X.view(integer), unsigned, top, top.view(shadow.X.dtype), pull[rows], w)
+    _set_anchor(shadow, w)
+
+
+def anchor(shadow: Shadow, pull: Floats, w: Floats) -> None:
+    """Take every row's reference score anew, at the weights `w`."""
+    for rows in _blocks(shadow):
+        _refer_all(shadow._replace(X=shadow.X[rows], head=shadow.head[rows]), pull[rows], w)
+    _set_anchor(shadow, w)
+
+
+def _blocks(shadow: Shadow) -> Iterator[slice]:
+    """Yield stretches of rows, so that Ctrl-C is answered in between."""
+    n, d = shadow.X.shape
+    block = max(1, BLOCK_VALUES // d)
+    return (slice(first, first + block) for first in range(0, n, block))
 
 
 @jit
@@ -176,15 +195,12 @@ def _cast(
         # Forming x − s q may itself round, by at most 2 U |x_j| in each place and so 2 U N in all.
         head[i, RESIDUE] = _up(_norm_up(residue, d) + 4.0 * U64 * _norm_up(norm, d))
         _refer(shadow, i, pull[i], w)
-    _anchor(shadow, w)
 
 
 @jit
-def anchor(shadow: Shadow, pull: Floats, w: Floats) -> None:
-    """Take every row's reference score anew, at the weights `w`."""
+def _refer_all(shadow: Shadow, pull: Floats, w: Floats) -> None:
     for i in range(shadow.X.shape[0]):
         _refer(shadow, i, pull[i], w)
-    _anchor(shadow, w)
 
 
 @inline
@@ -193,8 +209,8 @@ def _refer(shadow: Shadow, i: int, pull: float, w: Floats) -> None:
     shadow.head[i, REFERENCE] = f if pull > 0.0 else -f
 
 
-@inline
-def _anchor(shadow: Shadow, w: Floats) -> None:
+@jit
+def _set_anchor(shadow: Shadow, w: Floats) -> None:
     d = shadow.X.shape[1]
     shadow.anchor[:d] = w[:d]
     shadow.anchor[d] = _norm_up(_square(w, d), d)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.typing import Floats
 
 
@@ -78,3 +79,11 @@ def _grown(padded: Floats, n_features: int) -> Floats:
     grown[: len(padded) - 1] = padded[:-1]
     grown[-1] = padded[-1]
     return grown
+
+
+def overflowed(visits: int) -> TrainingOverflowError:
+    """Return the error for weights or scores that outgrew floats on finite data."""
+    return TrainingOverflowError(
+        f"Training overflowed: a score or weight exceeds the largest float after {visits} visits, though X is "
+        "finite. Scale the features down, or lower eta0 or the weights."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,7 +101,9 @@ def _require_sound(trace: Trace) -> None:
 
 
 def _write_npz(trace: Trace, path: Path) -> None:
-    if trace.classes.dtype.hasobject:
+    texts = all(isinstance(label, str) for label in trace.classes)
+    classes = np.array(trace.classes.tolist()) if texts else trace.classes  # frames hand strings over as objects
+    if classes.dtype.hasobject:
         raise InputError(
             f"Labels of mixed types ({', '.join(map(repr, trace.classes))}) have no place in an .npz file. "
             "Use numbers or strings, or save as .csv."
@@ -114,12 +116,11 @@ def _write_npz(trace: Trace, path: Path) -> None:
             "visits_per_pass",
             "n_rows",
             "n_features",
-            "classes",
             "bias",
             "zero",
         )
     }
-    held |= {"format": FORMAT, "start_w": trace.start.w, "start_visits": trace.start.visits}
+    held |= {"classes": classes, "format": FORMAT, "start_w": trace.start.w, "start_visits": trace.start.visits}
     if trace.start.u is not None:
         held["start_u"] = trace.start.u
     if trace.radius is not None:
@@ -145,7 +146,7 @@ def _write_parquet(trace: Trace, path: Path) -> None:
 
 def _atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside `path` and move into place, so that a failure leaves what was there before."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         write(beside)
         beside.replace(path)

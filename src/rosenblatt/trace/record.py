@@ -221,6 +221,6 @@ class Trace:
         if wrong >= 0:
             raise InputError(
                 f"This is not the data of the run: mistake {(part.start or 0) + wrong}, on row {index[wrong]}, "
-                f"scored {log.score[wrong]!r} then and does not now. Pass the same X and y, in the same order "
-                "and type."
+                f"scored {float(log.score[wrong])!r} then and does not now. Pass the same X and y, in the same "
+                "order and type."
             )

@@ -88,8 +88,8 @@ class Recorder:
         """Turn the scores around, as the opposite labels would have had them."""
         self._parts = [part._replace(score=0.0 - part.score) for part in self._parts]
 
-    def mistakes(self) -> Mistakes | None:
-        """Return all mistakes of the passes kept, or None if they were not recorded."""
+    def mistakes(self, passes: int | None = None) -> Mistakes | None:
+        """Return the mistakes of the first passes, or of all; None if they were not recorded."""
         if self.detail != "mistakes":
             return None
-        return Mistakes.joined(self._parts, sum(self.mistakes_per_pass))
+        return Mistakes.joined(self._parts, sum(self.mistakes_per_pass[:passes]))
