@@ -50,8 +50,18 @@ def test_mistake_bounds(bias, bound, data, eta, seed):
 
 
 @settings(max_examples=300)
-@given(data=separable_sets(), scale=st.floats(0.1, 3))
-def test_the_bound_for_unit_rows_of_the_rule_that_starts_at_the_first(data, scale):
+@given(data=separable_sets(), shift=st.floats(-3, 3))
+def test_the_bound_of_a_hyperplane_off_the_origin(data, shift):
+    """S-27 with b* ≠ 0: moving all rows along w* moves the hyperplane, not the margin."""
+    X = data.X + shift * data.w
+    clf = Perceptron(max_iter=10**6, n_iter_no_change=10**6).fit(X, data.y)
+    assert clf.converged_
+    assert clf.n_mistakes_ <= (shift**2 + 1) * (squared_radius(X) + 1) / data.margin**2 * (1 + 1e-9)
+
+
+@settings(max_examples=300)
+@given(data=separable_sets())
+def test_the_bound_for_unit_rows_of_the_rule_that_starts_at_the_first(data):
     """S-10, S-26 (Z): rows of length 1, start y₁x₁, mistake iff y f < 0."""
     X = data.X / np.linalg.norm(data.X, axis=1)[:, None]
     gamma = (data.y * (X @ data.w)).min()

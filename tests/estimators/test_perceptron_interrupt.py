@@ -91,17 +91,6 @@ def test_within_the_first_pass(monkeypatch):
     assert bits(clf) == bits(trained(X, y, max_iter=5))
 
 
-def test_with_early_stopping_the_best_pass_is_published():
-    X, y = noisy(80, 3)
-    reports = []
-    clf = rb.Perceptron(early_stopping=True, callbacks=[reports.append, CtrlC(6)])
-    with pytest.raises(KeyboardInterrupt):
-        clf.fit(X, y)
-    best = min(reports, key=lambda r: (r.validation_error, -r.epoch))
-    assert clf.coef_.tobytes() == best.model.coef.tobytes()
-    assert clf.stop_reason_ == "interrupted"
-
-
 def test_in_a_partial_fit_nothing_changes(monkeypatch):
     X, y = noisy(40, 3)
     clf = rb.Perceptron().partial_fit(X, y)

@@ -78,6 +78,29 @@ def test_rows_at_the_boundary_are_read(d):
     assert deceived == len(X)
 
 
+@pytest.mark.parametrize("d", [40, 300])
+def test_rounding_to_float32_alone_is_covered(d):
+    """Rows that q holds without a remainder: only the drift and its product are rounded."""
+    rng = np.random.default_rng(d)
+    X = rng.integers(-127, 128, size=(300, d)).astype(np.float64)
+    X[:, 0] = 127.0
+    rows, pull, w = rows_of(X, "dense"), np.ones(300), rng.normal(size=d + 1)
+    shadow = screen.empty_shadow(rows)
+    screen.cast(shadow, pull, np.zeros(d + 1))
+    scores, deceived = np.empty(300), 0
+    w[-1] = 0.0
+    passes.scores(rows, w, scores)
+    log = passes.Log(np.empty(1, np.int64), np.empty(1), np.empty(1))
+    for i in range(300):
+        moved = w.copy()
+        moved[-1] = -scores[i]  # f(x_i) = 0: a tie, and so a mistake
+        single = np.float32(shadow.q[i, 4 * screen.HEAD :][:d]) @ np.float32(w[:-1])
+        deceived += float(single) + moved[-1] > 0.0
+        order = np.array([i], np.uint64)
+        assert screen.train_screened(shadow, pull, order, Rule(), moved, log) == (1, 1, 1)
+    assert deceived > 50
+
+
 def test_the_bound_of_the_proof_holds_row_by_row():
     """What the screen computes is never further from the plain score than the slack it grants itself."""
     rng = np.random.default_rng(3)

@@ -6,11 +6,14 @@ from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 
+from rosenblatt import Perceptron
 from rosenblatt.datasets import load_six_points, load_xor, make_diagonal
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.geometry import geometric_margin, signed_distance
@@ -180,10 +183,10 @@ def test_any_line_through_the_points(angle, offset, size):
     plt.close(ax.figure)
 
 
-@pytest.mark.parametrize("X, y", [([[1.0, 2.0]], [1]), ([[1, 2], [1, 2]], [1, 1]), (np.empty((0, 2)), [])])
+@pytest.mark.parametrize("X, y", [([[1.0, 2.0]], [1]), ([[1, 2], [1, 2]], [1, 1])])
 def test_few_points(X, y):
     ax = boundary(([1.0, 1.0], -2.5), X, np.array(y, dtype=int))
-    assert len(lines(ax)[0]) == bool(len(X))
+    assert len(lines(ax)[0]) == 1
     ax.figure.canvas.draw()
 
 
@@ -191,15 +194,26 @@ def test_few_points(X, y):
     "arguments, error, words",
     [
         (((W, B), np.ones((4, 3)), np.ones(4)), ShapeError, r"\(4, 3\)"),
-        (((W, B), np.ones(2), np.ones(1)), ShapeError, r"two features"),
+        (((W, B), np.ones(2), np.ones(1)), ShapeError, "Expected 2D X"),
+        (((W, B), np.empty((0, 2)), []), ShapeError, "X has no rows"),
         (((W, B), np.ones((4, 2)), np.ones(3)), ShapeError, "4 rows"),
         ((([1, 2, 3], B), np.ones((4, 2)), np.ones(4)), ShapeError, "two weights"),
         (((W, [1, 2]), np.ones((4, 2)), np.ones(4)), ShapeError, "one bias"),
         (((W, B), np.ones((3, 2)), [1, 2, 3]), LabelError, "two classes, got 3"),
-        ((model(W, B), np.ones((2, 2)), [0, 1]), LabelError, "contains 0"),
+        ((model(W, B), np.ones((2, 2)), [0, 1]), LabelError, "label 0 at row 0"),
     ],
 )
 def test_errors(arguments, error, words):
     with pytest.raises(error, match=words):
         boundary(*arguments)
     assert not plt.get_fignums()  # nothing half drawn
+
+
+@pytest.mark.parametrize("kind", ["frame", "sparse", "tuples"])
+def test_whatever_the_model_was_trained_on_can_be_drawn(kind):
+    X = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-2.0, 0.5]])
+    y = ["b", "b", "a", "a"] if kind != "tuples" else [(1, 2), (1, 2), (0, 1), (0, 1)]
+    given = {"frame": pd.DataFrame(X, columns=["length", "width"]), "sparse": csr_array(X), "tuples": X}[kind]
+    ax = boundary(Perceptron().fit(given, y), given, y)
+    assert ax.get_xlabel() == ("length" if kind == "frame" else "$x_1$")
+    plt.close(ax.figure)

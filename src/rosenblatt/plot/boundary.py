@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rosenblatt.data.features import as_rows
+from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.geometry import decision, geometric_margin, normalise, project, signed_distance
 from rosenblatt.plot import style
@@ -23,7 +26,7 @@ def boundary(
     y: Any,
     *,
     ax: Axes | None = None,
-    feature_names: tuple[str, str] = ("$x_1$", "$x_2$"),
+    feature_names: tuple[str, str] | None = None,
     band: bool = True,
     shade: bool = True,
 ) -> Axes:
@@ -43,8 +46,8 @@ def boundary(
         Their labels.
     ax : matplotlib Axes, optional
         Where to draw. The default is a new figure.
-    feature_names : pair of str
-        Labels for the axes.
+    feature_names : pair of str, optional
+        Labels for the axes; by default the names of a frame's columns, else x₁ and x₂.
     band, shade : bool
         Whether to draw the margin, and to tint the half-spaces.
 
@@ -59,17 +62,22 @@ def boundary(
     >>> ax.get_xlabel()
     '$x_1$'
     """
-    X = np.asarray(X, dtype=np.float64)
-    if X.ndim != 2 or X.shape[1] != 2:
-        raise ShapeError(f"X has shape {X.shape}: this picture needs rows with two features, (n, 2)")
-    y = np.asarray(y)
-    if y.shape != (len(X),):
-        raise ShapeError(f"y has shape {y.shape}, but X has {len(X)} rows: give one label for each row")
+    given, features = X, as_rows(X)
+    if features.n_features != 2:
+        shape = (features.n_rows, features.n_features)
+        raise ShapeError(f"X has shape {shape}: this picture needs rows with two features, (n, 2)")
+    X = features.native()
+    X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
+    names = feature_names or features.names or ("$x_1$", "$x_2$")
     w, b = _hyperplane(model)
-    classes = _classes(model, y)
-    sign = np.where(y == classes[1], 1, -1)
+    classes = _classes(model, y, len(X))
+    sign = 2 * encode_labels(y, classes, len(X)) - 1
     # A model's own word on points that lie exactly on the line comes before f > 0.
-    wrong = model.predict(X) != y if hasattr(model, "predict") else (decision(X, w, b) > 0) != (sign > 0)
+    if hasattr(model, "predict"):
+        predicted = 2 * encode_labels(model.predict(given), classes, len(X)) - 1
+    else:
+        predicted = np.where(decision(X, w, b) > 0, 1, -1)
+    wrong = predicted != sign
 
     ax = style.axes(ax, (6.4, 4.6))
     line = (w, b) if w.any() else None
@@ -85,7 +93,7 @@ def boundary(
         if shade:
             _draw_sides(ax, line, view, X)
         _draw_normal(ax, line, view, X)
-    style.tidy(ax, *feature_names)
+    style.tidy(ax, *names)
     entries: dict[str, Any] = {"frameon": False, "fontsize": style.SMALL, "labelspacing": 0.85}
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **entries)
     return ax
@@ -99,18 +107,17 @@ def _hyperplane(model: Any) -> tuple[Floats, float]:
     return w.ravel(), float(b.ravel()[0])
 
 
-def _classes(model: Any, y: Any) -> tuple[Any, Any]:
+def _classes(model: Any, y: Any, n_rows: int) -> NDArray[Any]:
     """Return the negative and the positive class."""
     if hasattr(model, "classes_"):
-        classes = list(model.classes_)
+        classes = np.asarray(model.classes_)
     else:
-        classes = [-1, 1] if np.isin(y, (-1, 1)).all() else list(np.unique(y))
+        _, classes = as_labels(y, n_rows)
+        if set(classes.tolist()) <= {-1, 1}:
+            classes = np.array([-1, 1])
     if len(classes) != 2:
         raise LabelError(f"this picture needs two classes, got {len(classes)}")
-    unknown = y[~np.isin(y, classes)]
-    if unknown.size:
-        raise LabelError(f"y contains {unknown.tolist()[0]!r}, which is not a class of the model")
-    return classes[0], classes[1]
+    return classes
 
 
 View: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
@@ -150,7 +157,7 @@ def _segment(line: Line, view: View) -> Floats | None:
     return start + np.outer([first, last], along) if first < last else None
 
 
-def _draw_points(ax: Axes, X: Floats, sign: Any, classes: tuple[Any, Any], wrong: Any) -> None:
+def _draw_points(ax: Axes, X: Floats, sign: Any, classes: NDArray[Any], wrong: Any) -> None:
     size = float(np.clip(4000 / max(len(X), 1), 10, 70))  # many points are drawn small
     thick = 0.22 * np.sqrt(size)
     plus: dict[str, Any] = {"s": 1.6 * size, "marker": "+", "c": style.POSITIVE}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.exceptions import ShapeError
+from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.plot import style
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def learning_curve(curve: Any, *, ax: Axes | None = None) -> Axes:
     ['training', 'validation']
     """
     curve = getattr(curve, "curve_", curve)
-    passes = np.asarray(curve.passes)
+    passes = np.asarray(getattr(curve, "passes", ()))
+    if not passes.size:
+        raise InputError(f"{curve!r} has no passes to draw: a learning curve is that of a fit, not of a stream.")
     ax = style.axes(ax, (6.4, 3.8))
     ends = []
     for name, marker, colour in (("training", "o", style.POSITIVE), ("validation", "s", style.NEGATIVE)):

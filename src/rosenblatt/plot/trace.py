@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.plot import style
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def trace(
     [3, 1, 0]
     """
     trace = getattr(trace, "trace_", trace)
+    if not hasattr(trace, "mistakes_per_pass"):
+        raise InputError(f"{trace!r} has no trace to draw. Train it, and not with trace=None.")
     if (X is None) != (y is None):
         raise ParameterError("to draw the weights pass both X and y, or neither to draw the mistakes alone")
     if X is None:
