@@ -49,10 +49,10 @@ def run(
     log = passes.Log(np.empty(len(order), np.int64), np.empty(len(order)), np.empty(len(order)))
     rows = rows_of(X, layout)
     if layout != "screened":
-        if u is None:
-            k, made = passes.train(rows, pull, order, rule, w, log)
-        else:
-            k, made = passes.train_averaged(rows, pull, order, rule, w, u, t0, log)
+        in_the_loop = u if layout.startswith("dense") else None
+        k, made = passes.train(rows, pull, order, rule, w, in_the_loop, t0, log)
+        if u is not in_the_loop:
+            passes.defer(rows, pull, order, log, k, rule.beta, u, t0)
         assert made == len(order)
         return Fast(w, u, log.at[:k], log.score[:k], log.step[:k])
     shadow = screen.empty_shadow(rows)

@@ -76,7 +76,7 @@ def test_a_row_that_is_not_finite_stops_the_loop_before_it_does_harm(layout, bad
     w = np.zeros(3)
     log = passes.Log(np.empty(3, np.int64), np.empty(3), np.empty(3))
     made = passes.train(
-        rows_of(X, layout), np.array([1.0, -1.0, 1.0]), np.arange(3, dtype=np.uint64), Rule(), w, log
+        rows_of(X, layout), np.array([1.0, -1.0, 1.0]), np.arange(3, dtype=np.uint64), Rule(), w, None, 0, log
     )
     assert made == (1, 1)
     assert w.tolist() == [1.0, 1.0, 1.0]

@@ -123,7 +123,7 @@ def test_the_bound_of_the_proof_holds_row_by_row():
                 screen.cast(shadow, right_side, before)
                 rule = Rule(margin=margin)
                 found = screen.train_screened(shadow, right_side, every[i : i + 1], rule, after.copy(), log)
-                plain = passes.train(rows, right_side, every[i : i + 1], rule, after.copy(), log)
+                plain = passes.train(rows, right_side, every[i : i + 1], rule, after.copy(), None, 0, log)
                 assert found[:2] == plain
             if d > 100:
                 break

@@ -82,16 +82,17 @@ class Visitor:
         """Make the visits of a block; return the mistakes, the visits made and the rows read."""
         rows, pull, rule, state = self.features.rows, self.pull, self.rule, self.state
         w, u, t0 = state.w, state.u, state.visits
+        if shadow is None and isinstance(rows, np.ndarray):
+            k, made = passes.train(rows, pull, block, rule, w, u, t0, log)
+            return k, made, made
         if shadow is not None:
             k, made, read = screen.train_screened(shadow, pull, block, rule, w, log)
-            if u is not None:
-                passes.defer(rows, pull, block, log, k, rule.beta, u, t0)
-            return k, made, read
-        if u is not None:
-            k, made = passes.train_averaged(rows, pull, block, rule, w, u, t0, log)
         else:
-            k, made = passes.train(rows, pull, block, rule, w, log)
-        return k, made, made
+            k, made = passes.train(rows, pull, block, rule, w, None, t0, log)
+            read = made
+        if u is not None:
+            passes.defer(rows, pull, block, log, k, rule.beta, u, t0)
+        return k, made, read
 
     def scores(self) -> Floats:
         """Return the score of every row."""

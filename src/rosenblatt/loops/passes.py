@@ -3,8 +3,9 @@
 Weights are padded: ``w[:-1]`` are the feature weights and ``w[-1]`` is the bias, so a state is one array (S-5).
 
 Averaging needs one more sum, u: each correction times the visits before it. The average of the hypotheses after
-each of t visits is then ``w − u / t``. Only mistakes move u, and nothing reads it while training goes on, so it is
-brought up to date from the log, a stretch of visits at a time.
+each of t visits is then ``w − u / t``, and keeping it costs nothing between mistakes. Nothing reads u while
+training goes on. So it may be moved with w, while a dense row is at hand (`train` with u), or later from the log,
+when the scattered places that sparse rows move can be asked for ahead (`defer`): the bits are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from rosenblatt.loops.rows import FAR, add, dot, fits, look_ahead, prefetch_row,
 from rosenblatt.loops.rules import Rule
 from rosenblatt.typing import Floats, Ints
 
-STRETCH = 1024  # visits whose rows are still in cache when their mistakes are added up
 NEAR = 2  # mistakes ahead whose places in u are asked for
 
 
@@ -54,11 +54,13 @@ def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
 
 
 @jit
-def train(X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, log: Log) -> tuple[int, int]:
-    """Visit the rows of `order`, correcting `w` in place; return (mistakes, visits made).
+def train(
+    X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
+) -> tuple[int, int]:
+    """Visit the rows of `order`, correcting `w`, and `u` if it is given, in place; return (mistakes, visits made).
 
-    Fewer visits than rows in `order` mean that the next row's score was not finite: that row or the weights are
-    not, and nothing was done with it.
+    `t0` visits came before. Fewer visits than rows in `order` mean that the next row's score was not finite: that
+    row or the weights are not, and nothing was done with it.
     """
     k = 0
     for t in range(order.size):
@@ -70,6 +72,8 @@ def train(X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, log: Log) ->
         c = correction(rule, pull[i], f)
         if c != 0.0:
             move(X, i, c, rule.beta, w)
+            if u is not None:
+                move(X, i, c * (t0 + t), rule.beta, u)
             log.at[k] = t
             log.score[k] = f
             log.step[k] = abs(c)
@@ -92,24 +96,6 @@ def defer(X: Rows, pull: Floats, order: Any, log: Log, k: int, beta: float, u: F
         i = order[log.at[m]]
         c = log.step[m] if pull[i] > 0.0 else -log.step[m]
         move(X, i, c * (t0 + log.at[m]), beta, u)
-
-
-@jit
-def train_averaged(
-    X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, u: Floats, t0: int, log: Log
-) -> tuple[int, int]:
-    """Do what `train` does and keep `u` up to date, while the rows of a stretch are still in cache."""
-    k = 0
-    for first in range(0, order.size, STRETCH):
-        stretch = order[first : first + STRETCH]
-        part = Log(log.at[k:], log.score[k:], log.step[k:])
-        mistakes, made = train(X, pull, stretch, rule, w, part)
-        defer(X, pull, stretch, part, mistakes, rule.beta, u, t0 + first)
-        part.at[:mistakes] += first
-        k += mistakes
-        if made < stretch.size:
-            return k, first + made
-    return k, order.size
 
 
 @jit
