@@ -36,6 +36,17 @@ def problems(draw: Any, most_rows: int = 8, most_features: int = 3, largest: int
     return Problem(np.array(X, float), np.array(y))
 
 
+class RaisesAfter:
+    """A callback that raises at the end of a pass: KeyboardInterrupt is Ctrl-C."""
+
+    def __init__(self, epoch: int, error: type[BaseException]) -> None:
+        self.epoch, self.error = epoch, error
+
+    def __call__(self, report: Any) -> None:
+        if report.epoch == self.epoch:
+            raise self.error
+
+
 def quietly(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Call, without the warning that training ended on a limit."""
     with warnings.catch_warnings():

@@ -8,18 +8,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.model.linear import LinearModel
-from tests.strategies import bits, noisy, quietly, trained
-
-
-class CtrlC:
-    """Presses Ctrl-C at the end of a pass."""
-
-    def __init__(self, epoch):
-        self.epoch = epoch
-
-    def __call__(self, report):
-        if report.epoch == self.epoch:
-            raise KeyboardInterrupt
+from tests.strategies import RaisesAfter, bits, noisy, quietly, trained
 
 
 @pytest.mark.parametrize("random_state", [0, None])
@@ -27,7 +16,7 @@ def test_ctrl_c_with_validation_leaves_the_last_completed_pass(random_state):
     X, y = noisy(80, 3)
     reports = []
     clf = rb.Perceptron(early_stopping=True, warm_start=True, random_state=random_state, max_iter=8)
-    clf.set_params(callbacks=[reports.append, CtrlC(4)])
+    clf.set_params(callbacks=[reports.append, RaisesAfter(4, KeyboardInterrupt)])
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert (clf.n_iter_, clf.stop_reason_, len(clf.trace_.mistakes_per_pass)) == (4, "interrupted", 4)
@@ -65,7 +54,7 @@ def _by_number(epoch):
 )
 def test_orders_go_on_where_they_were_cut_short(order):
     X, y = noisy(40, 3)
-    clf = rb.Perceptron(order=order, warm_start=True, max_iter=9, callbacks=[CtrlC(4)])
+    clf = rb.Perceptron(order=order, warm_start=True, max_iter=9, callbacks=[RaisesAfter(4, KeyboardInterrupt)])
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     quietly(clf.set_params(callbacks=None, max_iter=5).fit, X, y)

@@ -13,20 +13,9 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.learners.visitor import Visitor
-from tests.strategies import bits, noisy, quietly, trained
+from tests.strategies import RaisesAfter, bits, noisy, quietly, trained
 
 ORDERS = ["cyclic", "shuffle", "random"]
-
-
-class CtrlC:
-    """A callback that interrupts after a pass."""
-
-    def __init__(self, epoch):
-        self.epoch = epoch
-
-    def __call__(self, report):
-        if report.epoch == self.epoch:
-            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -35,7 +24,9 @@ class CtrlC:
 def test_after_a_pass(layout, average, order):
     X, y = noisy(40, 3)
     X = layout(X)
-    clf = rb.Perceptron(order=order, average=average, callbacks=[CtrlC(3)], warm_start=True)
+    clf = rb.Perceptron(
+        order=order, average=average, callbacks=[RaisesAfter(3, KeyboardInterrupt)], warm_start=True
+    )
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert (clf.stop_reason_, clf.converged_, clf.n_iter_) == ("interrupted", False, 3)
@@ -106,7 +97,7 @@ SCRIPT = """
 import sys, warnings
 import numpy as np
 import rosenblatt as rb
-from tests.strategies import bits, noisy, trained
+from tests.strategies import RaisesAfter, bits, noisy, trained
 
 X, y = noisy(50_000, 10)
 told = lambda report: print("pass", flush=True) if report.epoch == 3 else None
@@ -138,7 +129,7 @@ def test_a_real_one():
         sent = time.perf_counter()
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "stopped\n"
-        assert time.perf_counter() - sent < 10.0  # the promise is one second; a loaded machine may not even run us
+        assert time.perf_counter() - sent < 1.0
         assert child.stdout.readline() == "same\n"
         assert child.wait(60) == 0
     finally:

@@ -139,10 +139,24 @@ def test_mappings_need_names_that_are_known():
 
 @pytest.mark.parametrize(
     ("value", "error"),
-    [(np.nan, NonFiniteError), (np.inf, NonFiniteError), ("3", DataTypeError), (None, InputError)],
+    [
+        (np.nan, NonFiniteError),
+        (np.inf, NonFiniteError),
+        ("3", DataTypeError),
+        (None, InputError),
+        ([1, 2], DataTypeError),
+    ],
 )
 def test_values_that_are_no_numbers(value, error):
     clf = rb.Perceptron().learn_one({"a": 1.0}, 1)
     with pytest.raises(error, match=r"x\['b'\]"):
         clf.learn_one({"a": 1.0, "b": value}, 1)
+    assert clf.feature_names_in_.tolist() == ["a"]
+
+
+@pytest.mark.parametrize("values", [{"b": 2**53 + 1}, {"a": 0.5, "b": 2**53 + 1}], ids=["alone", "among floats"])
+def test_integers_that_would_be_rounded_are_refused(values):
+    clf = rb.Perceptron().learn_one({"a": 1.0}, 1)
+    with pytest.raises(DataTypeError, match=r"x\['b'\] is 9007199254740993"):
+        clf.learn_one(values, 1)
     assert clf.feature_names_in_.tolist() == ["a"]

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.exceptions import OrderError, ParameterError
-from tests.strategies import bits, full_state, noisy, quietly, trained
+from tests.strategies import RaisesAfter, bits, full_state, noisy, quietly, trained
 
 X, Y = noisy(20, 3)
 FOREVER = [np.arange(20)] * 3
@@ -133,23 +133,12 @@ class FaultError(Exception):
     pass
 
 
-class Raises:
-    """A callback that raises after a pass."""
-
-    def __init__(self, epoch):
-        self.epoch = epoch
-
-    def __call__(self, report):
-        if report.epoch == self.epoch:
-            raise FaultError
-
-
 @pytest.mark.parametrize("order", ["cyclic", "shuffle"])
 @pytest.mark.parametrize("warm_start", [False, True])
 def test_an_exception_in_a_callback_leaves_the_estimator_as_it_was(warm_start, order):
     clf = trained(X, Y, order=order, max_iter=2, warm_start=warm_start, average=True)
     before = bits(clf)
-    clf.set_params(callbacks=[Raises(2)])
+    clf.set_params(callbacks=[RaisesAfter(2, FaultError)])
     with pytest.raises(FaultError):
         quietly(clf.fit, X, Y)
     assert bits(clf) == before
@@ -160,7 +149,7 @@ def test_an_exception_in_a_callback_leaves_the_estimator_as_it_was(warm_start, o
 
 
 def test_an_exception_in_a_callback_leaves_an_untrained_estimator_untrained():
-    clf = rb.Perceptron(callbacks=[Raises(1)])
+    clf = rb.Perceptron(callbacks=[RaisesAfter(1, FaultError)])
     before = full_state(clf)
     with pytest.raises(FaultError):
         clf.fit(X, Y)

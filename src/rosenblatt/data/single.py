@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 
 from rosenblatt.data.features import as_rows
-from rosenblatt.data.reals import read_only
-from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
+from rosenblatt.data.reals import EXACT_BITS, as_reals, read_only
+from rosenblatt.data.targets import object_array
+from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Unsigned
 from rosenblatt.typing import Floats, Ints, Reals
 
@@ -92,19 +92,20 @@ class Vocabulary:
 
 
 def _values(x: Mapping[Any, Any], by: Ints) -> Floats:
+    """Return the values in the order `by`, checked as those of a table are."""
     values = list(x.values())
     try:
-        data = np.array(values)
+        held = np.array(values)
     except ValueError:
-        data = np.empty(0, object)
-    if data.dtype.kind not in "fiub" or data.ndim != 1:
-        for name, value in x.items():
-            if not isinstance(value, Real) and not (isinstance(value, np.ndarray) and value.ndim == 0):
-                raise DataTypeError(f"x[{name!r}] is {value!r}, which is not a number.")
-    data = data.astype(np.float64) if len(data) == len(values) else np.array(values, np.float64)
+        held = np.empty((0, 0))  # a value that is itself a sequence
+    # Floats of ordinary size need no more: none is NaN, and no integer among them was rounded.
+    if held.dtype == np.float64 and held.ndim == 1 and (np.abs(held) < 2.0**EXACT_BITS).all():
+        return read_only(held[by])
+    if held.shape != (len(values),) or held.dtype.kind not in "iub":
+        held = object_array(values)
+    names = list(x)
+    data = as_reals(held, name="x", where=lambda position: f"x[{names[position]!r}]").astype(np.float64)
     if not np.isfinite(data).all():
         name, value = list(x.items())[int(np.flatnonzero(~np.isfinite(data))[0])]
         raise NonFiniteError(f"x[{name!r}] is {value!r}. Leave the feature out, or give it a finite value.")
-    data = data[by]
-    data.flags.writeable = False
-    return data
+    return read_only(data[by])

@@ -103,11 +103,37 @@ def class_weights(class_weight: Any, codes: Ints, classes: NDArray[Any]) -> Floa
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
         return read_only(_balanced(codes, len(classes)))
-    if isinstance(class_weight, Mapping):
-        return read_only(_from_mapping(class_weight, classes))
-    raise ParameterError(
-        f"class_weight is {shown(class_weight)}, but must be None, 'balanced' or a dict of label to weight."
-    )
+    weight_of = label_weights(class_weight)
+    labels = classes.tolist()
+    if weight_of and not any(label in weight_of for label in labels):  # one class may well be missing from y
+        raise WeightError(
+            f"class_weight names {shown(next(iter(weight_of)))}, but the classes are {listed(classes)}. "
+            "Correct its labels."
+        )
+    weights = np.array([weight_of.get(label, 1.0) for label in labels])
+    require_some_weight(weights)
+    return read_only(weights)
+
+
+def label_weights(class_weight: Any) -> dict[Any, float]:
+    """Check a mapping of labels to weights, and return it."""
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            f"class_weight is {shown(class_weight)}, but must be None, 'balanced' or a dict of label to weight."
+        )
+    for label, weight in class_weight.items():
+        if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
+            raise WeightError(
+                f"class_weight of {shown(label)} is {shown(weight)}, but must be a finite number "
+                "and not negative. Use 0 to leave a class out."
+            )
+    return {label: float(weight) for label, weight in class_weight.items()}
+
+
+def require_some_weight(weights: Floats) -> None:
+    """Refuse class weights that leave nothing to learn from."""
+    if not weights.any():
+        raise WeightError("class_weight is zero for every class, so nothing is left to learn from. Raise some.")
 
 
 def _as_array(sample_weight: Any) -> NDArray[Any]:
@@ -125,25 +151,4 @@ def _balanced(codes: Ints, n_classes: int) -> Floats:
     occurs = counts > 0
     weights = np.ones(n_classes)
     weights[occurs] = len(codes) / (np.count_nonzero(occurs) * counts[occurs])
-    return weights
-
-
-def _from_mapping(class_weight: Mapping[Any, Any], classes: NDArray[Any]) -> Floats:
-    code_of = {label: code for code, label in enumerate(classes)}
-    weights = np.ones(len(classes))
-    for label, weight in class_weight.items():
-        if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
-            raise WeightError(
-                f"class_weight of {shown(label)} is {shown(weight)}, but must be a finite number "
-                "and not negative. Use 0 to leave a class out."
-            )
-        if label in code_of:  # a class may be missing from one part of the data
-            weights[code_of[label]] = weight
-    if class_weight and not any(label in code_of for label in class_weight):
-        raise WeightError(
-            f"class_weight names {shown(next(iter(class_weight)))}, but the classes are {listed(classes)}. "
-            "Correct its labels."
-        )
-    if not weights.any():
-        raise WeightError("class_weight is zero for every class, so nothing is left to learn from. Raise some.")
     return weights

@@ -194,7 +194,7 @@ class OnlineLearning(LinearClassifier):
             "tie": rule[3:] != stream.rule[3:],
             "zero": self.zero != self._zero,
             "average": self.average != (stream.state.u is not None),
-            "class_weight": settings.label_weights(self) != stream.class_weight,
+            "class_weight": settings.stream_weights(self) != stream.class_weight,
             "trace": settings.detail(self, stream=True) != stream.recorder.detail,
         }
         for name, is_changed in changed.items():
@@ -219,7 +219,7 @@ class OnlineLearning(LinearClassifier):
             state,
             rule,
             classes=self._classes if fitted else _declared(classes),
-            class_weight=settings.label_weights(self),
+            class_weight=settings.stream_weights(self),
             may_mirror=rule.tie_plus == rule.tie_minus and self.init != "random",
             detail=settings.detail(self, stream=True),
             radius=radius,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
-from rosenblatt.data.targets import object_array
-from rosenblatt.data.weights import class_weights
+from rosenblatt.data.weights import label_weights, require_some_weight
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number
 from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.order import Order, make_order
@@ -109,7 +107,7 @@ def detail(p: Any, *, stream: bool) -> Detail:
     return kept
 
 
-def label_weights(p: Any) -> Mapping[Any, float]:
+def stream_weights(p: Any) -> dict[Any, float]:
     """Return the class weights of a stream, label by label; "balanced" cannot be known there."""
     if p.class_weight is None:
         return {}
@@ -118,12 +116,10 @@ def label_weights(p: Any) -> Mapping[Any, float]:
             f"class_weight={p.class_weight!r} needs all labels at once, which a stream does not have. "
             "Pass a dict of label to weight."
         )
-    labels = list(p.class_weight) if isinstance(p.class_weight, Mapping) else []
-    other = object()  # stands for labels to come, which weigh 1
-    weights = class_weights(
-        p.class_weight, np.arange(len(labels)), object_array([*labels, other][: max(2, len(labels))])
-    )
-    return {} if weights is None else dict(zip(labels, weights.tolist(), strict=False))
+    weights = label_weights(p.class_weight)
+    if len(weights) > 1:  # a label that is not named weighs 1
+        require_some_weight(np.array([*weights.values()]))
+    return weights
 
 
 def start_from(p: Any, n_features: int, rng: np.random.Generator) -> State:

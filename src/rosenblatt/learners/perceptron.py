@@ -170,7 +170,8 @@ class _Fit:
         self.batch, self.plan = batch, plan
         self.validation_batch = None if plan.held_out is None else batch.take(plan.held_out)
         self.held_out = np.zeros(batch.n_rows, np.bool_)
-        self.held_out[[] if plan.held_out is None else plan.held_out] = True
+        if plan.held_out is not None:
+            self.held_out[plan.held_out] = True
         self.pull = np.where(self.held_out, 0.0, pull)
         self.start, self.state = start, start.copy()
         self.visitor = Visitor(batch, self.pull, plan.rule, self.state, plan.screened)

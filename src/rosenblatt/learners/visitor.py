@@ -107,8 +107,9 @@ class Visitor:
         ):
             return None
         if self._shadow is None:
-            self._shadow = screen.empty_shadow(self.features.rows)  # type: ignore[arg-type]
-            screen.cast(self._shadow, self.pull, self.state.w)
+            shadow = screen.empty_shadow(self.features.rows)  # type: ignore[arg-type]
+            screen.cast(shadow, self.pull, self.state.w)
+            self._shadow = shadow
         elif self._screening.should_anchor():
             screen.anchor(self._shadow, self.pull, self.state.w)
         return self._shadow

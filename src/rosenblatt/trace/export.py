@@ -111,14 +111,7 @@ def _write_npz(trace: Trace, path: Path) -> None:
     held: dict[str, Any] = {} if trace.mistakes is None else trace.mistakes._asdict()
     held |= {
         name: getattr(trace, name)
-        for name in (
-            "mistakes_per_pass",
-            "visits_per_pass",
-            "n_rows",
-            "n_features",
-            "bias",
-            "zero",
-        )
+        for name in ("mistakes_per_pass", "visits_per_pass", "n_rows", "n_features", "bias", "zero")
     }
     held |= {"classes": classes, "format": FORMAT, "start_w": trace.start.w, "start_visits": trace.start.visits}
     if trace.start.u is not None:
