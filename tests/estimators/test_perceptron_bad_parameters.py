@@ -90,11 +90,6 @@ def test_weights_that_leave_nothing():
         rb.Perceptron(class_weight={1: 0.0}).fit(X, Y, sample_weight=[1, 0, 1, 0])
 
 
-def test_balance_needs_all_labels():
-    with pytest.raises(ParameterError, match="class_weight='balanced'"):
-        rb.Perceptron(class_weight="balanced").partial_fit(X, Y)
-
-
 def test_a_stream_needs_its_radius():
     with pytest.raises(ParameterError, match="radius=R"):
         rb.Perceptron(bias="radius").partial_fit(X, Y)

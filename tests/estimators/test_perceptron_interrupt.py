@@ -54,7 +54,7 @@ def _interrupt_at_stretch(monkeypatch, last):
 @pytest.mark.parametrize("stretch", [9, 10, 12])
 def test_within_a_pass(monkeypatch, average, order, stretch):
     """Four stretches a pass: the ninth begins the third pass, the twelfth ends it."""
-    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_VISITS", 10)
+    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 10)
     X, y = noisy(40, 3)
     clf = rb.Perceptron(order=order, average=average, warm_start=True)
     with monkeypatch.context() as patch:

@@ -161,7 +161,7 @@ class _Clock:
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("seconds", range(1, 9))
 def test_time_may_run_out_within_a_pass(monkeypatch, average, seconds):
-    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_VISITS", 10)
+    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 10)
     monkeypatch.setattr("rosenblatt.learners.perceptron.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
     X, y = noisy(35, 3)
     clf, said = _fit(X, y, order="cyclic", average=average, max_time=seconds)

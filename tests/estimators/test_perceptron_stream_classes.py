@@ -71,9 +71,9 @@ def test_asymmetric_rules_need_their_classes_declared():
 
 def test_a_third_class_is_refused():
     clf = rb.Perceptron().partial_fit([[1.0], [2.0]], ["a", "b"])
-    with pytest.raises(LabelError, match="'c' is neither of the two classes"):
+    with pytest.raises(LabelError, match="'c' is none of the classes"):
         clf.learn_one(np.array([1.0]), "c")
-    with pytest.raises(LabelError, match="'c' is neither of the two classes"):
+    with pytest.raises(LabelError, match="'c' is none of the classes"):
         clf.partial_fit([[1.0], [2.0]], ["a", "c"])
 
 
@@ -82,7 +82,9 @@ def test_other_classes_than_before_are_refused():
     with pytest.raises(LabelError, match=r"classes=\[1, 2\] is not the same as on last call"):
         clf.partial_fit([[1.0]], [1], classes=[1, 2])
     with pytest.raises(LabelError, match="two different classes"):
-        rb.Perceptron().partial_fit([[1.0]], [1], classes=[0, 1, 2])
+        rb.Perceptron().partial_fit([[1.0]], [1], classes=[1, 1])
+    with pytest.raises(LabelError, match="'grown' must be a list of labels"):
+        rb.Perceptron().partial_fit([[1.0]], [1], classes="grown")
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.learners.order import make_order
-from rosenblatt.learners.perceptron import Plan, fit, signed_weights
+from rosenblatt.learners.perceptron import Plan, fit, row_weights
 from rosenblatt.loops.rules import Rule, tie_shares
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from tests.strategies import noisy, problems
 
@@ -18,8 +19,9 @@ from tests.strategies import noisy, problems
 def _run(X, y, *, screened, rule=Rule(), average=False, seed=0, passes=6, weight=None, **plan):  # noqa: B008
     batch = as_batch(X, y, weight)
     order = make_order(plan.pop("order", "shuffle"), batch.n_rows, seed)
-    settings = Plan(rule=rule, order=order, max_iter=passes, screened=screened, **plan)
-    return fit(batch, signed_weights(batch, None), settings, State.zero(batch.n_features, average=average))
+    settings = Plan(rule=rule, order=order, scheme=Scheme("binary", 2), max_iter=passes, screened=screened, **plan)
+    start = State.zero((batch.n_features + 1,), average=average)
+    return fit(batch, row_weights(batch, None), settings, start)
 
 
 def _told(run):
@@ -74,7 +76,7 @@ def test_a_bad_value_is_found_there_too():
 def test_visits_in_blocks_are_the_same_visits(monkeypatch, block, screened):
     X, y = noisy(50, 20)
     whole = _run(X, y, screened=screened, average=True)
-    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_VISITS", block)
+    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", block)
     assert _told(_run(X, y, screened=screened, average=True)) == _told(whole)
 
 

@@ -127,7 +127,8 @@ def test_path_and_passes(problem, zero):
     ends = np.cumsum(clf.mistakes_per_pass_)
     assert [m.weights.tolist() for m in models] == [[*W[k], b[k]] for k in ends]
     curve = rb.exact_curve(clf.trace_, X, y, validation=(X[:1], y[:1]))
-    wrong = [np.mean(np.where(m.positive(X @ m.coef + m.intercept), 1, -1) != y) for m in models]
+    scores = [X @ model.coef + model.intercept for model in models]
+    wrong = [np.mean(np.where((f > 0) | ((f == 0) & (zero > 0)), 1, -1) != y) for f in scores]
     assert curve.training.tolist() == wrong
     assert curve.validation.tolist() == [model.error(rb.as_batch(X, y).take([0])) for model in models]
     assert 1 - wrong[-1] == pytest.approx(clf.score(X, y))

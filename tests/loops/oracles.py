@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from rosenblatt.data.features import as_rows
 from rosenblatt.loops import passes, reference, screen
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Sides
 
 LAYOUTS = ("dense", "dense32", "csr", "csr64", "screened")
 
@@ -46,13 +47,13 @@ def run(
     pull = np.asarray(pull, np.float64)
     w = np.zeros(np.shape(X)[1] + 1) if start is None else np.array(start, np.float64)
     u = np.zeros_like(w) if average else None
-    log = passes.Log(np.empty(len(order), np.int64), np.empty(len(order)), np.empty(len(order)))
-    rows = rows_of(X, layout)
+    log = Log.room(len(order))
+    rows, targets = rows_of(X, layout), Sides(pull)
     if layout != "screened":
         in_the_loop = u if layout.startswith("dense") else None
-        k, made = passes.train(rows, pull, order, rule, w, in_the_loop, t0, log)
+        k, made = passes.train(rows, targets, order, rule, w, in_the_loop, t0, log)
         if u is not in_the_loop:
-            passes.defer(rows, pull, order, log, k, rule.beta, u, t0)
+            passes.defer(rows, targets, order, log, k, rule.beta, u, t0)
         assert made == len(order)
         return Fast(w, u, log.at[:k], log.score[:k], log.step[:k])
     shadow = screen.empty_shadow(rows)
@@ -60,13 +61,13 @@ def run(
     half = len(order) // 2
     k1, made, _ = screen.train_screened(shadow, pull, order[:half], rule, w, log)
     if u is not None:
-        passes.defer(rows, pull, order[:half], log, k1, rule.beta, u, t0)
-    first = [column[:k1].copy() for column in log]
+        passes.defer(rows, targets, order[:half], log, k1, rule.beta, u, t0)
+    first = [column[:k1].copy() for column in log[:3]]
     assert made == half
     screen.anchor(shadow, pull, w)
     k2, made, _ = screen.train_screened(shadow, pull, order[half:], rule, w, log)
     if u is not None:
-        passes.defer(rows, pull, order[half:], log, k2, rule.beta, u, t0 + half)
+        passes.defer(rows, targets, order[half:], log, k2, rule.beta, u, t0 + half)
     assert made == len(order) - half
     second = log.at[:k2] + half, log.score[:k2], log.step[:k2]
     return Fast(w, u, *map(np.concatenate, zip(first, second, strict=True)))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rosenblatt.loops import passes, reference
 from rosenblatt.loops.rules import Rule, tie_shares
+from rosenblatt.loops.targets import Log, Sides
 from tests.loops.oracles import LAYOUTS, assert_equals_reference, rows_of, run
 
 rules = st.builds(
@@ -74,10 +75,9 @@ def test_a_row_that_is_not_finite_stops_the_loop_before_it_does_harm(layout, bad
     X = np.ones((3, 2))
     X[1, 1] = bad
     w = np.zeros(3)
-    log = passes.Log(np.empty(3, np.int64), np.empty(3), np.empty(3))
-    made = passes.train(
-        rows_of(X, layout), np.array([1.0, -1.0, 1.0]), np.arange(3, dtype=np.uint64), Rule(), w, None, 0, log
-    )
+    targets = Sides(np.array([1.0, -1.0, 1.0]))
+    order = np.arange(3, dtype=np.uint64)
+    made = passes.train(rows_of(X, layout), targets, order, Rule(), w, None, 0, Log.room(3))
     assert made == (1, 1)
     assert w.tolist() == [1.0, 1.0, 1.0]
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rosenblatt.loops import passes, screen
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Sides
 from tests.loops.oracles import rows_of, run
 
 
@@ -67,7 +68,7 @@ def test_rows_at_the_boundary_are_read(d):
         w[-1] = -scores[i]  # now f(x_i) = 0 exactly: a tie, and so a mistake
         shadow = screen.empty_shadow(rows)
         screen.cast(shadow, pull, before)
-        log = passes.Log(np.empty(1, np.int64), np.empty(1), np.empty(1))
+        log = Log.room(1)
         order = np.array([i], np.uint64)
         # What the screen sees of the row, without its slack: right, by a lot more than rounding.
         seen = shadow.head[i, screen.SCALE] * (shadow.q[i, 4 * screen.HEAD :][:d] @ after[:-1]) + w[-1]
@@ -90,7 +91,7 @@ def test_rounding_to_float32_alone_is_covered(d):
     scores, deceived = np.empty(300), 0
     w[-1] = 0.0
     passes.scores(rows, w, scores)
-    log = passes.Log(np.empty(1, np.int64), np.empty(1), np.empty(1))
+    log = Log.room(1)
     for i in range(300):
         moved = w.copy()
         moved[-1] = -scores[i]  # f(x_i) = 0: a tie, and so a mistake
@@ -114,7 +115,7 @@ def test_the_bound_of_the_proof_holds_row_by_row():
         scores = np.empty(300)
         passes.scores(rows, after, scores)
         # The smallest margin that the screen still clears tells what it subtracted.
-        log = passes.Log(np.empty(300, np.int64), np.empty(300), np.empty(300))
+        log = Log.room(300)
         every = np.arange(300, dtype=np.uint64)
         for share in (0.0, 0.5, 0.999999, 1.0):
             for i in every:
@@ -123,7 +124,7 @@ def test_the_bound_of_the_proof_holds_row_by_row():
                 screen.cast(shadow, right_side, before)
                 rule = Rule(margin=margin)
                 found = screen.train_screened(shadow, right_side, every[i : i + 1], rule, after.copy(), log)
-                plain = passes.train(rows, right_side, every[i : i + 1], rule, after.copy(), None, 0, log)
+                plain = passes.train(rows, Sides(right_side), every[i : i + 1], rule, after.copy(), None, 0, log)
                 assert found[:2] == plain
             if d > 100:
                 break
@@ -138,7 +139,7 @@ def test_most_rows_of_easy_data_are_not_read():
     rows = rows_of(X, "dense")
     shadow = screen.empty_shadow(rows)
     screen.cast(shadow, pull, w + 0.3 * rng.normal(size=61))
-    log = passes.Log(np.empty(2000, np.int64), np.empty(2000), np.empty(2000))
+    log = Log.room(2000)
     mistakes, made, read = screen.train_screened(shadow, pull, np.arange(2000, dtype=np.uint64), Rule(), w, log)
     assert (mistakes, made) == (0, 2000)
     assert read < 100

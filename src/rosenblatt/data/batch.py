@@ -42,17 +42,21 @@ class Batch(Features):
     @property
     def signs(self) -> NDArray[np.int8]:
         """The classes as +1 (the second of two) and -1 (the first)."""
-        if len(self.classes) == 1:
-            raise LabelError(
-                f"y has only one class, {listed(self.classes)}, but two are needed to tell apart. "
-                "Add rows of another class."
-            )
+        self.require_classes()
         if len(self.classes) != 2:
             raise LabelError(
                 f"Only binary classification is supported here, but y has {len(self.classes)} classes: "
                 f"{listed(self.classes)}. Keep two of them, or use a multiclass learner."
             )
         return read_only((2 * self.codes - 1).astype(np.int8))
+
+    def require_classes(self) -> None:
+        """Require at least two classes."""
+        if len(self.classes) == 1:
+            raise LabelError(
+                f"y has only one class, {listed(self.classes)}, but two are needed to tell apart. "
+                "Add rows of another class."
+            )
 
     def take(self, index: Any) -> Batch:
         """Pick rows, in the order given; the classes stay, also those that no row is left of.

@@ -43,6 +43,13 @@ class Features:
         """The number of values stored: all of dense rows, the non-zero ones of sparse rows."""
         return self.values.size
 
+    def part(self, rows: slice) -> Features:
+        """Return some consecutive rows, without a copy."""
+        first, last, _ = rows.indices(self.n_rows)
+        X = self.rows
+        part = CSR(X.data, X.indices, X.indptr[first : last + 1]) if isinstance(X, CSR) else X[first:last]
+        return Features(part, last - first, self.n_features, self.names)
+
     def native(self) -> Any:
         """Return the rows as a numpy array or a scipy sparse array."""
         if not isinstance(self.rows, CSR):

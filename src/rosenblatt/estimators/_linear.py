@@ -1,4 +1,4 @@
-"""What every classifier with one hyperplane has in common once it is trained."""
+"""What every classifier with hyperplanes has in common once it is trained."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.targets import is_column
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
 
@@ -27,6 +28,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _zero: int
     _state: State
+    _scheme: Scheme
     _width: int
     _classes: NDArray[Any]
     _names: tuple[str, ...] | None
@@ -37,11 +39,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
 
     def decision_function(self, X: Any) -> Floats:
-        """Return f(x) = <w, x> + b for every row: positive on the side of ``classes_[1]``."""
+        """Return what labels are chosen by.
+
+        Of two classes f(x) = <w, x> + b for every row, positive on the side of ``classes_[1]``; of more, one
+        number for every row and class, the largest of which wins.
+        """
         model = self._model()
         return model.decision(self._features(X))
 
@@ -52,17 +57,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Floats:
-        """The normal vector of the hyperplane, shape (1, n_features)."""
-        return self._model("coef_").coef.reshape(1, -1)
+        """The normal vectors of the hyperplanes, shape (n_machines, n_features); two classes have one."""
+        return np.ascontiguousarray(np.atleast_2d(self._model("coef_").coef))
 
     @property
     def intercept_(self) -> Floats:
-        """The bias, shape (1,)."""
-        return self._model("intercept_").weights[-1:]
+        """The biases, shape (n_machines,)."""
+        return np.atleast_1d(self._model("intercept_").weights[..., -1])
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels, that of the positive side last."""
+        """The labels; of two, that of the positive side last."""
         self._require_fitted("classes_")
         return self._classes
 
@@ -91,8 +96,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._require_fitted(attribute)
         weights = self._state.hypothesis()
         if self._width < self._state.n_features:  # a stream keeps room for features to come
-            weights = np.append(weights[: self._width], weights[-1])
-        return LinearModel(weights, self._classes, self._zero)
+            weights = weights[..., [*range(self._width), -1]]
+        return LinearModel(weights, self._scheme, self._classes, self._zero)
 
     def _require_fitted(self, attribute: str | None = None) -> None:
         if not self.__sklearn_is_fitted__():

@@ -20,7 +20,8 @@ from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
-from rosenblatt.model.linear import overflow
+from rosenblatt.model.linear import LinearModel, overflow
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Ints
 
@@ -31,6 +32,7 @@ class OnlineLearning(LinearClassifier):
     """`partial_fit`, `learn_one`, `predict_one`, and what is known of a stream."""
 
     average: bool
+    multiclass: str
     init: Any
     trace: Any
     zero: int
@@ -50,8 +52,9 @@ class OnlineLearning(LinearClassifier):
         ----------
         X, y : array-like
             A chunk of examples and their labels.
-        classes : sequence of two labels or None
-            The classes, if they are to be known from the first call on; None takes them as they come.
+        classes : sequence of labels, "grow" or None
+            The classes, if they are to be known from the first call on. "grow" takes labels as they come, however
+            many (``multiclass="direct"``); None takes two as they come.
         sample_weight : array-like or None
             Multiplies the step of each row.
 
@@ -69,16 +72,14 @@ class OnlineLearning(LinearClassifier):
         stream = self._stream_for(features.n_features, classes).fork()
         if self.__sklearn_is_fitted__():
             stream.rule = self._rule_to_go_on_by(stream)
-        pull = stream.pulls(found.tolist())[codes]
-        if weight is not None:
-            pull *= weight
-        if self._begins_at_first():
-            stream.begin_at(features.rows, pull[0])
-        stream.learn_rows(features, pull)
+        labels = found.tolist()
+        if self._begins_at_first() and (weight is None or weight[0] > 0.0):
+            stream.begin_at(features.rows, labels[codes[0]])
+        stream.learn_rows(features, codes, labels, weight)
         self._follow(stream, features.n_features, features.names)
         return self
 
-    def learn_one(self, x: Any, y: Any) -> Self:
+    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
         """Visit one example.
 
         Parameters
@@ -86,7 +87,9 @@ class OnlineLearning(LinearClassifier):
         x : sequence of numbers, or mapping of feature names to values
             The example. Names never met before become features, names left out are zero.
         y : label
-            Its class. The two classes may be met on the way.
+            Its class. Two classes may be met on the way.
+        classes : sequence of labels, "grow" or None
+            As in `partial_fit`: all classes there are, or "grow" to take labels as they come.
 
         Returns
         -------
@@ -94,12 +97,12 @@ class OnlineLearning(LinearClassifier):
             Itself. If the example cannot be used, it is as it was.
         """
         stream = self.__dict__.get("_stream")
-        if stream is not None and type(x) is np.ndarray:
-            pull = stream.known_pull(y)
-            if pull is not None:
-                stream.learn_row(vector_row(x, self._width), pull)
+        if stream is not None and classes is None and type(x) is np.ndarray:
+            target = stream.known_target(y)
+            if target is not None:
+                stream.learn_row(vector_row(x, self._width), target)
                 return self
-        return self._learn_one_with_care(x, y)
+        return self._learn_one_with_care(x, y, classes)
 
     def predict_one(self, x: Any) -> Any:
         """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
@@ -110,6 +113,9 @@ class OnlineLearning(LinearClassifier):
             row = vector_row(x, self._width)
         state = self._state
         weights = state.w if state.u is None else state.hypothesis()
+        if weights.ndim > 1:
+            model = LinearModel(weights, self._scheme, self._classes, self._zero)
+            return model.predict(Features(row, 1, state.n_features))[0]
         f = score_row(row, weights)
         if f - f != 0.0:
             require_finite(Features(row, 1, self._width), name="x")
@@ -135,7 +141,7 @@ class OnlineLearning(LinearClassifier):
         self._require_fitted("trace_")
         if self.trace is None:
             raise AttributeError("This run kept no trace, as trace=None asks for.")
-        return self._trace if self._stream is None else self._stream.trace(self._width, self._zero)
+        return self._trace if self._stream is None else self._stream.trace(self._width)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a stream under way goes on by a new `eta0` or `margin`, and refuses other rules."""
@@ -150,7 +156,7 @@ class OnlineLearning(LinearClassifier):
                 raise
         return self
 
-    def _learn_one_with_care(self, x: Any, y: Any) -> Self:
+    def _learn_one_with_care(self, x: Any, y: Any, classes: Any) -> Self:
         """Learn one example that may bring the first label, a new one, or new features."""
         vocabulary: Vocabulary | None = None
         new_names: list[Any] = []
@@ -162,15 +168,15 @@ class OnlineLearning(LinearClassifier):
         else:
             row = vector_row(x, self.__dict__.get("_width"))
             width = row.shape[1]
-        stream = self._stream_for(width, None)
-        if stream.known_pull(y) is None or width > stream.state.n_features:
+        stream = self._stream_for(width, classes)
+        if stream.known_target(y) is None or width > stream.state.n_features:
             stream = stream.fork()
             if width > stream.state.n_features:
                 stream.grow(max(width, 2 * stream.state.n_features))
-        pull = stream.pull(y)
+        stream.meet(y)
         if self._begins_at_first():
-            stream.begin_at(row, pull)
-        stream.learn_row(row, pull)
+            stream.begin_at(row, y)
+        stream.learn_row(row, stream.target(y))
         if vocabulary is not None:
             vocabulary.add(new_names)
             self._vocabulary = vocabulary
@@ -190,6 +196,7 @@ class OnlineLearning(LinearClassifier):
         """Return the rule that the parameters name now, if a stream that began by others can go on by it."""
         rule, _ = self._rule_of_stream()
         changed = {
+            "multiclass": self.multiclass != stream.multiclass,
             "bias": rule.beta != stream.rule.beta,
             "tie": rule[3:] != stream.rule[3:],
             "zero": self.zero != self._zero,
@@ -205,20 +212,32 @@ class OnlineLearning(LinearClassifier):
     def _stream_for(self, n_features: int, classes: Any) -> Stream:
         """Return the stream under way, or a new one."""
         stream: Stream | None = self.__dict__.get("_stream")
+        grows = isinstance(classes, str) and classes == "grow"
+        if grows and self.multiclass != "direct":
+            raise ParameterError(
+                f"classes='grow' needs multiclass='direct': a machine of multiclass={self.multiclass!r} that "
+                "begins late has missed what the others learned from."
+            )
         if stream is not None:
             _require_same(classes, stream.classes)
+            if grows and not stream.grows:
+                stream = stream.fork()
+                stream.grows = True
             return stream
         rule, radius = self._rule_of_stream()
         fitted = self.__sklearn_is_fitted__()
         if fitted:
             _require_same(classes, self._classes)
-        state = (
-            self._state.copy() if fitted else settings.start_from(self, n_features, generator(self.random_state))
-        )
+        known = self._classes if fitted else _declared(classes)
+        shape = Scheme.of(self.multiclass, len(known)).shape(n_features)
+        state = self._state.copy() if fitted else settings.start_from(self, shape, generator(self.random_state))
         return Stream(
             state,
             rule,
-            classes=self._classes if fitted else _declared(classes),
+            multiclass=self.multiclass,
+            zero=self.zero,
+            classes=known,
+            grows=grows,
             class_weight=settings.stream_weights(self),
             may_mirror=rule.tie_plus == rule.tie_minus and self.init != "random",
             detail=settings.detail(self, stream=True),
@@ -231,7 +250,8 @@ class OnlineLearning(LinearClassifier):
             self.__dict__.pop(attribute, None)
         self._fit_counts = self.__dict__.get("_fit_counts", [])
         self._vocabulary = self.__dict__.get("_vocabulary")
-        self._stream, self._state, self._classes = stream, stream.state, stream.classes
+        self._stream, self._state = stream, stream.state
+        self._classes, self._scheme = stream.classes, stream.scheme
         self._width, self._zero = width, self.zero
         self._names = self.__dict__.get("_names") if names is None else names  # once known, names stay
 
@@ -255,17 +275,20 @@ class OnlineLearning(LinearClassifier):
 
 def _declared(classes: Any) -> NDArray[Any]:
     """Return the classes declared on the first call, sorted; none if there are none."""
-    if classes is None:
+    if classes is None or (isinstance(classes, str) and classes == "grow"):
         return np.empty(0, dtype=object)
+    if isinstance(classes, str):
+        raise LabelError(f"classes={classes!r} must be a list of labels, 'grow' or None.")
     labels = list(classes)
     _, found = as_labels(labels, len(labels))
-    if len(found) != 2:
-        raise LabelError(f"classes={labels!r} must name two different classes.")
+    if len(found) < 2:
+        raise LabelError(f"classes={labels!r} must name at least two different classes.")
     return found
 
 
 def _require_same(classes: Any, known: NDArray[Any]) -> None:
-    if classes is not None and not np.array_equal(_declared(classes), known):
+    declared = _declared(classes)
+    if len(declared) and not np.array_equal(declared, known):
         raise LabelError(
             f"classes={list(classes)!r} is not the same as on last call to partial_fit: {listed(known)}."
         )

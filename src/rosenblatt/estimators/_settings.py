@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import Any
 
@@ -11,6 +12,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.weights import label_weights, require_some_weight
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number
 from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.learners.balance import Balance
 from rosenblatt.learners.order import Order, make_order
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.loops.rules import Rule, tie_shares
@@ -107,50 +109,49 @@ def detail(p: Any, *, stream: bool) -> Detail:
     return kept
 
 
-def stream_weights(p: Any) -> dict[Any, float]:
-    """Return the class weights of a stream, label by label; "balanced" cannot be known there."""
+def stream_weights(p: Any) -> dict[Any, float] | Balance:
+    """Return the class weights of a stream, label by label; "balanced" goes by running counts."""
     if p.class_weight is None:
         return {}
-    if isinstance(p.class_weight, str):
-        raise ParameterError(
-            f"class_weight={p.class_weight!r} needs all labels at once, which a stream does not have. "
-            "Pass a dict of label to weight."
-        )
+    if isinstance(p.class_weight, str) and p.class_weight == "balanced":
+        return Balance()
     weights = label_weights(p.class_weight)
     if len(weights) > 1:  # a label that is not named weighs 1
         require_some_weight(np.array([*weights.values()]))
     return weights
 
 
-def start_from(p: Any, n_features: int, rng: np.random.Generator) -> State:
+def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator) -> State:
     """Return the start that `init` names; "first" begins at zero and adds the first row later."""
-    state = State.zero(n_features, average=p.average)
+    state = State.zero(shape, average=p.average)
     if p.init == "random":
-        has_bias = p.fit_intercept and p.bias is not None
-        state.w[: n_features + has_bias] = rng.standard_normal(n_features + has_bias)
+        drawn = state.n_features + bool(p.fit_intercept and p.bias is not None)
+        state.w[..., :drawn] = rng.standard_normal((*shape[:-1], drawn))
     return state
 
 
-def given_start(p: Any, n_features: int, coef_init: Any, intercept_init: Any) -> State:
+def given_start(p: Any, shape: tuple[int, ...], coef_init: Any, intercept_init: Any) -> State:
     """Return the start that `coef_init` and `intercept_init` give; what is not given is zero."""
-    state = State.zero(n_features, average=p.average)
+    state = State.zero(shape, average=p.average)
     if coef_init is not None:
-        state.w[:-1] = _numbers("coef_init", coef_init, n_features)
+        state.w[..., :-1] = _numbers("coef_init", coef_init, (*shape[:-1], shape[-1] - 1))
     if intercept_init is not None:
-        state.w[-1] = _numbers("intercept_init", intercept_init, 1)[0]
+        state.w[..., -1] = _numbers("intercept_init", intercept_init, shape[:-1])
     return state
 
 
-def _numbers(name: str, value: Any, size: int) -> Floats:
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    size = math.prod(shape)
     try:
         numbers = np.asarray(value, np.float64)
     except (TypeError, ValueError):
         raise DataTypeError(f"{name}={value!r} must hold {size} numbers: one for each weight.") from None
-    if numbers.size != size:
-        raise ShapeError(f"{name} has shape {numbers.shape}, but {size} values are needed: one for each weight.")
+    if numbers.size != size or (len(shape) > 1 and numbers.shape != shape):
+        wanted = f"shape {shape}" if len(shape) > 1 else f"{size} values"
+        raise ShapeError(f"{name} has shape {numbers.shape}, but {wanted} are needed: one for each weight.")
     if not np.isfinite(numbers).all():
         at = int(np.flatnonzero(~np.isfinite(numbers.reshape(-1)))[0])
         raise NonFiniteError(
             f"{name} holds {numbers.reshape(-1)[at]} at position {at}. Start from finite weights."
         )
-    return numbers.reshape(-1)
+    return numbers.reshape(shape)

@@ -20,8 +20,9 @@ from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
-from rosenblatt.learners.perceptron import Plan, Run, fit, signed_weights
+from rosenblatt.learners.perceptron import Plan, Run, fit, row_weights
 from rosenblatt.learners.validation import hold_out
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Ints
 
@@ -221,10 +222,13 @@ class Perceptron(OnlineLearning):
         settings.check_parameters(self)
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
-        pull = signed_weights(batch, class_weights(self.class_weight, batch.codes, batch.classes))
+        batch.require_classes()
+        scheme = Scheme.of(self.multiclass, len(batch.classes))
+        weight = row_weights(batch, class_weights(self.class_weight, batch.codes, batch.classes))
         going_on = self._going_on(batch, coef_init, intercept_init)
         rng = generator(self.random_state)
-        start = self._start(batch, rng, going_on, coef_init, intercept_init)
+        shape = scheme.shape(batch.n_features)
+        start = self._start(shape, rng, going_on, coef_init, intercept_init)
         held_out = hold_out(batch.codes, self.validation_fraction, rng) if self.early_stopping else None
         drawn = _Drawn(int(rng.integers(2**64, dtype=np.uint64)), held_out)
         if going_on:
@@ -235,6 +239,7 @@ class Perceptron(OnlineLearning):
             plan = Plan(
                 rule=rule,
                 order=settings.resolve_order(self, batch.n_rows, drawn.seed, drawn.passes),
+                scheme=scheme,
                 zero=self.zero,
                 radius=radius,
                 start_at_first=self.init == "first" and not going_on and coef_init is None,
@@ -246,7 +251,7 @@ class Perceptron(OnlineLearning):
                 trace=settings.detail(self, stream=False),
                 callbacks=[*([show] if show else []), *(self.callbacks or ())],
             )
-            run = fit(batch, pull, plan, start)
+            run = fit(batch, weight, plan, start)
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, batch, drawn)
         self._say_how_it_ended(run)
@@ -267,6 +272,10 @@ class Perceptron(OnlineLearning):
                 f"X has {batch.n_features} features, but warm_start=True goes on from {self.n_features_in_}. "
                 "Pass the same features, or set warm_start=False."
             )
+        if Scheme.of(self.multiclass, len(self.classes_)) != self._scheme:
+            raise ParameterError(
+                f"multiclass={self.multiclass!r} cannot go on from {self._scheme.kind!r}. Set warm_start=False."
+            )
         if not np.array_equal(batch.classes, self.classes_):
             raise LabelError(
                 f"y has the classes {listed(batch.classes)}, but warm_start=True goes on from "
@@ -275,7 +284,12 @@ class Perceptron(OnlineLearning):
         return True
 
     def _start(
-        self, batch: Batch, rng: np.random.Generator, going_on: bool, coef_init: Any, intercept_init: Any
+        self,
+        shape: tuple[int, ...],
+        rng: np.random.Generator,
+        going_on: bool,
+        coef_init: Any,
+        intercept_init: Any,
     ) -> State:
         if going_on:
             state = self._state.narrowed(self._width)
@@ -283,8 +297,8 @@ class Perceptron(OnlineLearning):
                 state = State(state.w, np.zeros_like(state.w))
             return state if self.average else State(state.w, None, state.visits)
         if coef_init is not None or intercept_init is not None:
-            return settings.given_start(self, batch.n_features, coef_init, intercept_init)
-        return settings.start_from(self, batch.n_features, rng)
+            return settings.given_start(self, shape, coef_init, intercept_init)
+        return settings.start_from(self, shape, rng)
 
     def _drawn_before(self, drawn: _Drawn, n_rows: int) -> _Drawn:
         """Return what the run to go on from had drawn: its orders, and the rows held out if they still exist."""
@@ -304,6 +318,7 @@ class Perceptron(OnlineLearning):
             stop_reason_=run.stop_reason,
             curve_=run.curve,
             _state=run.state,
+            _scheme=run.trace.scheme,
             _width=batch.n_features,
             _classes=batch.classes,
             _zero=self.zero,
@@ -325,6 +340,11 @@ class Perceptron(OnlineLearning):
             _warn_of_limit(
                 f"{run.stuck} rows lie exactly on the hyperplane and are predicted wrong, but tie={self.tie!r} "
                 "never corrects them. Use tie='mistake', or another start."
+            )
+        elif run.stuck and run.trace.scheme.kind == "ovo":
+            _warn_of_limit(
+                f"Every pair of classes is separated, yet {run.stuck} rows are predicted wrong: the sum of scores "
+                "over all pairs favours another class. Use multiclass='direct'."
             )
         elif run.stuck:
             _warn_of_limit(

@@ -13,15 +13,16 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import OrderError, WeightError
 from rosenblatt.learners.order import Order, Visits
+from rosenblatt.learners.start import begin_at
 from rosenblatt.learners.stopping import Plateau, StopReason, Tolerance, Validation
-from rosenblatt.learners.visitor import Stretch, Visitor
-from rosenblatt.loops.passes import step
+from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.curve import Curve
 from rosenblatt.trace.record import Trace
-from rosenblatt.trace.recorder import Detail, Recorder
+from rosenblatt.trace.recorder import Detail, Recorder, Stretch
 from rosenblatt.typing import Floats, Ints
 
 
@@ -36,7 +37,8 @@ class PassReport:
     mistakes, visits : int
         Of this pass.
     loss : float
-        The mean of max(0, −y f) over its visits.
+        The mean of max(0, −y f) over its visits; several machines' are added, and of classes compared directly y f
+        is the lead over the best rival.
     validation_error : float or None
         The share of validation rows wrong after it.
     seconds : float
@@ -67,6 +69,8 @@ class Plan:
         What a mistake is and what it adds.
     order : Order
         The rows of each pass.
+    scheme : Scheme
+        How classes become hyperplanes.
     zero : int
         The side of f = 0.
     radius : float or None
@@ -91,6 +95,7 @@ class Plan:
 
     rule: Rule
     order: Order
+    scheme: Scheme
     zero: int = -1
     radius: float | None = None
     start_at_first: bool = False
@@ -123,8 +128,8 @@ class Run:
     curve : Curve
         Training and validation error of all passes made.
     stuck : int
-        Rows that are wrong though nothing will ever be corrected again: they lie exactly on the hyperplane, or are
-        never visited.
+        Rows that are wrong though nothing will ever be corrected again: they lie exactly on the hyperplane, are
+        never visited, or every pair of classes is told apart but their sums are not.
     interruption : KeyboardInterrupt or None
         The Ctrl-C that ended the run, for the caller to raise again once all is in order.
     """
@@ -139,21 +144,19 @@ class Run:
     interruption: KeyboardInterrupt | None = None
 
 
-def signed_weights(batch: Batch, class_weight: Floats | None) -> Floats:
-    """Return y times the weight of each row."""
-    pull = batch.signs.astype(np.float64)
-    if batch.weight is not None:
-        pull *= batch.weight
+def row_weights(batch: Batch, class_weight: Floats | None) -> Floats:
+    """Return the weight of each row times that of its class."""
+    weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight.copy()
     if class_weight is not None:
-        pull *= class_weight[batch.codes]
-    if not pull.any():
+        weight *= class_weight[batch.codes]
+    if not weight.any():
         raise WeightError("sample_weight times class_weight is zero for every row. Give some of them weight.")
-    return pull
+    return weight
 
 
-def fit(batch: Batch, pull: Floats, plan: Plan, start: State) -> Run:
-    """Train on `batch` from `start` until a stop of `plan`."""
-    return _Fit(batch, pull, plan, start).run()
+def fit(batch: Batch, weight: Floats, plan: Plan, start: State) -> Run:
+    """Train on `batch`, its rows weighing `weight`, from `start` until a stop of `plan`."""
+    return _Fit(batch, weight, plan, start).run()
 
 
 class _Complete(NamedTuple):
@@ -166,15 +169,17 @@ class _Complete(NamedTuple):
 class _Fit:
     """One fit under way."""
 
-    def __init__(self, batch: Batch, pull: Floats, plan: Plan, start: State) -> None:
-        self.batch, self.plan = batch, plan
-        self.validation_batch = None if plan.held_out is None else batch.take(plan.held_out)
+    def __init__(self, batch: Batch, weight: Floats, plan: Plan, start: State) -> None:
+        self.batch, self.plan, self.weight = batch, plan, weight
+        self.validation_batch = None
         self.held_out = np.zeros(batch.n_rows, np.bool_)
         if plan.held_out is not None:
+            self.validation_batch = batch.take(plan.held_out)
             self.held_out[plan.held_out] = True
-        self.pull = np.where(self.held_out, 0.0, pull)
+            self.weight = np.where(self.held_out, 0.0, weight)
         self.start, self.state = start, start.copy()
-        self.visitor = Visitor(batch, self.pull, plan.rule, self.state, plan.screened)
+        targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
+        self.visitor = Visitor(batch, targets, plan.rule, self.state, plan.screened)
         self.recorder = Recorder(plan.trace)
         self.plateau = Plateau(batch.stored, plan.patience)
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
@@ -208,8 +213,8 @@ class _Fit:
         mistakes, loss = 0, 0.0
         self.recorder.begin_pass()
         for stretch in self.visitor.visit(visits):
-            self.recorder.add(*stretch)
-            mistakes += len(stretch.at)
+            self.recorder.add(stretch)
+            mistakes += len(stretch.log.at)
             loss += self.loss(stretch)
             if self.out_of_time() and self.recorder.visits_per_pass[-1] < len(visits):
                 return "max_time"
@@ -239,7 +244,7 @@ class _Fit:
 
     def covers(self, visits: Visits) -> bool:
         """Whether every row that counts is visited."""
-        seen = self.pull == 0.0
+        seen = self.weight == 0.0
         seen[visits] = True
         return bool(seen.all())
 
@@ -248,8 +253,15 @@ class _Fit:
         if len(visits) < self.batch.n_rows or not self.covers(visits):
             require_finite(self.batch)  # training would not meet every row
         if self.plan.start_at_first:
-            first = int(visits[0])
-            step(self.batch.rows, first, np.sign(self.pull[first]), self.plan.rule.beta, self.state.w)
+            begin_at(
+                self.state,
+                self.batch.rows,
+                int(visits[0]),
+                self.visitor.targets,
+                machines=self.plan.scheme.first_steps(int(self.batch.codes[visits[0]]), self.plan.zero),
+                step=np.sign(self.weight[visits[0]]),
+                beta=self.plan.rule.beta,
+            )
             self.start = self.best = self.state.copy()
             self.complete = _Complete(self.start, 0)
 
@@ -287,18 +299,19 @@ class _Fit:
         """Count the rows that are not right, after a pass without a mistake.
 
         Such a pass leaves none if it visited every row, unless the rule lets ties pass that prediction
-        counts as wrong.
+        counts as wrong, or a label is chosen by the sums of several machines, each of which was right.
         """
-        rule = self.plan.rule
+        rule, scheme, codes = self.plan.rule, self.plan.scheme, self.batch.codes
         lenient = rule.tie_plus == rule.tie_minus == 0.0
-        if self.covers(visits) and not lenient:
+        if self.covers(visits) and not lenient and scheme.kind != "ovo":
             return 0
-        positive = self.pull > 0.0
-        z = np.where(positive, 1.0, -1.0) * self.visitor.scores()
+        last = LinearModel(self.state.w, scheme, self.batch.classes, self.plan.zero)
+        scores = last.scores(self.batch)
+        lead, positive = scheme.leads(scores, codes, self.plan.zero)
         tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
-        predicted_wrong = (rule.margin == 0.0) & (positive != (self.plan.zero > 0))
-        wrong = (z < rule.margin) | ((z == rule.margin) & (tie_counts | predicted_wrong))
-        return int(np.count_nonzero(wrong & (self.pull != 0.0)))
+        wrong = ((lead < rule.margin) | ((lead == rule.margin) & tie_counts)).any(axis=1)
+        wrong |= scheme.choose(scheme.decision(scores), self.plan.zero) != codes
+        return int(np.count_nonzero(wrong & (self.weight != 0.0)))
 
     def validate(self, epoch: int) -> float | None:
         """Measure the pass on the data held out, and remember the best."""
@@ -311,11 +324,12 @@ class _Fit:
         return error
 
     def loss(self, stretch: Stretch) -> float:
-        """Return Σ max(0, −y f) over the visits of a stretch; only mistakes have any."""
+        """Return the loss of a stretch of visits, Σ max(0, −y f); only mistakes have any."""
         if self.tolerance is None and not self.plan.callbacks:
             return 0.0
-        y = np.sign(self.pull[stretch.visits[stretch.at]])
-        return float(np.maximum(0.0, -y * stretch.score).sum())
+        codes = self.batch.codes[stretch.rows]
+        lead = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
+        return float(np.maximum(0.0, -lead).sum())
 
     def out_of_time(self) -> bool:
         """Whether the time allowed is over."""
@@ -323,7 +337,7 @@ class _Fit:
 
     def model(self) -> LinearModel:
         """Return the hypothesis of this moment."""
-        return LinearModel(self.state.hypothesis(), self.batch.classes, self.plan.zero)
+        return LinearModel(self.state.hypothesis(), self.plan.scheme, self.batch.classes, self.plan.zero)
 
     def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
         """Put together what is left behind."""
@@ -342,6 +356,7 @@ class _Fit:
             start=self.start.copy(),
             n_rows=self.batch.n_rows,
             n_features=self.batch.n_features,
+            scheme=plan.scheme,
             classes=self.batch.classes,
             bias=plan.rule.beta,
             radius=plan.radius,

@@ -6,9 +6,10 @@ same loops: rows learned one by one, in chunks, or in one fit of one pass in thi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,21 @@ from numpy.typing import NDArray
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.data.labels import as_labels, listed
 from rosenblatt.exceptions import LabelError
+from rosenblatt.learners.balance import Balance
+from rosenblatt.learners.start import begin_at
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.passes import learn_row, step
+from rosenblatt.loops.passes import learn_row, learn_row_by_machines
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Targets
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.record import Trace
-from rosenblatt.trace.recorder import Detail, Recorder
-from rosenblatt.typing import Floats
+from rosenblatt.trace.recorder import Detail, Recorder, Stretch
+from rosenblatt.typing import Floats, Ints
+
+Target: TypeAlias = float | Targets
+"""What one example is to be: y times its weight for one machine, the targets of one row for several."""
 
 
 class Stream:
@@ -35,9 +43,16 @@ class Stream:
         Where to go on from.
     rule : Rule
         What a mistake is and what it adds.
+    multiclass : {"direct", "ovr", "ovo"}
+        How more than two classes are told apart.
+    zero : int
+        The side of f = 0.
     classes : ndarray
-        The labels known so far, sorted: two, or fewer if they are to be met on the way.
-    class_weight : mapping
+        The labels known so far, sorted.
+    grows : bool
+        Whether labels never met become classes, however many; otherwise two may be met on the way, if none are
+        known from the beginning.
+    class_weight : mapping or Balance
         The weights of labels; one that is not in it weighs 1.
     may_mirror : bool
         Whether the opposite labels would have led to exactly the opposite weights, so that a stream may begin
@@ -58,8 +73,11 @@ class Stream:
         state: State,
         rule: Rule,
         *,
+        multiclass: str,
+        zero: int,
         classes: NDArray[Any],
-        class_weight: Mapping[Any, float],
+        grows: bool,
+        class_weight: Mapping[Any, float] | Balance,
         may_mirror: bool,
         detail: Detail,
         radius: float | None,
@@ -69,7 +87,8 @@ class Stream:
         self.mistakes = self.seen = 0
         self.recorder = Recorder(detail)
         self.recorder.begin_pass()
-        self.class_weight = class_weight
+        self.multiclass, self.zero = multiclass, zero
+        self.class_weight, self.grows = class_weight, grows
         self._may_mirror = may_mirror
         self._know(classes)
 
@@ -83,44 +102,58 @@ class Stream:
         self._rule = rule
         self._plain_rule = tuple(rule)  # crosses into compiled code in a third of the time
 
-    def begin_at(self, X: Rows, pull: float) -> None:
-        """Add the first row of X to the start itself, unless it weighs nothing (S-10)."""
-        step(X, 0, float(np.sign(pull)), self.rule.beta, self.state.w)
+    def begin_at(self, X: Rows, label: Any) -> None:
+        """Add the first row of X to the start itself, unless its label weighs nothing (S-10)."""
+        self.meet(label)
+        code = self._codes[label]
+        begin_at(
+            self.state,
+            X,
+            0,
+            self.scheme.targets(np.array([code]), np.ones(1), self.zero),
+            machines=self.scheme.first_steps(code, self.zero),
+            step=np.sign(self._weight(label)),
+            beta=self.rule.beta,
+        )
         self.start = self.state.copy()
 
     def fork(self) -> Stream:
         """Return a stream that goes on from here and leaves this one as it is."""
         fork = copy(self)
         fork.state, fork.recorder = self.state.copy(), self.recorder.fork()
+        if isinstance(self.class_weight, Balance):
+            fork.class_weight = self.class_weight.copy()
         return fork
 
-    def known_pull(self, label: Any) -> float | None:
-        """Return ±1 times the weight of a label, or None if it was never met."""
+    def known_target(self, label: Any) -> Target | None:
+        """Return what an example of a label is to be, or None if it has to be found out first."""
         try:
-            return self._pulls.get(label)
+            return self._targets.get(label)
         except TypeError:
             raise LabelError(f"y={label!r} cannot be a label: it is not hashable.") from None
 
-    def pull(self, label: Any) -> float:
-        """Return ±1 times the weight of a label; one never met becomes a class if there is room."""
-        pull = self.known_pull(label)
-        if pull is None:
-            self._meet(label)
-            return self._pulls[label]
-        return pull
+    def knows(self, label: Any) -> bool:
+        """Say whether a label is one of the classes."""
+        return label in self._codes
 
-    def pulls(self, labels: Iterable[Any]) -> Floats:
-        """Return the pull of each label, once all of them have been met."""
-        labels = list(labels)
-        for label in labels:
-            self.pull(label)
-        return np.array([self.pull(label) for label in labels])
+    def target(self, label: Any) -> Target:
+        """Return what an example of a label that has been met is to be, as the next one of the stream."""
+        known = self._targets.get(label)
+        if known is not None:
+            return known
+        assert isinstance(self.class_weight, Balance)
+        return self._target(label, self.class_weight.see(label))
+
+    def meet(self, label: Any) -> None:
+        """Make a label a class, if it is not yet one and there is room."""
+        if not self.knows(label):
+            self._meet(label)
 
     def grow(self, n_features: int) -> None:
         """Make room for more features."""
         self.state, self.start = self.state.grown(n_features), self.start.grown(n_features)
 
-    def trace(self, n_features: int, zero: int) -> Trace:
+    def trace(self, n_features: int) -> Trace:
         """Return the record of the stream so far, over its first `n_features` features."""
         counts = np.array([self.mistakes], np.int64), np.array([self.seen], np.int64)
         return Trace(
@@ -129,67 +162,128 @@ class Stream:
             self.start.narrowed(n_features),
             n_rows=self.seen,
             n_features=n_features,
+            scheme=self.scheme,
             classes=self.classes,
             bias=self.rule.beta,
             radius=self.radius,
-            zero=zero,
+            zero=self.zero,
         )
 
-    def learn_row(self, X: Rows, pull: float) -> None:
-        """Visit one example: a matrix of one row, and its label ±1 times its weight."""
+    def learn_row(self, X: Rows, target: Target) -> None:
+        """Visit one example: a matrix of one row, and what it is to be."""
         state = self.state
-        score, correction = learn_row(X, pull, self._plain_rule, state.w, state.u, state.visits)
-        if score - score != 0.0:
-            require_finite(Features(X, 1, state.n_features), name="x")
-            raise overflowed(self.state.visits)
-        if correction != 0.0:
-            self.mistakes += 1
-        if self.recorder.detail == "mistakes":
-            self._keep(score, abs(correction))
+        if isinstance(target, float):
+            score, correction = learn_row(X, target, self._plain_rule, state.w, state.u, state.visits)
+            if score - score != 0.0:
+                raise self._not_finite(X)
+            if correction != 0.0:
+                self.mistakes += 1
+                if self.recorder.detail == "mistakes":
+                    log = self._log
+                    log.score[0], log.step[0], log.machine[0] = score, abs(correction), target <= 0.0
+                    self._keep(1)
+        else:
+            state.orient(X)
+            count = learn_row_by_machines(X, target, self._rule, state.w, state.u, state.visits, self._log)
+            if count < 0:
+                raise self._not_finite(X)
+            self.mistakes += count
+            if self.recorder.detail == "mistakes":
+                self._keep(count)
         state.visits += 1
         self.seen += 1
 
-    def learn_rows(self, features: Features, pull: Floats) -> None:
-        """Visit rows in order."""
-        visitor = Visitor(features, pull, self.rule, self.state, screened=False)
-        for stretch in visitor.visit(np.arange(features.n_rows, dtype=np.uint64)):
-            self.recorder.add(*stretch._replace(visits=stretch.visits + np.uint64(self.seen)))
-            self.mistakes += len(stretch.at)
-        self.seen += features.n_rows
+    def learn_rows(self, features: Features, codes: Ints, labels: list[Any], weight: Floats | None) -> None:
+        """Visit rows in order; `codes` are positions in `labels`. New labels become classes as they are met."""
+        parts = self._between_new_labels(codes, labels)
+        if len(parts) > 1:
+            require_finite(features)  # an error in a part would name a row of the part
+        for part in parts:
+            self.meet(labels[codes[part.start]])
+            known = np.array([self._codes.get(label, -1) for label in labels])[codes[part]]
+            own = self._weights_of(codes[part], labels)
+            if weight is not None:
+                own = own * weight[part]
+            self._learn(features.part(part), known, own)
         if not np.isfinite(self.state.hypothesis()).all():
             raise overflowed(self.state.visits)
 
+    def _learn(self, features: Features, codes: Ints, weight: Floats) -> None:
+        targets = self.scheme.targets(codes, weight, self.zero)
+        visitor = Visitor(features, targets, self.rule, self.state, screened=False)
+        for stretch in visitor.visit(np.arange(features.n_rows, dtype=np.uint64)):
+            log = stretch.log
+            if self.scheme.kind == "binary":  # a mistake names its rival, should there come to be more than one
+                log = log._replace(machine=(1 - codes[stretch.rows]).astype(np.int32))
+            self.recorder.add(Stretch(stretch.visits + np.uint64(self.seen), log, stretch.first))
+            self.mistakes += len(log.at)
+        self.seen += features.n_rows
+
+    def _between_new_labels(self, codes: Ints, labels: list[Any]) -> list[slice]:
+        """Cut a chunk where a label is met for the first time: a class is nobody's rival before it is met."""
+        _, firsts = np.unique(codes, return_index=True)
+        news = sorted(int(first) for first in firsts if not self.knows(labels[codes[first]]))
+        cuts = [0, *(new for new in news if new > 0), len(codes)]
+        return [slice(first, last) for first, last in pairwise(cuts)]
+
+    def _weights_of(self, codes: Ints, labels: list[Any]) -> Floats:
+        if isinstance(self.class_weight, Balance):
+            return self.class_weight.see_all(codes, labels)
+        return np.array([self.class_weight.get(label, 1.0) for label in labels])[codes]
+
+    def _weight(self, label: Any) -> float:
+        return 1.0 if isinstance(self.class_weight, Balance) else self.class_weight.get(label, 1.0)
+
     def _know(self, classes: NDArray[Any]) -> None:
         self.classes = classes
+        self.scheme = Scheme.of(self.multiclass, len(classes))
         # One class alone is taken for the positive one until the other is met.
-        signs = (1.0,) if len(classes) == 1 else (-1.0, 1.0)
+        codes = [1] if len(classes) == 1 else range(len(classes))
         labels = classes.tolist()
-        self._pulls = {
-            label: sign * self.class_weight.get(label, 1.0) for label, sign in zip(labels, signs, strict=False)
-        }
+        self._codes = dict(zip(labels, codes, strict=True))
+        balanced = isinstance(self.class_weight, Balance)
+        self._targets = {} if balanced else {label: self._target(label, self._weight(label)) for label in labels}
+        self._log = Log.room(self.scheme.n_machines)
+        self._log.at[:] = 0
+
+    def _target(self, label: Any, weight: float) -> Target:
+        code = self._codes[label]
+        if self.scheme.kind == "binary":
+            return weight if code == 1 else -weight
+        return self.scheme.targets(np.array([code]), np.array([weight]), self.zero)
 
     def _meet(self, label: Any) -> None:
-        if len(self.classes) == 2:
-            raise LabelError(
-                f"y={label!r} is neither of the two classes {listed(self.classes)}. "
-                "Name the classes with classes=[...] on the first call."
-            )
         known = self.classes.tolist()
-        if not self._may_mirror:
+        if len(known) >= 2 and not self.grows:
+            raise LabelError(
+                f"y={label!r} is none of the classes {listed(self.classes)}. "
+                "Name all classes with classes=[...] on the first call, or let them grow with classes='grow'."
+            )
+        if len(known) < 2 and not self._may_mirror:
             raise LabelError(
                 "With tie='sign' or init='random' the classes must be known from the beginning. "
                 "Pass classes=[...] on the first call."
             )
         _, classes = as_labels([*known, label], len(known) + 1)
-        if known and classes[0] == known[0]:
+        at = classes.tolist().index(label)
+        if len(known) == 1 and classes[0] == known[0]:
             self._mirror()
+        if len(known) == 2:
+            self.state, self.start = self.state.unfolded(), self.start.unfolded()
+            self.recorder.unfold()
+        if len(known) >= 2:
+            self.state, self.start = self.state.with_class(at), self.start.with_class(at)
+            self.recorder.make_room(at)
         self._know(classes)
 
     def _mirror(self) -> None:
         self.state, self.start = self.state.mirrored(), self.start.mirrored()
         self.recorder.mirror()
 
-    def _keep(self, score: float, step: float) -> None:
-        at = np.arange(1 if step else 0)
+    def _keep(self, count: int) -> None:
         row = np.array([self.seen], np.uint64)
-        self.recorder.add(row, at, np.full(len(at), score), np.full(len(at), step), self.state.visits)
+        self.recorder.add(Stretch(row, self._log.part(slice(count)), self.state.visits))
+
+    def _not_finite(self, X: Rows) -> Exception:
+        require_finite(Features(X, 1, self.state.n_features), name="x")
+        return overflowed(self.state.visits)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,24 +11,13 @@ from rosenblatt.learners.order import Visits
 from rosenblatt.learners.screening import Screening
 from rosenblatt.loops import passes, screen
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Machines, Sides, Targets
 from rosenblatt.model.state import State, overflowed
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.trace.recorder import Stretch
+from rosenblatt.typing import Floats
 
 BLOCK_VALUES = 1 << 25  # read between two looks at the clock and at Ctrl-C: a few hundredths of a second
-BLOCK_VISITS = 1 << 20
-
-
-class Stretch(NamedTuple):
-    """Visits made: their rows, and of each mistake among them the place, the score and the step.
-
-    `first` is the number of visits made before.
-    """
-
-    visits: Visits
-    at: Ints
-    score: Floats
-    step: Floats
-    first: int
+BLOCK_MISTAKES = 1 << 16  # that there is room for
 
 
 class Visitor:
@@ -39,8 +27,8 @@ class Visitor:
     ----------
     features : Features
         The training rows.
-    pull : ndarray
-        For each row, its label ±1 times its weight.
+    targets : Sides, Direct or Machines
+        For each row, its class and its weight.
     rule : Rule
         What a mistake is and what it adds.
     state : State
@@ -50,15 +38,17 @@ class Visitor:
     """
 
     def __init__(
-        self, features: Features, pull: Floats, rule: Rule, state: State, screened: bool | None = None
+        self, features: Features, targets: Targets, rule: Rule, state: State, screened: bool | None = None
     ) -> None:
-        self.features, self.pull, self.rule, self.state = features, pull, rule, state
-        self._screening = Screening(features.rows, screened)
+        self.features, self.targets, self.rule, self.state = features, targets, rule, state
+        state.orient(features.rows)
+        self._screening = Screening(features.rows, screened if isinstance(targets, Sides) else False)
         self._shadow: screen.Shadow | None = None
         self._mistake_rate = 1.0
         values_a_row = max(1, features.stored // features.n_rows)
-        self._block = min(BLOCK_VISITS, max(1, BLOCK_VALUES // values_a_row))
-        self._log = passes.Log(np.empty(0, np.int64), np.empty(0), np.empty(0))
+        self._mistakes_a_visit = targets.members.shape[1] if isinstance(targets, Machines) else 1
+        self._block = max(1, min(BLOCK_MISTAKES // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
+        self._log = Log.room(0)
 
     def visit(self, visits: Visits) -> Iterator[Stretch]:
         """Make the visits of one pass, and tell of them stretch by stretch."""
@@ -66,7 +56,7 @@ class Visitor:
         mistakes = read = 0
         for first in range(0, len(visits), self._block):
             block = visits[first : first + self._block]
-            log = self._room(len(block))
+            log = self._log_for(len(block) * self._mistakes_a_visit)
             k, made, looked = self._train(block, log, shadow)
             read += looked
             if made < len(block):
@@ -74,31 +64,30 @@ class Visitor:
                 raise overflowed(self.state.visits + made)
             mistakes += k
             self.state.visits += made
-            yield Stretch(block, log.at[:k], log.score[:k], log.step[:k], self.state.visits - made)
+            yield Stretch(block, log.part(slice(k)), self.state.visits - made)
         self._mistake_rate = mistakes / len(visits)
         self._screening.passed(read / len(visits))
 
-    def _train(self, block: Visits, log: passes.Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
+    def _train(self, block: Visits, log: Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
         """Make the visits of a block; return the mistakes, the visits made and the rows read."""
-        rows, pull, rule, state = self.features.rows, self.pull, self.rule, self.state
+        rows, targets, rule, state = self.features.rows, self.targets, self.rule, self.state
         w, u, t0 = state.w, state.u, state.visits
         if shadow is None and isinstance(rows, np.ndarray):
-            k, made = passes.train(rows, pull, block, rule, w, u, t0, log)
+            k, made = passes.train(rows, targets, block, rule, w, u, t0, log)
             return k, made, made
         if shadow is not None:
-            k, made, read = screen.train_screened(shadow, pull, block, rule, w, log)
+            k, made, read = screen.train_screened(shadow, self._pull, block, rule, w, log)
         else:
-            k, made = passes.train(rows, pull, block, rule, w, None, t0, log)
+            k, made = passes.train(rows, targets, block, rule, w, None, t0, log)
             read = made
         if u is not None:
-            passes.defer(rows, pull, block, log, k, rule.beta, u, t0)
+            passes.defer(rows, targets, block, log, k, rule.beta, u, t0)
         return k, made, read
 
-    def scores(self) -> Floats:
-        """Return the score of every row."""
-        out = np.empty(self.features.n_rows)
-        passes.scores(self.features.rows, self.state.w, out)
-        return out
+    @property
+    def _pull(self) -> Floats:
+        assert isinstance(self.targets, Sides), "only one machine is screened"
+        return self.targets.pull
 
     def _shadow_for(self, visits: Visits) -> screen.Shadow | None:
         neighbours = np.diff(visits[:256]) == 1  # unsigned: a step back is a large one
@@ -108,13 +97,13 @@ class Visitor:
             return None
         if self._shadow is None:
             shadow = screen.empty_shadow(self.features.rows)  # type: ignore[arg-type]
-            screen.cast(shadow, self.pull, self.state.w)
+            screen.cast(shadow, self._pull, self.state.w)
             self._shadow = shadow
         elif self._screening.should_anchor():
-            screen.anchor(self._shadow, self.pull, self.state.w)
+            screen.anchor(self._shadow, self._pull, self.state.w)
         return self._shadow
 
-    def _room(self, size: int) -> passes.Log:
-        if len(self._log.at) < size:
-            self._log = passes.Log(np.empty(size, np.int64), np.empty(size), np.empty(size))
+    def _log_for(self, mistakes: int) -> Log:
+        if len(self._log.at) < mistakes:
+            self._log = Log.room(mistakes)
         return self._log

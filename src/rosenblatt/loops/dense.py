@@ -9,102 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from rosenblatt.loops._jit import inline
+from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, lanes_dots, prefetch
 
 WIDE = 32
 NARROW = 8
-CACHE_LINE = 64
-
-
-def lanes_dot(lanes: int) -> Any:
-    """Build a dot product of n values, n a multiple of `lanes`, with one running sum a lane.
-
-    Written as vector instructions because the order of additions is the promise here: lane l adds the
-    products l, l + lanes, l + 2·lanes, …, and the lanes are then folded in halves. Compilers choose registers
-    for that, never another order; several sums at once also hide the adder's latency, so that the loop waits
-    for memory alone. Sums are of w's type, to which x is widened exactly.
-    """
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def dot(_context: Any, w: Any, w_at: Any, x: Any, x_at: Any, n: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            w_pointer = _element(context, builder, signature.args[0], args[0], args[1])
-            x_pointer = _element(context, builder, signature.args[2], args[2], args[3])
-            sum_type = ir.VectorType(w_pointer.type.pointee, lanes)
-            sums = cgutils.alloca_once_value(builder, ir.Constant(sum_type, [0.0] * lanes))
-            count = args[4]
-            with cgutils.for_range_slice(builder, count.type(0), count, count.type(lanes), intp=count.type) as (
-                j,
-                _,
-            ):
-                w_j = _load(builder, w_pointer, j, lanes, w.dtype)
-                x_j = _widen(builder, _load(builder, x_pointer, j, lanes, x.dtype), sum_type)
-                builder.store(builder.fadd(builder.load(sums), builder.fmul(w_j, x_j)), sums)
-            return _fold(builder, builder.load(sums), lanes)
-
-        return w.dtype(w, w_at, x, x_at, n), codegen
-
-    return dot
-
-
-def _element(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [at])
-
-
-def _load(builder: Any, pointer: Any, at: Any, lanes: int, dtype: Any) -> Any:
-    vector = ir.VectorType(pointer.type.pointee, lanes)
-    address = builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer())
-    return builder.load(address, align=dtype.bitwidth // 8)
-
-
-def _widen(builder: Any, vector: Any, wanted: Any) -> Any:
-    if vector.type == wanted:
-        return vector
-    if isinstance(vector.type.element, ir.IntType):
-        return builder.sitofp(vector, wanted)
-    return builder.fpext(vector, wanted)
-
-
-def _fold(builder: Any, vector: Any, lanes: int) -> Any:
-    while lanes > 1:
-        lanes //= 2
-        halves = [
-            builder.shuffle_vector(
-                vector,
-                ir.Constant(vector.type, ir.Undefined),
-                ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(first, first + lanes))),
-            )
-            for first in (0, lanes)
-        ]
-        vector = builder.fadd(*halves)
-    return builder.extract_element(vector, ir.IntType(32)(0))
-
+PAIR = 2  # machines, and rows, whose dot products share each load
 
 _dot_wide = lanes_dot(WIDE)
 _dot_narrow = lanes_dot(NARROW)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def prefetch(_context: Any, array: Any, at: Any) -> Any:
-    """Ask for the cache line of ``array.flat[at]`` ahead of its use; never faults, even past the end."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _element(context, builder, signature.args[0], args[0], args[1])
-        byte = ir.IntType(8).as_pointer()
-        flag = ir.IntType(32)
-        function = builder.module.declare_intrinsic(
-            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        )
-        builder.call(function, [builder.bitcast(pointer, byte), flag(0), flag(3), flag(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, at), codegen
+_dots_wide = lanes_dots(WIDE, PAIR, PAIR)
+_dots_narrow = lanes_dots(NARROW, PAIR, PAIR)
 
 
 @inline
@@ -119,6 +35,41 @@ def dense_dot(X: Any, i: int, w: Any) -> float:
     for j in range(narrow, n):
         f += w[j] * X[i, j]
     return f
+
+
+@inline
+def dense_dots(X: Any, i: int, w: Any, which: Any, out: Any) -> None:
+    """Write <w_m, x_i> to ``out[m]`` for the machines `which`."""
+    for p in range(which.size):
+        out[which[p]] = dense_dot(X, i, w[which[p]])
+
+
+@inline
+def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Any, out: Any) -> None:
+    """Write <w_m, x_i> to ``out[0, m]`` and <w_m, x_j> to ``out[1, m]`` for every machine, as `dense_dot` would.
+
+    Two rows and two machines at a time share each load: the weights of ten machines do not fit in the first-level
+    cache, and fetching them for each row would take as long as all the arithmetic. The rows `ahead` are asked for.
+    """
+    n, machines = X.shape[1], w.shape[0]
+    wide = n - n % WIDE
+    narrow = n - n % NARROW
+    rows = (i * n, j * n)
+    for m in range(0, machines - 1, PAIR):
+        at = (m * w.shape[1], (m + 1) * w.shape[1])
+        a, b, c, d = _dots_wide(w, at, X, rows, wide, ahead[(m // PAIR) % PAIR] * n)
+        at, tail = (at[0] + wide, at[1] + wide), (rows[0] + wide, rows[1] + wide)
+        e, f, g, h = _dots_narrow(w, at, X, tail, narrow - wide, tail[0])
+        a, b, c, d = a + e, b + f, c + g, d + h
+        for k in range(narrow, n):
+            a += w[m, k] * X[i, k]
+            b += w[m, k] * X[j, k]
+            c += w[m + 1, k] * X[i, k]
+            d += w[m + 1, k] * X[j, k]
+        out[0, m], out[1, m], out[0, m + 1], out[1, m + 1] = a, b, c, d
+    if machines % PAIR:
+        out[0, machines - 1] = dense_dot(X, i, w[machines - 1])
+        out[1, machines - 1] = dense_dot(X, j, w[machines - 1])
 
 
 @inline

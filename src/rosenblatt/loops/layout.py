@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.typing import Reals
+from rosenblatt.typing import Floats, Reals
 
 Unsigned: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
@@ -25,3 +25,13 @@ class CSR(NamedTuple):
 
 
 Rows: TypeAlias = Reals | CSR
+
+
+def oriented(w: Floats, X: Rows) -> Floats:
+    """Give the weights of several machines the memory order that the loops read them in; one machine's have one.
+
+    Dense rows meet one machine after another, sparse ones one feature after another.
+    """
+    if w.ndim == 1:
+        return w
+    return np.asfortranarray(w) if isinstance(X, CSR) else np.ascontiguousarray(w)

@@ -1,6 +1,7 @@
 """The perceptron loop, what averaging adds to it, and its echoes: replaying recorded steps and scoring rows.
 
 Weights are padded: ``w[:-1]`` are the feature weights and ``w[-1]`` is the bias, so a state is one array (S-5).
+Several machines are the rows of one matrix, each padded so; a row of X is read once for all of them.
 
 Averaging needs one more sum, u: each correction times the visits before it. The average of the hypotheses after
 each of t visits is then ``w − u / t``, and keeping it costs nothing between mistakes. Nothing reads u while
@@ -10,52 +11,35 @@ when the scattered places that sparse rows move can be asked for ahead (`defer`)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops._jit import jit
+from rosenblatt.loops.dense import PAIR
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.rows import FAR, add, dot, fits, look_ahead, prefetch_row, prefetch_weights, square
+from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Targets
+from rosenblatt.loops.visits import (
+    correction,
+    decide,
+    follow,
+    move,
+    prefetch_moved,
+    recall,
+    room_for_scores,
+    take,
+    would_fit,
+)
 from rosenblatt.typing import Floats, Ints
 
 NEAR = 2  # mistakes ahead whose places in u are asked for
 
 
-class Log(NamedTuple):
-    """Room for the mistakes of a stretch of visits: position in the order, score before, step taken."""
-
-    at: Ints
-    score: Floats
-    step: Floats
-
-
-@inline
-def correction(rule: Rule, pull: float, f: float) -> float:
-    """Return c such that the visit adds c x to w: 0 if it was right.
-
-    `pull` is y times the example's weight. A weight of 0 makes no mistakes.
-    """
-    z = f if pull > 0.0 else -f
-    if z > rule.margin:
-        return 0.0
-    if z < rule.margin:
-        return rule.eta * pull
-    # The tie, y f = margin exactly, is decided here and nowhere else.
-    return rule.eta * (rule.tie_plus if pull > 0.0 else rule.tie_minus) * pull
-
-
-@inline
-def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
-    """Move the weights by c x_i and the bias by c β."""
-    add(X, i, c, w)
-    w[-1] += c * beta
-
-
 @jit
 def train(
-    X: Rows, pull: Floats, order: Any, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
+    X: Rows, targets: Targets, order: Any, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
 ) -> tuple[int, int]:
     """Visit the rows of `order`, correcting `w`, and `u` if it is given, in place; return (mistakes, visits made).
 
@@ -63,64 +47,57 @@ def train(
     row or the weights are not, and nothing was done with it.
     """
     k = 0
+    s = room_for_scores(w)
     for t in range(order.size):
-        after = look_ahead(X, order, t)
-        i = order[t]
-        f = dot(X, i, w, after) + w[-1]
-        if f - f != 0.0:
+        end = decide(targets, X, order, t, rule, w, s, log, k)
+        if end < 0:
             return k, t
-        c = correction(rule, pull[i], f)
-        if c != 0.0:
-            move(X, i, c, rule.beta, w)
-            if u is not None:
-                move(X, i, c * (t0 + t), rule.beta, u)
+        while k < end:
             log.at[k] = t
-            log.score[k] = f
-            log.step[k] = abs(c)
+            take(targets, X, order[t], log, k, 1.0, rule.beta, w)
+            follow(targets, X, order, t, w, s, log, k)
+            if u is not None:
+                take(targets, X, order[t], log, k, t0 + t, rule.beta, u)
             k += 1
     return k, order.size
 
 
 @jit
-def defer(X: Rows, pull: Floats, order: Any, log: Log, k: int, beta: float, u: Floats, t0: int) -> None:
-    """Add to `u` the first k corrections of `log`, each times the visits before it; `t0` came before `order`.
+def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: float, u: Floats, t0: int) -> None:
+    """Add to `u` the first mistakes of `log`, each times the visits before it; `t0` came before `order`.
 
     The rows to come are known here, as they are not in training, so that both they and their places in u can be
     asked for ahead.
     """
-    for m in range(k):
-        if m + FAR < k:
-            prefetch_row(X, order[log.at[m + FAR]])
-        if m + NEAR < k:
-            prefetch_weights(X, order[log.at[m + NEAR]], u)
-        i = order[log.at[m]]
-        c = log.step[m] if pull[i] > 0.0 else -log.step[m]
-        move(X, i, c * (t0 + log.at[m]), beta, u)
+    for k in range(count):
+        if k + FAR < count:
+            prefetch_row(X, order[log.at[k + FAR]])
+        if k + NEAR < count:
+            prefetch_moved(targets, X, order[log.at[k + NEAR]], log, k + NEAR, u)
+        take(targets, X, order[log.at[k]], log, k, t0 + log.at[k], beta, u)
 
 
 @jit
-def replay(X: Rows, pull: Floats, index: Any, log: Log, beta: float, w: Floats, u: Floats | None) -> int:
+def replay(X: Rows, targets: Targets, index: Any, log: Log, beta: float, w: Floats, u: Floats | None) -> int:
     """Take the logged steps again, in place; return the first whose score is not the logged one, or −1.
 
-    `index` names the row of each step, ``log.at`` the visits made before it, `pull` is ±1.
+    `index` names the row of each step, ``log.at`` the visits made before it; weights of rows do not matter.
     """
     for k in range(index.size):
         after = look_ahead(X, index, k)
         i = index[k]
-        f = dot(X, i, w, after) + w[-1]
-        if f != log.score[k]:
+        if recall(targets, X, i, after, w, log, k) != log.score[k]:
             return k
-        c = log.step[k] * pull[i]
-        move(X, i, c, beta, w)
+        take(targets, X, i, log, k, 1.0, beta, w)
         if u is not None:
-            move(X, i, c * log.at[k], beta, u)
+            take(targets, X, i, log, k, log.at[k], beta, u)
     return -1
 
 
 @jit
-def step(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
-    """Take one step by hand: move the weights by c x_i and the bias by c β."""
-    move(X, i, c, beta, w)
+def take_step(X: Rows, targets: Targets, i: int, log: Log, k: int, beta: float, w: Floats) -> None:
+    """Take one step by hand: that of mistake k of `log`, as if it had been made on row i."""
+    take(targets, X, i, log, k, 1.0, beta, w)
 
 
 @jit
@@ -128,6 +105,17 @@ def scores(X: Rows, w: Floats, out: Floats) -> None:
     """Write f(x_i) for every row: the very numbers that training decides by."""
     for i in range(out.size):
         out[i] = dot(X, i, w, min(i + 1, out.size - 1)) + w[-1]
+
+
+@jit
+def machine_scores(X: Rows, w: Floats, machines: Ints, out: Floats) -> None:
+    """Write f_m(x_i) for every row i and machine m."""
+    order = np.arange(out.shape[0])
+    s = room_for_scores(w)
+    for i in range(order.size):
+        dots_ahead(X, order, i, w, machines, s)
+        for m in range(machines.size):
+            out[i, m] = s[i % PAIR, m] + w[m, w.shape[1] - 1]
 
 
 @jit
@@ -140,7 +128,7 @@ def score_row(X: Rows, w: Floats) -> float:
 def learn_row(
     X: Rows, pull: float, rule: tuple[float, ...], w: Floats, u: Floats | None, t: int
 ) -> tuple[float, float]:
-    """Visit the only row of X; return its score and the correction made (0 if it was right).
+    """Visit the only row of X by one machine; return its score and the correction made (0 if it was right).
 
     If the score is not finite, or a weight would not be, nothing is done and the score returned is not finite.
     """
@@ -155,6 +143,27 @@ def learn_row(
         if u is not None:
             move(X, 0, c * t, rule[1], u)
     return f, c
+
+
+@jit
+def learn_row_by_machines(
+    X: Rows, targets: Targets, rule: Rule, w: Floats, u: Floats | None, t: int, log: Log
+) -> int:
+    """Visit the only row of X by several machines; return the mistakes made, now in `log`.
+
+    If a score is not finite, or a weight would not be, nothing is done and −1 returned.
+    """
+    count = decide(targets, X, np.zeros(1, np.uint64), 0, rule, w, room_for_scores(w), log, 0)
+    for k in range(count):
+        if not would_fit(targets, X, 0, log, k, 1.0, rule.beta, w):
+            return -1
+        if u is not None and not would_fit(targets, X, 0, log, k, t, rule.beta, u):
+            return -1
+    for k in range(count):
+        take(targets, X, 0, log, k, 1.0, rule.beta, w)
+        if u is not None:
+            take(targets, X, 0, log, k, t, rule.beta, u)
+    return count
 
 
 @jit

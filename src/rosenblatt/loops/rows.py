@@ -1,7 +1,7 @@
 """What a loop may do with a row, whatever the matrix is: one name each, dispatched when compiled.
 
-`dot` and `add` are the whole arithmetic of a perceptron. Every mode of training, replaying and predicting
-calls these two, and so gives the same bits.
+`dot` (for several machines at once `dots`) and `add` are the whole arithmetic of a perceptron. Every mode of
+training, replaying and predicting calls these, and so gives the same bits.
 """
 
 from __future__ import annotations
@@ -13,11 +13,21 @@ from numba import types
 from numba.extending import overload
 
 from rosenblatt.loops._jit import inline
-from rosenblatt.loops.dense import dense_add, dense_dot, dense_fits, dense_prefetch, dense_square
+from rosenblatt.loops.dense import (
+    PAIR,
+    dense_add,
+    dense_dot,
+    dense_dots,
+    dense_dots_of_two,
+    dense_fits,
+    dense_prefetch,
+    dense_square,
+)
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.sparse import (
     sparse_add,
     sparse_dot,
+    sparse_dots,
     sparse_fits,
     sparse_prefetch,
     sparse_prefetch_weights,
@@ -32,6 +42,25 @@ _verb = {"strict": False, "jit_options": {"forceinline": True}}
 
 def dot(X: Rows, i: int, w: Floats, after: int) -> float:
     """Return <w, x_i>; `after` is the row that will be asked for next."""
+    raise TypeError("called from compiled loops only")
+
+
+def dots(X: Rows, i: int, w: Floats, which: Any, after: int, out: Floats) -> None:
+    """Write <w_m, x_i> to ``out[m]`` for the machines `which`, perhaps for others too: the bits of `dot`."""
+    raise TypeError("called from compiled loops only")
+
+
+def dots_ahead(X: Rows, order: Any, t: int, w: Floats, machines: Any, out: Floats) -> None:
+    """See to it that ``out[t % 2]`` holds <w_m, x> of the visit t for all machines.
+
+    Dense rows are scored two visits at a time, before it is known whether the first will move weights: whoever
+    moves some writes the second's score by them anew (`renew`).
+    """
+    raise TypeError("called from compiled loops only")
+
+
+def renew(X: Rows, order: Any, t: int, w: Floats, m: int, out: Floats) -> None:
+    """Score by machine m, which the visit t moved, the visit that was scored along with it."""
     raise TypeError("called from compiled loops only")
 
 
@@ -71,6 +100,57 @@ def _dot(X: Any, i: Any, w: Any, after: Any) -> Any:
     return lambda X, i, w, after: sparse_dot(X, i, w, after)
 
 
+@overload(dots, **_verb)  # type: ignore[untyped-decorator]
+def _dots(X: Any, i: Any, w: Any, which: Any, after: Any, out: Any) -> Any:
+    if _is_dense(X):
+        return lambda X, i, w, which, after, out: dense_dots(X, i, w, which, out)
+    return lambda X, i, w, which, after, out: sparse_dots(X, i, w, after, out)
+
+
+@inline
+def look_ahead(X: Rows, order: Any, t: int) -> int:
+    """Ask for a row that is visited soon, and return the one visited next.
+
+    Rows visited as they are stored need no asking: the hardware sees them coming.
+    """
+    if t + FAR < order.size and order[t + FAR] != order[t] + FAR:
+        prefetch_row(X, order[t + FAR])
+    return order[min(t + 1, order.size - 1)]
+
+
+@inline
+def _pair_dots_ahead(X: Rows, order: Any, t: int, w: Any, machines: Any, out: Floats) -> None:
+    if t % PAIR == 0:
+        last = order.size - 1
+        if t < last:
+            ahead = (order[min(t + FAR, last)], order[min(t + FAR + 1, last)])
+            dense_dots_of_two(X, order[t], order[t + 1], ahead, w, out)
+        else:
+            dense_dots(X, order[t], w, machines, out[0])
+
+
+@inline
+def _pair_renew(X: Rows, order: Any, t: int, w: Any, m: int, out: Floats) -> None:
+    if t % PAIR == 0 and t + 1 < order.size:
+        out[1, m] = dense_dot(X, order[t + 1], w[m])
+
+
+@overload(dots_ahead, **_verb)  # type: ignore[untyped-decorator]
+def _dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> Any:
+    if _is_dense(X):
+        return lambda X, order, t, w, machines, out: _pair_dots_ahead(X, order, t, w, machines, out)
+    return lambda X, order, t, w, machines, out: sparse_dots(
+        X, order[t], w, look_ahead(X, order, t), out[t % PAIR]
+    )
+
+
+@overload(renew, **_verb)  # type: ignore[untyped-decorator]
+def _renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
+    if _is_dense(X):
+        return lambda X, order, t, w, m, out: _pair_renew(X, order, t, w, m, out)
+    return lambda X, order, t, w, m, out: None
+
+
 @overload(add, **_verb)  # type: ignore[untyped-decorator]
 def _add(X: Any, i: Any, c: Any, w: Any) -> Any:
     if _is_dense(X):
@@ -104,14 +184,3 @@ def _prefetch_weights(X: Any, i: Any, w: Any) -> Any:
     if _is_dense(X):
         return lambda X, i, w: None
     return lambda X, i, w: sparse_prefetch_weights(X, i, w)
-
-
-@inline
-def look_ahead(X: Rows, order: Any, t: int) -> int:
-    """Ask for a row that is visited soon, and return the one visited next.
-
-    Rows visited as they are stored need no asking: the hardware sees them coming.
-    """
-    if t + FAR < order.size and order[t + FAR] != order[t] + FAR:
-        prefetch_row(X, order[t + FAR])
-    return order[min(t + 1, order.size - 1)]

@@ -37,9 +37,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.loops._jit import inline, inline_any_order, jit
-from rosenblatt.loops.dense import CACHE_LINE, dense_dot, lanes_dot, prefetch
-from rosenblatt.loops.passes import Log, correction, move
+from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, prefetch
+from rosenblatt.loops.dense import dense_dot
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log
+from rosenblatt.loops.visits import correction, move
 from rosenblatt.typing import Floats, Reals
 
 WIDE, NARROW = 64, 16

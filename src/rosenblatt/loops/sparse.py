@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rosenblatt.loops._jit import inline
-from rosenblatt.loops.dense import CACHE_LINE, prefetch
+from rosenblatt.loops._vector import CACHE_LINE, columns_dot, prefetch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats
 
 # Unsigned like the indices themselves: one signed operand would make the whole position signed.
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 LONGEST_PREFETCH = np.uint64(1024)
+
+WIDE, NARROW = 8, 4  # machines scored at once
+_columns_wide = columns_dot(WIDE)
+_columns_narrow = columns_dot(NARROW)
 
 
 @inline
@@ -23,7 +29,7 @@ def sparse_dot(X: CSR, i: int, w: Floats, after: int) -> float:
     """
     start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
     four = stop - (stop - start) % FOUR
-    ahead = min(np.uint64(X.indptr[after]), np.uint64(X.indices.size) - (stop - start)) - start
+    ahead = _way_to(X, start, stop, after)
     a = b = c = d = 0.0
     for p in range(start, four, FOUR):
         prefetch(w, X.indices[p + ahead])
@@ -38,6 +44,35 @@ def sparse_dot(X: CSR, i: int, w: Floats, after: int) -> float:
     for p in range(four, stop):
         f += w[X.indices[p]] * X.data[p]
     return f
+
+
+@inline
+def _way_to(X: CSR, start: Any, stop: Any, after: int) -> Any:
+    """Return how far row `after` lies ahead of a row; wraps around where it lies behind."""
+    return min(np.uint64(X.indptr[after]), np.uint64(X.indices.size) - (stop - start)) - start
+
+
+@inline
+def sparse_dots(X: CSR, i: int, w: Any, after: int, out: Any) -> None:
+    """Write <w_m, x_i> to ``out[m]`` for every machine: the bits of `sparse_dot`.
+
+    w lies in memory feature by feature, so that a look-up brings the weights of all machines. Where their number
+    is no multiple of the lanes, the last group overlaps the one before and writes some numbers twice.
+    """
+    machines = out.size
+    start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
+    ahead = _way_to(X, start, stop, after)
+    if machines >= WIDE:
+        for first in range(0, machines, WIDE):
+            at = min(first, machines - WIDE)
+            _columns_wide(w.T, at, X.data, X.indices, start, stop, ahead, out)
+    elif machines >= NARROW:
+        for first in range(0, machines, NARROW):
+            at = min(first, machines - NARROW)
+            _columns_narrow(w.T, at, X.data, X.indices, start, stop, ahead, out)
+    else:
+        for m in range(machines):
+            out[m] = sparse_dot(X, i, w[m], after)
 
 
 @inline

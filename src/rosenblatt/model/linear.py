@@ -1,4 +1,4 @@
-"""A hyperplane that tells two classes apart."""
+"""Hyperplanes that tell classes apart."""
 
 from __future__ import annotations
 
@@ -11,74 +11,85 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.exceptions import ShapeError, TrainingOverflowError
-from rosenblatt.typing import Floats
+from rosenblatt.loops.layout import oriented
+from rosenblatt.model.scheme import Scheme
+from rosenblatt.typing import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LinearModel:
-    """f(x) = <w, x> + b, and what its sign means.
+    """f(x) = <w, x> + b, once or for several machines, and what its values mean.
 
     Attributes
     ----------
-    weights : ndarray, shape (n_features + 1,)
-        w with b last.
-    classes : ndarray, shape (2,)
-        The label of the negative side, then that of the positive one.
+    weights : ndarray, shape (n_features + 1,) or (n_machines, n_features + 1)
+        w with b last; of two classes there is one machine.
+    scheme : Scheme
+        How scores become classes.
+    classes : ndarray
+        The labels. Of two, that of the negative side comes first.
     zero : int
-        The side that f = 0 belongs to: −1 or +1 (S-2).
+        The side that f = 0 belongs to: −1 or +1 (S-2). Among many classes, whether a tie goes to the lowest or the
+        highest.
     """
 
     weights: Floats
+    scheme: Scheme
     classes: NDArray[Any]
     zero: int = -1
 
     @property
     def coef(self) -> Floats:
-        """The normal vector w."""
-        return self.weights[:-1]
+        """The normal vector w, or one a machine."""
+        return self.weights[..., :-1]
 
     @property
-    def intercept(self) -> float:
-        """The bias b."""
-        return float(self.weights[-1])
+    def intercept(self) -> Any:
+        """The bias b, or one a machine."""
+        return float(self.weights[-1]) if self.weights.ndim == 1 else self.weights[:, -1]
 
-    def decision(self, features: Features) -> Floats:
-        """Return f(x) for every row, by the arithmetic training decides by.
+    def scores(self, features: Features) -> Floats:
+        """Return f(x) for every row and machine, by the arithmetic training decides by.
 
         A row that training left on its right side is therefore predicted on that side, always.
         """
-        from rosenblatt.loops.passes import scores
+        from rosenblatt.loops.passes import machine_scores, scores
 
-        if features.n_features != len(self.coef):
+        n_features = self.weights.shape[-1] - 1
+        if features.n_features != n_features:
             raise ShapeError(
-                f"X has {features.n_features} features, but the model was trained on {len(self.coef)}. "
+                f"X has {features.n_features} features, but the model was trained on {n_features}. "
                 "Pass the same features in the same order as in training."
             )
-        out = np.empty(features.n_rows)
-        scores(features.rows, self.weights, out)
-        # A score is finite only if its row is: checking n scores replaces checking n × d values.
-        if not np.isfinite(out).all():
+        weights = oriented(self.weights, features.rows)
+        if weights.ndim == 1:
+            out = np.empty(features.n_rows)
+            scores(features.rows, weights, out)
+        else:
+            out = np.empty((features.n_rows, len(weights)))
+            machine_scores(features.rows, weights, np.arange(len(weights)), out)
+        # A score is finite only if its row is: checking the scores replaces checking n × d values.
+        finite = np.isfinite(out)
+        if not finite.all():
             require_finite(features)
-            row = int(np.flatnonzero(~np.isfinite(out))[0])
-            raise overflow(f"row {row} of X")
+            raise overflow(f"row {int(np.argwhere(~finite)[0, 0])} of X")
         return out
 
-    def positive(self, scores: Floats) -> NDArray[np.bool_]:
-        """Return which scores mean the positive side."""
-        return scores >= 0.0 if self.zero > 0 else scores > 0.0
+    def decision(self, features: Features) -> Floats:
+        """Return for every row what its label is chosen by: f(x), or one number a class."""
+        return self.scheme.decision(self.scores(features))
 
-    def label(self, positive: Any) -> Any:
-        """Return the label of each side; a stream that has met one class so far knows no other."""
-        return self.classes[np.where(positive, len(self.classes) - 1, 0)]
+    def codes(self, features: Features) -> Ints:
+        """Return the class of every row, as a position in `classes`."""
+        return self.scheme.choose(self.decision(features), self.zero)
 
     def error(self, batch: Batch) -> float:
         """Return the share of rows whose label is predicted wrong."""
-        return float(np.mean(self.positive(self.decision(batch)) != (batch.signs > 0)))
+        return float(np.mean(self.codes(batch) != batch.codes))
 
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label of every row."""
-        labels: NDArray[Any] = self.label(self.positive(self.decision(features)))
-        return labels
+        return self.classes[self.codes(features)]
 
 
 def overflow(what: str) -> TrainingOverflowError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.loops.layout import Rows, oriented
 from rosenblatt.typing import Floats
 
 
@@ -16,9 +18,9 @@ class State:
 
     Attributes
     ----------
-    w : ndarray, shape (n_features + 1,)
+    w : ndarray, shape (n_features + 1,) or (n_machines, n_features + 1)
         The weights, the bias last (S-5). Training changes them in place.
-    u : ndarray, shape (n_features + 1,), or None
+    u : ndarray of the same shape, or None
         When averaging, each correction so far times the visits before it, summed.
     visits : int
         The visits made so far.
@@ -29,18 +31,23 @@ class State:
     visits: int = 0
 
     @classmethod
-    def zero(cls, n_features: int, *, average: bool = False) -> State:
+    def zero(cls, shape: tuple[int, ...], *, average: bool = False) -> State:
         """Return the start at the origin."""
-        return cls(np.zeros(n_features + 1), np.zeros(n_features + 1) if average else None)
+        return cls(np.zeros(shape), np.zeros(shape) if average else None)
 
     @property
     def n_features(self) -> int:
         """The number of features."""
-        return len(self.w) - 1
+        return int(self.w.shape[-1]) - 1
 
     def copy(self) -> State:
         """Return a state that no longer shares its arrays with this one."""
-        return State(self.w.copy(), None if self.u is None else self.u.copy(), self.visits)
+        return self._each(lambda w: w.copy(order="K"))
+
+    def orient(self, X: Rows) -> None:
+        """Take the memory order in which the loops for `X` read weights."""
+        self.w = oriented(self.w, X)
+        self.u = None if self.u is None else oriented(self.u, X)
 
     def become(self, other: State) -> None:
         """Take over the values of a state of the same shape."""
@@ -52,33 +59,39 @@ class State:
     def hypothesis(self) -> Floats:
         """Return the weights to predict by, bias last: the last ones, or their average over the visits."""
         if self.u is None or self.visits == 0:
-            return self.w.copy()
+            return self.w.copy(order="K")
         return self.w - self.u / self.visits
 
     def grown(self, n_features: int) -> State:
         """Return the same state over more features, the new ones with weight zero."""
-        return State(
-            _grown(self.w, n_features), None if self.u is None else _grown(self.u, n_features), self.visits
-        )
+        more = n_features - self.n_features
+        return self._each(lambda w: np.insert(w, [self.n_features] * more, 0.0, axis=-1))
 
     def narrowed(self, n_features: int) -> State:
         """Return the same state over the first features only."""
-        kept = [*range(n_features), -1]
-        return State(self.w[kept], None if self.u is None else self.u[kept], self.visits)
+        return self._each(lambda w: w[..., [*range(n_features), -1]])
 
     def mirrored(self) -> State:
         """Return the state that the opposite labels would have led to.
 
         Subtracting from zero, not negating, keeps a zero positive as training would have left it.
         """
-        return State(0.0 - self.w, None if self.u is None else 0.0 - self.u, self.visits)
+        return self._each(lambda w: 0.0 - w)
 
+    def unfolded(self) -> State:
+        """Return the one machine of two classes as one vector for each of them.
 
-def _grown(padded: Floats, n_features: int) -> Floats:
-    grown = np.zeros(n_features + 1)
-    grown[: len(padded) - 1] = padded[:-1]
-    grown[-1] = padded[-1]
-    return grown
+        It is what comparing them directly from zero would have led to: a mistake adds to the one vector what it
+        takes from the other.
+        """
+        return self._each(lambda w: np.stack([0.0 - w, w]))
+
+    def with_class(self, code: int) -> State:
+        """Return the same state with one more class, of weight zero, at position `code`."""
+        return self._each(lambda w: np.insert(w, code, 0.0, axis=0))
+
+    def _each(self, change: Callable[[Floats], Floats]) -> State:
+        return State(change(self.w), None if self.u is None else change(self.u), self.visits)
 
 
 def overflowed(visits: int) -> TrainingOverflowError:

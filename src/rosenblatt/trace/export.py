@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Mistakes
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from rosenblatt.trace.record import Trace
 
 FORMAT = 1
-COLUMNS = ("epoch", *Mistakes._fields)
 
 
 def to_frame(trace: Trace, backend: Any) -> Any:
@@ -27,7 +27,7 @@ def to_frame(trace: Trace, backend: Any) -> Any:
 
     if backend not in ("pandas", "polars", "pyarrow"):
         raise ParameterError(f"backend={backend!r} is not known; use 'pandas', 'polars' or 'pyarrow'.")
-    columns = {name: np.ascontiguousarray(getattr(trace, name)) for name in COLUMNS}
+    columns = {name: np.ascontiguousarray(getattr(trace, name)) for name in trace.columns}
     return nw.from_dict(columns, backend=backend).to_native()
 
 
@@ -65,6 +65,7 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
         start=State(held["start_w"], held.get("start_u"), int(held["start_visits"])),
         n_rows=int(held["n_rows"]),
         n_features=int(held["n_features"]),
+        scheme=Scheme(str(held["scheme"]), len(held["classes"])),  # type: ignore[arg-type]  # checked below
         classes=held["classes"],
         bias=float(held["bias"]),
         radius=float(held["radius"]) if "radius" in held else None,
@@ -77,24 +78,30 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
 def _require_sound(trace: Trace) -> None:
     """Require that a record read from a file cannot lead a loop astray: loops check no index and no length."""
     integers = [trace.mistakes_per_pass, trace.visits_per_pass]
-    floats = [trace.start.w] if trace.start.u is None else [trace.start.w, trace.start.u]
+    floats = []
     if trace.mistakes is not None:
         integers += [trace.mistakes.visit, trace.mistakes.index.astype(np.int64)]
         floats += [trace.mistakes.score, trace.mistakes.step]
+    weights = [trace.start.w] if trace.start.u is None else [trace.start.w, trace.start.u]
+    scheme, n_classes = trace.scheme, len(trace.classes)
     sound = (
         all(array.dtype == np.int64 and array.ndim == 1 for array in integers)
         and (trace.mistakes is None or trace.mistakes.index.dtype in (np.int32, np.int64))
         and all(array.dtype == np.float64 and array.ndim == 1 for array in floats)
-        and all(len(array) == trace.n_features + 1 for array in floats[: 1 + (trace.start.u is not None)])
-        and len(trace.mistakes_per_pass) == len(trace.visits_per_pass)
-        and bool((trace.mistakes_per_pass <= trace.visits_per_pass).all())
-        and len(trace.classes) in (1, 2)
+        and scheme.kind in (("binary",) if n_classes in (1, 2) else ("direct", "ovr", "ovo"))
         and trace.n_features >= 1
+        and all(array.dtype == np.float64 and array.shape == scheme.shape(trace.n_features) for array in weights)
+        and len(trace.mistakes_per_pass) == len(trace.visits_per_pass)
+        and bool((trace.mistakes_per_pass <= trace.visits_per_pass * scheme.n_machines).all())
     )
     if sound and trace.mistakes is not None:
-        index = trace.mistakes.index
-        sound = all(len(array) == len(trace) for array in trace.mistakes) and bool(
-            ((index >= 0) & (index < trace.n_rows)).all()
+        index, machine = trace.mistakes.index, trace.mistakes.machine
+        machines = 2 if scheme.kind == "binary" else scheme.n_machines
+        sound = (
+            all(len(array) == len(trace) for array in trace.mistakes)
+            and machine.dtype == np.int32
+            and bool(((index >= 0) & (index < trace.n_rows)).all())
+            and bool(((machine >= 0) & (machine < machines)).all())
         )
     if not sound:
         raise ValueError("its parts contradict each other")
@@ -113,7 +120,8 @@ def _write_npz(trace: Trace, path: Path) -> None:
         name: getattr(trace, name)
         for name in ("mistakes_per_pass", "visits_per_pass", "n_rows", "n_features", "bias", "zero")
     }
-    held |= {"classes": classes, "format": FORMAT, "start_w": trace.start.w, "start_visits": trace.start.visits}
+    held |= {"classes": classes, "scheme": trace.scheme.kind, "format": FORMAT}
+    held |= {"start_w": trace.start.w, "start_visits": trace.start.visits}
     if trace.start.u is not None:
         held["start_u"] = trace.start.u
     if trace.radius is not None:
@@ -125,8 +133,8 @@ def _write_npz(trace: Trace, path: Path) -> None:
 def _write_csv(trace: Trace, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows(zip(*(getattr(trace, name).tolist() for name in COLUMNS), strict=True))
+        writer.writerow(trace.columns)
+        writer.writerows(zip(*(getattr(trace, name).tolist() for name in trace.columns), strict=True))
 
 
 def _write_parquet(trace: Trace, path: Path) -> None:

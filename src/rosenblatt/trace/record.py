@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch, as_labelled
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Mistakes
 from rosenblatt.typing import Floats, Ints
@@ -33,22 +35,20 @@ class CompressedSet(NamedTuple):
     bias: float
 
 
-class _Signed(NamedTuple):
-    """Rows with labels ±1, as the loops read them."""
+class _Labelled(NamedTuple):
+    """Rows and what the loops are told of their labels."""
 
     rows: Rows
-    signs: Floats
-
-    @classmethod
-    def of(cls, batch: Batch) -> _Signed:
-        return cls(batch.rows, batch.signs.astype(np.float64))
+    targets: Targets
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
     """Every mistake of a run in order, where it began, and how it went pass by pass.
 
-    The model is its mistakes: w is the start plus the sum of ``step * y[index] * X[index]``, in this order.
+    The model is its mistakes: w is the start plus the sum of ``step * y[index] * X[index]``, in this order. Of
+    classes compared directly, `predicted` is the one a row was taken for: its vector loses what the row's own
+    gains. Machines side by side are numbered by `machine`.
 
     Attributes
     ----------
@@ -59,8 +59,10 @@ class Trace:
         One entry a pass; the last pass is shorter if time ran out.
     n_rows, n_features : int
         The shape of the training data.
-    classes : ndarray, shape (2,)
-        The labels of the negative and of the positive side.
+    scheme : Scheme
+        How classes became hyperplanes.
+    classes : ndarray
+        The labels; of two, that of the negative side first.
     bias : float
         β, what the bias gains for each unit of step: 1, R² or 0.
     radius : float or None
@@ -75,6 +77,7 @@ class Trace:
     start: State = field(repr=False)
     n_rows: int
     n_features: int
+    scheme: Scheme
     classes: NDArray[Any]
     bias: float
     radius: float | None = None
@@ -122,6 +125,30 @@ class Trace:
         return self._require_mistakes().step
 
     @property
+    def machine(self) -> Ints:
+        """The machine that made each mistake; of classes compared directly, the position of the one predicted."""
+        return self._require_mistakes().machine.astype(np.int64)
+
+    @property
+    def predicted(self) -> NDArray[Any]:
+        """The label that each row was taken for, where classes are compared directly."""
+        if self.scheme.kind != "direct":
+            raise AttributeError("Only a run that compares several classes directly has a class predicted.")
+        return self.classes[self.machine]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of what is known of each mistake."""
+        known = ("epoch", "visit", "index", "score", "step")
+        match self.scheme.kind:
+            case "binary":
+                return known
+            case "direct":
+                return (*known, "predicted")
+            case _:
+                return (*known, "machine")
+
+    @property
     def alpha(self) -> Ints:
         """The number of mistakes on each row: the sample expansion α of S-16."""
         return np.bincount(self.index, minlength=self.n_rows).astype(np.int64)
@@ -148,30 +175,33 @@ class Trace:
             With ``coef``, ``intercept`` and ``predict``.
         """
         state = self.start.copy()
-        self._take(_Signed.of(self._batch(X, y)), state, slice(None))
+        self._take(self._labelled(X, y, state), state, slice(None))
         state.visits += int(self.visits_per_pass.sum())
-        return LinearModel(state.hypothesis(), self.classes, self.zero)
+        return self._model(state)
 
     def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
-        """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates."""
-        data = _Signed.of(self._batch(X, y))
+        """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates.
+
+        Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m).
+        """
         state = self.start.copy()
-        states = np.empty((len(self) + 1, self.n_features + 1))
+        data = self._labelled(X, y, state)
+        states = np.empty((len(self) + 1, *state.w.shape))
         states[0] = state.w
         for k in range(len(self)):
             self._take(data, state, slice(k, k + 1))
             states[k + 1] = state.w
-        return states[:, :-1], states[:, -1]
+        return states[..., :-1], states[..., -1]
 
     def after_each_pass(self, X: Any, y: Any) -> list[LinearModel]:
         """Return the model as it stood at the end of each pass."""
-        data = _Signed.of(self._batch(X, y))
         state = self.start.copy()
+        data = self._labelled(X, y, state)
         models, first = [], 0
         for mistakes, visits in zip(self.mistakes_per_pass, self.visits_per_pass, strict=True):
             self._take(data, state, slice(first, first + int(mistakes)))
             first, state.visits = first + int(mistakes), state.visits + int(visits)
-            models.append(LinearModel(state.hypothesis(), self.classes, self.zero))
+            models.append(self._model(state))
         return models
 
     def compressed(self, X: Any, y: Any) -> CompressedSet:
@@ -179,7 +209,8 @@ class Trace:
         batch = self._batch(X, y)
         if not len(self):
             raise InputError("This run made no mistake, so no row was needed: its start is its model.")
-        rows, order = np.unique(self.index, return_inverse=True)
+        _, first = np.unique(self.visit, return_index=True)  # several machines may err on one visit
+        rows, order = np.unique(self.index[first], return_inverse=True)
         few = batch.take(rows)
         return CompressedSet(few.native(), self.classes[few.codes], order.astype(np.int64), rows, self.bias)
 
@@ -211,13 +242,27 @@ class Trace:
             )
         return batch
 
-    def _take(self, data: _Signed, state: State, part: slice) -> None:
-        from rosenblatt.loops.passes import Log, replay
+    def _labelled(self, X: Any, y: Any, state: State) -> _Labelled:
+        """Return the training data as the loops read it, and bring the state in the order they need."""
+        batch = self._batch(X, y)
+        state.orient(batch.rows)
+        return _Labelled(batch.rows, self.scheme.targets(batch.codes, np.ones(batch.n_rows), self.zero))
+
+    def _model(self, state: State) -> LinearModel:
+        return LinearModel(state.hypothesis(), self.scheme, self.classes, self.zero)
+
+    def _take(self, data: _Labelled, state: State, part: slice) -> None:
+        from rosenblatt.loops.passes import replay
 
         mistakes = self._require_mistakes()
-        log = Log(mistakes.visit[part], mistakes.score[part], np.ascontiguousarray(mistakes.step[part]))
+        log = Log(
+            mistakes.visit[part],
+            mistakes.score[part],
+            np.ascontiguousarray(mistakes.step[part]),
+            np.ascontiguousarray(mistakes.machine[part]),
+        )
         index = mistakes.index[part]
-        wrong = replay(data.rows, data.signs, index.astype(np.uint64), log, self.bias, state.w, state.u)
+        wrong = replay(data.rows, data.targets, index.astype(np.uint64), log, self.bias, state.w, state.u)
         if wrong >= 0:
             raise InputError(
                 f"This is not the data of the run: mistake {(part.start or 0) + wrong}, on row {index[wrong]}, "

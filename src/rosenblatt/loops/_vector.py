@@ -1,0 +1,212 @@
+"""Vector instructions, written out where numba would leave their order, or their being vectors, to chance.
+
+The order of additions is a promise here. Compilers choose registers for what these builders emit, never another
+order; several sums at once also hide the adder's latency, so that the loops wait for memory alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+CACHE_LINE = 64
+FIRST_LEVEL, SECOND_LEVEL = 3, 2  # how near the processor what is asked for is to be brought
+
+
+def lanes_dot(lanes: int) -> Any:
+    """Build a dot product of n values, n a multiple of `lanes`, with one running sum a lane.
+
+    Lane l adds the products l, l + lanes, l + 2·lanes, …, each fused with its addition into one rounding, and the
+    lanes are then folded in halves. Sums are of w's type, to which x is widened exactly.
+    """
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def dot(_context: Any, w: Any, w_at: Any, x: Any, x_at: Any, n: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            (f,) = _lanes_dots(context, builder, signature, args, ([args[1]], [args[3]]), lanes)
+            return f
+
+        return w.dtype(w, w_at, x, x_at, n), codegen
+
+    return dot
+
+
+def lanes_dots(lanes: int, machines: int, rows: int) -> Any:
+    """Build the dot products of several w with several x, each of them what `lanes_dot` would give, to the bit.
+
+    Each value is loaded once for all, and the row that begins at `ahead` of x is asked for meanwhile. The tuple
+    returned holds the first machine's scores of all rows, then the second's.
+    """
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def dots(_context: Any, w: Any, w_at: Any, x: Any, x_at: Any, n: Any, ahead: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            places = cgutils.unpack_tuple(builder, args[1], machines), cgutils.unpack_tuple(builder, args[3], rows)
+            values = _lanes_dots(context, builder, signature, args, places, lanes, args[5])
+            return context.make_tuple(builder, signature.return_type, values)
+
+        return types.UniTuple(w.dtype, machines * rows)(w, w_at, x, x_at, n, ahead), codegen
+
+    return dots
+
+
+def _lanes_dots(
+    context: Any, builder: Any, signature: Any, args: Any, places: Any, lanes: int, ahead: Any = None
+) -> list[Any]:
+    w, x, count = signature.args[0], signature.args[2], args[4]
+    w_pointers = [_element(context, builder, w, args[0], place) for place in places[0]]
+    x_pointers = [_element(context, builder, x, args[2], place) for place in places[1]]
+    sum_type = ir.VectorType(w_pointers[0].type.pointee, lanes)
+    zero = ir.Constant(sum_type, [0.0] * lanes)
+    sums = [[cgutils.alloca_once_value(builder, zero) for _ in x_pointers] for _ in w_pointers]
+    with _counted(builder, count.type(0), count, lanes) as j:
+        if ahead is not None:
+            pointer = builder.gep(_element(context, builder, x, args[2], ahead), [j])
+            for line in range(0, lanes, CACHE_LINE * 8 // x.dtype.bitwidth):
+                _prefetch(builder, builder.gep(pointer, [ir.IntType(64)(line)]), SECOND_LEVEL)
+        x_j = [_widen(builder, _load(builder, x_pointer, j, lanes, x.dtype), sum_type) for x_pointer in x_pointers]
+        for w_pointer, totals in zip(w_pointers, sums, strict=True):
+            w_j = _load(builder, w_pointer, j, lanes, w.dtype)
+            for x_r, total in zip(x_j, totals, strict=True):
+                builder.store(_fused(builder, w_j, x_r, builder.load(total)), total)
+    return [_fold(builder, builder.load(total), lanes) for totals in sums for total in totals]
+
+
+def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return a b + c, rounded once."""
+    kind = a.type
+    name = f"llvm.fma.v{kind.count}{'f64' if kind.element == ir.DoubleType() else 'f32'}"
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
+    return builder.call(function, [a, b, c])
+
+
+def columns_dot(lanes: int) -> Any:
+    """Build the dot products of one sparse row with `lanes` neighbouring columns of w, one a lane.
+
+    Written to ``out[at:at + lanes]``. Stored values are taken in order by four running sums a column, folded as
+    (a + b) + (c + d), and the rest one by one: what `rosenblatt.loops.sparse.sparse_dot` gives, to the bit. While
+    the values from `start` to `stop` are summed, the weights of those `ahead` of them are asked for.
+    """
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def dots(
+        _context: Any, w: Any, at: Any, data: Any, indices: Any, start: Any, stop: Any, ahead: Any, out: Any
+    ) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            w_type, _, data_type, indices_type, _, _, _, out_type = signature.args
+            w_array = context.make_array(w_type)(context, builder, args[0])
+            width = cgutils.unpack_tuple(builder, w_array.shape, 2)[1]
+            data_at = context.make_array(data_type)(context, builder, args[2]).data
+            indices_at = context.make_array(indices_type)(context, builder, args[3]).data
+            first, last, ahead_by = args[4], args[5], args[6]
+            sum_type = ir.VectorType(w_array.data.type.pointee, lanes)
+            zero = ir.Constant(sum_type, [0.0] * lanes)
+            sums = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
+
+            def place(p: Any) -> Any:
+                column = builder.zext(builder.load(builder.gep(indices_at, [p])), width.type)
+                return builder.add(builder.mul(column, width), args[1])
+
+            def add(p: Any, total: Any) -> None:
+                x = builder.load(builder.gep(data_at, [p]))
+                x = x if x.type == sum_type.element else builder.fpext(x, sum_type.element)
+                w_p = _load(builder, w_array.data, place(p), lanes, w_type.dtype)
+                product = builder.fmul(w_p, _broadcast(builder, x, sum_type))
+                builder.store(builder.fadd(builder.load(total), product), total)
+
+            four = builder.sub(last, builder.urem(builder.sub(last, first), first.type(4)))
+            with _counted(builder, first, four, 4) as p:
+                for step, total in enumerate(sums):
+                    here = builder.add(p, p.type(step))
+                    _prefetch(
+                        builder, builder.gep(w_array.data, [place(builder.add(here, ahead_by))]), FIRST_LEVEL
+                    )
+                    add(here, total)
+            a, b, c, d = (builder.load(total) for total in sums)
+            builder.store(builder.fadd(builder.fadd(a, b), builder.fadd(c, d)), sums[0])
+            with _counted(builder, four, last, 1) as p:
+                add(p, sums[0])
+            out_pointer = _element(context, builder, out_type, args[7], args[1])
+            out_vector = builder.bitcast(out_pointer, sum_type.as_pointer())
+            builder.store(builder.load(sums[0]), out_vector, align=w_type.dtype.bitwidth // 8)
+            return context.get_dummy_value()
+
+        return types.void(w, at, data, indices, start, stop, ahead, out), codegen
+
+    return dots
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(_context: Any, array: Any, at: Any) -> Any:
+    """Ask for the cache line of ``array.flat[at]`` ahead of its use; never faults, even past the end."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _prefetch(builder, _element(context, builder, signature.args[0], args[0], args[1]), FIRST_LEVEL)
+        return context.get_dummy_value()
+
+    return types.void(array, at), codegen
+
+
+def _prefetch(builder: Any, pointer: Any, level: int) -> None:
+    byte = ir.IntType(8).as_pointer()
+    flag = ir.IntType(32)
+    function = builder.module.declare_intrinsic(
+        "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+    )
+    builder.call(function, [builder.bitcast(pointer, byte), flag(0), flag(level), flag(1)])
+
+
+@contextmanager
+def _counted(builder: Any, start: Any, stop: Any, step: int) -> Iterator[Any]:
+    kind = stop.type
+    with cgutils.for_range_slice(builder, start, stop, kind(step), intp=kind) as (j, _):
+        yield j
+
+
+def _element(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [at])
+
+
+def _load(builder: Any, pointer: Any, at: Any, lanes: int, dtype: Any) -> Any:
+    vector = ir.VectorType(pointer.type.pointee, lanes)
+    address = builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer())
+    return builder.load(address, align=dtype.bitwidth // 8)
+
+
+def _widen(builder: Any, vector: Any, wanted: Any) -> Any:
+    if vector.type == wanted:
+        return vector
+    if isinstance(vector.type.element, ir.IntType):
+        return builder.sitofp(vector, wanted)
+    return builder.fpext(vector, wanted)
+
+
+def _broadcast(builder: Any, value: Any, wanted: Any) -> Any:
+    undefined = ir.Constant(wanted, ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.IntType(32)(0))
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), wanted.count), [0] * wanted.count)
+    return builder.shuffle_vector(first, undefined, mask)
+
+
+def _fold(builder: Any, vector: Any, lanes: int) -> Any:
+    while lanes > 1:
+        lanes //= 2
+        halves = [
+            builder.shuffle_vector(
+                vector,
+                ir.Constant(vector.type, ir.Undefined),
+                ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(first, first + lanes))),
+            )
+            for first in (0, lanes)
+        ]
+        vector = builder.fadd(*halves)
+    return builder.extract_element(vector, ir.IntType(32)(0))

@@ -1,0 +1,152 @@
+"""How several classes become hyperplanes, and scores a label (S-31 … S-33)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.loops.targets import Direct, Machines, Sides, Targets
+from rosenblatt.typing import Floats, Ints
+
+Kind: TypeAlias = Literal["binary", "direct", "ovr", "ovo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """One hyperplane for two classes, or several for many.
+
+    Attributes
+    ----------
+    kind : {"binary", "direct", "ovr", "ovo"}
+        One machine whose sign decides; one vector a class, trained against each other; one machine a class,
+        against the rest; or one machine for each pair of classes.
+    n_classes : int
+        The number of classes.
+    """
+
+    kind: Kind
+    n_classes: int
+
+    @classmethod
+    def of(cls, multiclass: Any, n_classes: int) -> Scheme:
+        """Return the scheme that `multiclass` names; two classes always are one machine."""
+        return cls("binary" if n_classes <= 2 else multiclass, n_classes)
+
+    @property
+    def n_machines(self) -> int:
+        """The number of hyperplanes."""
+        match self.kind:
+            case "binary":
+                return 1
+            case "ovo":
+                return self.n_classes * (self.n_classes - 1) // 2
+            case _:
+                return self.n_classes
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The classes on the negative and on the positive side of each machine, one against one."""
+        return list(combinations(range(self.n_classes), 2))
+
+    def shape(self, n_features: int) -> tuple[int, ...]:
+        """Return the shape of padded weights."""
+        return (n_features + 1,) if self.kind == "binary" else (self.n_machines, n_features + 1)
+
+    def targets(self, codes: Ints, weight: Floats, zero: int) -> Targets:
+        """Return what the loops are told: the class and the weight of each row."""
+        match self.kind:
+            case "binary":
+                return Sides(np.where(codes == 1, weight, -weight))
+            case "direct":
+                return Direct(codes, weight, np.arange(self.n_machines), int(zero > 0))
+            case _:
+                members, side = self._memberships()
+                return Machines(codes, weight, members, side)
+
+    def _memberships(self) -> tuple[Ints, Floats]:
+        """Return for each class the machines that learn from it, and the side they take it for."""
+        K = self.n_classes
+        if self.kind == "ovr":
+            return np.tile(np.arange(K), (K, 1)), np.where(np.eye(K, dtype=np.bool_), 1.0, -1.0)
+        machines: list[list[int]] = [[] for _ in range(K)]
+        sides: list[list[float]] = [[] for _ in range(K)]
+        for m, pair in enumerate(self.pairs):
+            for c, side in zip(pair, (-1.0, 1.0), strict=True):
+                machines[c].append(m)
+                sides[c].append(side)
+        return np.array(machines), np.array(sides)
+
+    def decision(self, scores: Floats) -> Floats:
+        """Return what a label is chosen by, from the scores of all machines: f itself, or one number a class.
+
+        One against one, this is the sum of a class's signed scores, added in the order of the pairs (S-33).
+        """
+        if self.kind != "ovo":
+            return scores
+        sums = np.zeros((len(scores), self.n_classes))
+        for m, (negative, positive) in enumerate(self.pairs):
+            sums[:, negative] -= scores[:, m]
+            sums[:, positive] += scores[:, m]
+        return sums
+
+    def choose(self, decision: Floats, zero: int) -> Ints:
+        """Return the class of each row.
+
+        Ties go to the lowest of the best classes, or with ``zero=+1`` to the highest. For two classes this is
+        sgn(0) = `zero` (S-2).
+        """
+        if self.kind == "binary":
+            positive = decision >= 0.0 if zero > 0 else decision > 0.0
+            # A stream that has met one class so far knows no other.
+            return np.where(positive, self.n_classes - 1, 0)
+        if zero > 0:
+            return np.asarray(self.n_classes - 1 - np.argmax(decision[:, ::-1], axis=1))
+        return np.asarray(np.argmax(decision, axis=1))
+
+    def leads(self, scores: Floats, codes: Ints, zero: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return how right each row is by each machine that judges it, and whether it is on its positive side.
+
+        Both have a column a machine; there is one for two classes and for classes compared directly: y f, and the
+        lead over the best rival.
+        """
+        if self.kind == "binary":
+            positive = codes == 1
+            return np.where(positive, scores, -scores)[:, None], positive[:, None]
+        rows = np.arange(len(codes))
+        if self.kind == "direct":
+            others = scores.copy()
+            others[rows, codes] = -np.inf
+            rival = self.choose(others, zero)
+            return (scores[rows, codes] - others[rows, rival])[:, None], (codes > rival)[:, None]
+        members, side = self._memberships()
+        own = side[codes]
+        return own * np.take_along_axis(scores, members[codes], axis=1), own > 0.0
+
+    def lead_of_mistakes(self, score: Floats, machine: NDArray[Any], codes: Ints) -> Floats:
+        """Return how right each of some mistakes was, from its score, its machine and the class of its row."""
+        match self.kind:
+            case "binary":
+                return np.where(codes == 1, score, -score)
+            case "direct":
+                return score
+            case "ovr":
+                return np.where(machine == codes, score, -score)
+            case _:
+                positive = np.array([pair[1] for pair in self.pairs])
+                return np.where(positive[machine] == codes, score, -score)
+
+    def first_steps(self, code: int, zero: int) -> Ints:
+        """Return the machines that begin at a first row of class `code`; compared directly, its rival.
+
+        All scores are equal at the start, so the rival is the lowest other class, or with ``zero=+1`` the highest.
+        """
+        if self.kind == "binary":
+            return np.zeros(1, np.int64)
+        if self.kind == "direct":
+            others = [c for c in range(self.n_classes) if c != code]
+            return np.array([others[-1 if zero > 0 else 0]])
+        return np.asarray(self._memberships()[0][code])
