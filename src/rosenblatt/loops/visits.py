@@ -1,7 +1,8 @@
 """One visit: is it a mistake, and what does the mistake add? For two classes and for many, one name each.
 
-`decide` writes the mistakes of a visit to the log and moves nothing; `take` moves weights by one logged mistake.
-Training is both; a replay is `recall`, to check the score, and `take`; averaging is `take` on another sum.
+`decide` scores a visit and `judge` writes its mistakes to the log; neither moves anything. `take` moves weights by
+one logged mistake. Training is both; a replay is `recall`, to check the score, and `take`; averaging is `take` on
+another sum.
 """
 
 from __future__ import annotations
@@ -46,6 +47,14 @@ def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
     w[-1] += c * beta
 
 
+# What differs between kinds of targets
+
+
+def machine(w: Floats, m: int) -> Floats:
+    """Return the weights of machine m; where there is one, w is its weights."""
+    raise TypeError("called from compiled loops only")
+
+
 def room_for_scores(w: Floats) -> Floats:
     """Return an array for the scores of two rows by all machines."""
     raise TypeError("called from compiled loops only")
@@ -61,46 +70,69 @@ def decide(
     raise TypeError("called from compiled loops only")
 
 
-def follow(targets: Targets, X: Rows, order: Any, t: int, w: Floats, s: Floats, log: Log, k: int) -> None:
-    """Bring scores known ahead of their visit up to date, once mistake k of the visit t has moved the weights."""
+def judge(targets: Targets, i: int, scores: Floats, rule: Rule, log: Log, k: int) -> int:
+    """Log the mistakes on row i from k on, given its scores by all machines; return as `decide` does."""
     raise TypeError("called from compiled loops only")
 
 
-def recall(targets: Targets, X: Rows, i: int, after: int, w: Floats, log: Log, k: int) -> float:
-    """Return the score by which mistake k was one, at the present weights."""
+def moves(targets: Targets, i: int, log: Log, k: int) -> tuple[int, float, int, float]:
+    """Return which machine mistake k on row i moves and by how much of x, and a second one; a 0 moves nothing."""
     raise TypeError("called from compiled loops only")
 
 
-def take(targets: Targets, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> None:
-    """Move the weights by mistake k, made on row i, times `factor`."""
-    raise TypeError("called from compiled loops only")
-
-
-def would_fit(targets: Targets, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> bool:
-    """Whether `take` would leave every weight finite."""
-    raise TypeError("called from compiled loops only")
-
-
-def prefetch_moved(targets: Targets, X: Rows, i: int, log: Log, k: int, w: Floats) -> None:
-    """Ask memory for the weights that `take` moves."""
-    raise TypeError("called from compiled loops only")
+@overload(machine, **_verb)  # type: ignore[untyped-decorator]
+def _machine(w: Any, m: Any) -> Any:
+    return (lambda w, m: w) if w.ndim == 1 else (lambda w, m: w[m])
 
 
 @overload(room_for_scores, **_verb)  # type: ignore[untyped-decorator]
 def _room_for_scores(w: Any) -> Any:
-    if w.ndim == 1:
-        return lambda w: None
-    return lambda w: np.empty((PAIR, w.shape[0]))
+    return (lambda w: None) if w.ndim == 1 else (lambda w: np.empty((PAIR, w.shape[0])))
 
 
-# Two sides
+@overload(decide, **_verb)  # type: ignore[untyped-decorator]
+def _decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, s: Any, log: Any, k: Any) -> Any:
+    if targets.instance_class is Sides:
+        return lambda targets, X, order, t, rule, w, s, log, k: _decide_side(targets, X, order, t, rule, w, log, k)
+    return lambda targets, X, order, t, rule, w, s, log, k: _decide_machines(
+        targets, X, order, t, rule, w, s, log, k
+    )
+
+
+@overload(judge, **_verb)  # type: ignore[untyped-decorator]
+def _judge(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> Any:
+    if targets.instance_class is Sides:
+        return lambda targets, i, scores, rule, log, k: _judge_side(targets, i, scores[0], rule, log, k)
+    if targets.instance_class is Direct:
+        return lambda targets, i, scores, rule, log, k: _judge_direct(targets, i, scores, rule, log, k)
+    return lambda targets, i, scores, rule, log, k: _judge_machines(targets, i, scores, rule, log, k)
+
+
+@overload(moves, **_verb)  # type: ignore[untyped-decorator]
+def _moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
+    if targets.instance_class is Sides:
+        return lambda targets, i, log, k: (0, log.step[k] if targets.pull[i] > 0.0 else -log.step[k], 0, 0.0)
+    if targets.instance_class is Direct:
+        return lambda targets, i, log, k: (targets.code[i], log.step[k], log.machine[k], -log.step[k])
+    return lambda targets, i, log, k: (
+        log.machine[k],
+        log.step[k] * _side(targets, targets.code[i], log.machine[k]),
+        0,
+        0.0,
+    )
+
+
+# One machine
 
 
 @inline
-def _sides_decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
-    i = order[t]
+def _decide_side(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
     after = look_ahead(X, order, t)
-    f = dot(X, i, w, after) + w[-1]
+    return _judge_side(targets, order[t], dot(X, order[t], w, after) + w[-1], rule, log, k)
+
+
+@inline
+def _judge_side(targets: Any, i: Any, f: Any, rule: Any, log: Any, k: Any) -> int:
     if f - f != 0.0:
         return NOT_FINITE
     c = correction(rule, targets.pull[i], f)
@@ -111,31 +143,34 @@ def _sides_decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, l
     return k + 1
 
 
-@inline
-def _sides_step(targets: Any, i: Any, log: Any, k: Any) -> float:
-    return log.step[k] if targets.pull[i] > 0.0 else -log.step[k]
-
-
-# One vector a class
+# Several machines
 
 
 @inline
-def _rival(s: Any, y: Any, last_wins: Any) -> int:
+def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, s: Any, log: Any, k: Any) -> int:
+    scores = s[t % PAIR]
+    which = members(targets, targets.code[order[t]])
+    if which.size == scores.size:
+        dots_ahead(X, order, t, w, which, s)
+    else:
+        dots(X, order[t], w, which, look_ahead(X, order, t), scores)
+    for p in range(which.size):
+        scores[which[p]] += w[which[p], w.shape[1] - 1]
+    return judge(targets, order[t], scores, rule, log, k)
+
+
+@inline
+def _rival(scores: Any, y: Any, last_wins: Any) -> int:
     """Return the class other than y with the highest score; of equal ones the lowest, or the highest."""
     rival = 1 if y == 0 else 0
-    for c in range(rival + 1, s.size):
-        if c != y and (s[c] > s[rival] or (last_wins and s[c] == s[rival])):
+    for c in range(rival + 1, scores.size):
+        if c != y and (scores[c] > scores[rival] or (last_wins and scores[c] == scores[rival])):
             rival = c
     return rival
 
 
 @inline
-def _direct_decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, s: Any, log: Any, k: Any) -> int:
-    dots_ahead(X, order, t, w, targets.machines, s)
-    scores = s[t % PAIR]
-    for m in range(scores.size):
-        scores[m] += w[m, w.shape[1] - 1]
-    i = order[t]
+def _judge_direct(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
     y = targets.code[i]
     rival = _rival(scores, y, targets.last_wins)
     f = scores[y] - scores[rival]
@@ -153,141 +188,97 @@ def _direct_decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, 
 
 
 @inline
-def _direct_follow(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any, log: Any, k: Any) -> None:
-    renew(X, order, t, w, targets.code[order[t]], s)
-    renew(X, order, t, w, log.machine[k], s)
-
-
-@inline
-def _direct_recall(targets: Any, X: Any, i: Any, after: Any, w: Any, log: Any, k: Any) -> float:
-    own, rival = w[targets.code[i]], w[log.machine[k]]
-    return (dot(X, i, own, after) + own[-1]) - (dot(X, i, rival, after) + rival[-1])
-
-
-@inline
-def _direct_take(targets: Any, X: Any, i: Any, log: Any, k: Any, factor: Any, beta: Any, w: Any) -> None:
-    c = log.step[k] * factor
-    move(X, i, c, beta, w[targets.code[i]])
-    move(X, i, -c, beta, w[log.machine[k]])
-
-
-@inline
-def _direct_fits(targets: Any, X: Any, i: Any, log: Any, k: Any, factor: Any, beta: Any, w: Any) -> bool:
-    c = log.step[k] * factor
-    return fits(X, i, c, w[targets.code[i]], beta) and fits(X, i, -c, w[log.machine[k]], beta)
-
-
-@inline
-def _direct_prefetch(targets: Any, X: Any, i: Any, log: Any, k: Any, w: Any) -> None:
-    prefetch_weights(X, i, w[targets.code[i]])
-    prefetch_weights(X, i, w[log.machine[k]])
-
-
-# Machines side by side
-
-
-@inline
-def _machines_decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, s: Any, log: Any, k: Any) -> int:
-    i = order[t]
-    members, side = targets.members[targets.code[i]], targets.side[targets.code[i]]
-    if members.size == w.shape[0]:
-        dots_ahead(X, order, t, w, members, s)
-    else:
-        dots(X, i, w, members, look_ahead(X, order, t), s[t % PAIR])
-    for p in range(members.size):
-        m = members[p]
-        f = s[t % PAIR, m] + w[m, w.shape[1] - 1]
+def _judge_machines(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
+    which, side = targets.members[targets.code[i]], targets.side[targets.code[i]]
+    for p in range(which.size):
+        f = scores[which[p]]
         if f - f != 0.0:
             return NOT_FINITE
         c = correction(rule, side[p] * targets.weight[i], f)
         if c != 0.0:
             log.score[k] = f
             log.step[k] = abs(c)
-            log.machine[k] = m
+            log.machine[k] = which[p]
             k += 1
     return k
 
 
 @inline
-def _machines_follow(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any, log: Any, k: Any) -> None:
-    if targets.members.shape[1] == w.shape[0]:
-        renew(X, order, t, w, log.machine[k], s)
+def _side(targets: Any, y: Any, m: Any) -> float:
+    p = 0
+    while targets.members[y, p] != m:
+        p += 1
+    return targets.side[y, p]
+
+
+def members(targets: Targets, y: int) -> Any:
+    """Return the machines that learn from class y."""
+    raise TypeError("called from compiled loops only")
+
+
+@overload(members, **_verb)  # type: ignore[untyped-decorator]
+def _members(targets: Any, y: Any) -> Any:
+    if targets.instance_class is Direct:
+        return lambda targets, y: targets.machines
+    return lambda targets, y: targets.members[y]
+
+
+# What does not differ
 
 
 @inline
-def _machines_step(targets: Any, i: Any, log: Any, k: Any) -> float:
-    members, side = targets.members[targets.code[i]], targets.side[targets.code[i]]
-    p = 0
-    while members[p] != log.machine[k]:
-        p += 1
-    return log.step[k] * side[p]
+def take(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> None:
+    """Move the weights by mistake k, made on row i, times `factor`."""
+    m, c, m2, c2 = moves(targets, i, log, k)
+    move(X, i, c * factor, beta, machine(w, m))
+    if c2 != 0.0:
+        move(X, i, c2 * factor, beta, machine(w, m2))
 
 
-def _kind(targets: Any) -> Any:
-    return targets.instance_class
+@inline
+def would_fit(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> bool:
+    """Whether `take` would leave every weight finite."""
+    m, c, m2, c2 = moves(targets, i, log, k)
+    return fits(X, i, c * factor, machine(w, m), beta) and fits(X, i, c2 * factor, machine(w, m2), beta)
 
 
-@overload(decide, **_verb)  # type: ignore[untyped-decorator]
-def _decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, s: Any, log: Any, k: Any) -> Any:
-    if _kind(targets) is Sides:
-        return lambda targets, X, order, t, rule, w, s, log, k: _sides_decide(
-            targets, X, order, t, rule, w, log, k
-        )
-    if _kind(targets) is Direct:
-        return lambda targets, X, order, t, rule, w, s, log, k: _direct_decide(
-            targets, X, order, t, rule, w, s, log, k
-        )
-    return lambda targets, X, order, t, rule, w, s, log, k: _machines_decide(
-        targets, X, order, t, rule, w, s, log, k
-    )
+@inline
+def recall(targets: Any, X: Rows, i: int, after: int, w: Floats, log: Log, k: int) -> float:
+    """Return the score by which mistake k was one, at the present weights."""
+    m, _, m2, c2 = moves(targets, i, log, k)
+    own = machine(w, m)
+    f = dot(X, i, own, after) + own[-1]
+    if c2 != 0.0:
+        rival = machine(w, m2)
+        f -= dot(X, i, rival, after) + rival[-1]
+    return f
+
+
+@inline
+def prefetch_moved(targets: Any, X: Rows, i: int, log: Log, k: int, w: Floats) -> None:
+    """Ask memory for the weights that `take` moves."""
+    m, _, m2, c2 = moves(targets, i, log, k)
+    prefetch_weights(X, i, machine(w, m))
+    if c2 != 0.0:
+        prefetch_weights(X, i, machine(w, m2))
+
+
+def follow(targets: Targets, X: Rows, order: Any, t: int, w: Floats, s: Floats, log: Log, k: int) -> None:
+    """Bring scores known ahead of their visit up to date, once mistake k of the visit t has moved the weights."""
+    raise TypeError("called from compiled loops only")
 
 
 @overload(follow, **_verb)  # type: ignore[untyped-decorator]
 def _follow(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any, log: Any, k: Any) -> Any:
-    if _kind(targets) is Sides:
+    if targets.instance_class is Sides:
         return lambda targets, X, order, t, w, s, log, k: None
-    if _kind(targets) is Direct:
-        return lambda targets, X, order, t, w, s, log, k: _direct_follow(targets, X, order, t, w, s, log, k)
-    return lambda targets, X, order, t, w, s, log, k: _machines_follow(targets, X, order, t, w, s, log, k)
+    return lambda targets, X, order, t, w, s, log, k: _follow_machines(targets, X, order, t, w, s, log, k)
 
 
-@overload(recall, **_verb)  # type: ignore[untyped-decorator]
-def _recall(targets: Any, X: Any, i: Any, after: Any, w: Any, log: Any, k: Any) -> Any:
-    if _kind(targets) is Sides:
-        return lambda targets, X, i, after, w, log, k: dot(X, i, w, after) + w[-1]
-    if _kind(targets) is Direct:
-        return lambda targets, X, i, after, w, log, k: _direct_recall(targets, X, i, after, w, log, k)
-    return lambda targets, X, i, after, w, log, k: (
-        dot(X, i, w[log.machine[k]], after) + w[log.machine[k], w.shape[1] - 1]
-    )
-
-
-@overload(take, **_verb)  # type: ignore[untyped-decorator]
-def _take(targets: Any, X: Any, i: Any, log: Any, k: Any, factor: Any, beta: Any, w: Any) -> Any:
-    if _kind(targets) is Sides:
-        return lambda targets, X, i, log, k, factor, beta, w: move(
-            X, i, _sides_step(targets, i, log, k) * factor, beta, w
-        )
-    if _kind(targets) is Direct:
-        return lambda targets, X, i, log, k, factor, beta, w: _direct_take(targets, X, i, log, k, factor, beta, w)
-    return lambda targets, X, i, log, k, factor, beta, w: move(
-        X, i, _machines_step(targets, i, log, k) * factor, beta, w[log.machine[k]]
-    )
-
-
-@overload(would_fit, **_verb)  # type: ignore[untyped-decorator]
-def _would_fit(targets: Any, X: Any, i: Any, log: Any, k: Any, factor: Any, beta: Any, w: Any) -> Any:
-    if _kind(targets) is Direct:
-        return lambda targets, X, i, log, k, factor, beta, w: _direct_fits(targets, X, i, log, k, factor, beta, w)
-    return lambda targets, X, i, log, k, factor, beta, w: fits(
-        X, i, _machines_step(targets, i, log, k) * factor, w[log.machine[k]], beta
-    )
-
-
-@overload(prefetch_moved, **_verb)  # type: ignore[untyped-decorator]
-def _prefetch_moved(targets: Any, X: Any, i: Any, log: Any, k: Any, w: Any) -> Any:
-    if _kind(targets) is Sides:
-        return lambda targets, X, i, log, k, w: prefetch_weights(X, i, w)
-    if _kind(targets) is Direct:
-        return lambda targets, X, i, log, k, w: _direct_prefetch(targets, X, i, log, k, w)
-    return lambda targets, X, i, log, k, w: prefetch_weights(X, i, w[log.machine[k]])
+@inline
+def _follow_machines(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any, log: Any, k: Any) -> None:
+    if members(targets, targets.code[order[t]]).size == w.shape[0]:
+        m, _, m2, c2 = moves(targets, order[t], log, k)
+        renew(X, order, t, w, m, s)
+        if c2 != 0.0:
+            renew(X, order, t, w, m2, s)
