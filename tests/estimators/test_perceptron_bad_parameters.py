@@ -11,7 +11,7 @@ X = np.array([[1.0, 2], [-1, 0], [3, 1], [-2, 2]])
 Y = np.array([1, -1, 1, -1])
 
 BAD = {
-    "penalty": ["l2", "none"],
+    "penalty": ["l3", "none"],
     "fit_intercept": [1, "yes", None],
     "max_iter": [0, -1, 1.5, "3", None, True],
     "tol": ["a", np.nan, np.inf],

@@ -33,6 +33,7 @@ class OnlineLearning(LinearClassifier):
 
     average: bool
     multiclass: str
+    penalty: Any
     init: Any
     trace: Any
     zero: int
@@ -197,6 +198,7 @@ class OnlineLearning(LinearClassifier):
         rule, _ = self._rule_of_stream()
         changed = {
             "multiclass": self.multiclass != stream.multiclass,
+            "penalty": (self.penalty and settings.make_penalty(self)) != stream.penalty,
             "bias": rule.beta != stream.rule.beta,
             "tie": rule[3:] != stream.rule[3:],
             "zero": self.zero != self._zero,
@@ -236,6 +238,7 @@ class OnlineLearning(LinearClassifier):
             rule,
             multiclass=self.multiclass,
             zero=self.zero,
+            penalty=None if self.penalty is None else settings.make_penalty(self),
             classes=known,
             grows=grows,
             class_weight=settings.stream_weights(self),

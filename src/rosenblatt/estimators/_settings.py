@@ -16,6 +16,7 @@ from rosenblatt.learners.balance import Balance
 from rosenblatt.learners.order import Order, make_order
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.loops.rules import Rule, tie_shares
+from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Detail
 from rosenblatt.typing import Floats
@@ -23,10 +24,7 @@ from rosenblatt.typing import Floats
 
 def check_parameters(p: Any) -> None:
     """Require every parameter to be usable; nothing has been done by then."""
-    if p.penalty is not None:
-        raise ParameterError(
-            f"penalty={p.penalty!r} is not available in this version. Use penalty=None, the perceptron itself."
-        )
+    _check_penalty(p)
     for name in ("fit_intercept", "shuffle", "early_stopping", "warm_start", "average"):
         check_flag(name, getattr(p, name))
     if not isinstance(p.verbose, Integral) or p.verbose < 0:
@@ -56,6 +54,34 @@ def check_parameters(p: Any) -> None:
         isinstance(p.callbacks, list | tuple) and all(callable(callback) for callback in p.callbacks)
     ):
         raise ParameterError(f"callbacks={p.callbacks!r} must be a list of functions of a PassReport.")
+
+
+def _check_penalty(p: Any) -> None:
+    check_choice("penalty", p.penalty, (None, "l2", "l1", "elasticnet"))
+    check_number("alpha", p.alpha, least=0)
+    check_number("l1_ratio", p.l1_ratio, least=0)
+    if p.l1_ratio > 1:
+        raise ParameterError(f"l1_ratio={p.l1_ratio!r} must be a number from 0 to 1.")
+    if p.penalty is None:
+        return
+    if p.average:
+        raise ParameterError(
+            f"penalty={p.penalty!r} does not go with average=True. Use SoftMarginClassifier(solver='sgd'), or one "
+            "of the two."
+        )
+    check_number("eta0", p.eta0, above=0)
+    if make_penalty(p).keep <= 0.0:
+        raise ParameterError(
+            f"alpha={p.alpha!r} times eta0={p.eta0!r} is 1 or more, so that every visit would undo all before it. "
+            "Lower one of them."
+        )
+
+
+def make_penalty(p: Any) -> Penalty:
+    """Return how weights shrink with every visit: by scikit-learn's step η·α for its online rule."""
+    l1_share = {"l2": 0.0, "l1": 1.0, "elasticnet": float(p.l1_ratio)}[p.penalty]
+    step = float(p.eta0) * float(p.alpha)
+    return Penalty(keep=1.0 - (1.0 - l1_share) * step, rent=l1_share * step)
 
 
 def make_rule(p: Any, batch: Batch | None, found: float | None = None) -> tuple[Rule, float | None]:
@@ -123,7 +149,7 @@ def stream_weights(p: Any) -> dict[Any, float] | Balance:
 
 def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator) -> State:
     """Return the start that `init` names; "first" begins at zero and adds the first row later."""
-    state = State.zero(shape, average=p.average)
+    state = State.zero(shape, average=p.average, shrinks=p.penalty is not None)
     if p.init == "random":
         drawn = state.n_features + bool(p.fit_intercept and p.bias is not None)
         state.w[..., :drawn] = rng.standard_normal((*shape[:-1], drawn))
@@ -132,7 +158,7 @@ def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Stat
 
 def given_start(p: Any, shape: tuple[int, ...], coef_init: Any, intercept_init: Any) -> State:
     """Return the start that `coef_init` and `intercept_init` give; what is not given is zero."""
-    state = State.zero(shape, average=p.average)
+    state = State.zero(shape, average=p.average, shrinks=p.penalty is not None)
     if coef_init is not None:
         state.w[..., :-1] = _numbers("coef_init", coef_init, (*shape[:-1], shape[-1] - 1))
     if intercept_init is not None:

@@ -43,10 +43,12 @@ class Perceptron(OnlineLearning):
 
     Parameters
     ----------
-    penalty : None
-        Not available in this version.
+    penalty : {"l2", "l1", "elasticnet"} or None
+        Shrink the weights (not the bias) with every visit, by scikit-learn's steps for its online rule: before the
+        correction by the factor 1 − η·alpha ("l2"), after it by η·alpha towards zero ("l1"), or by both in the
+        shares 1 − l1_ratio and l1_ratio ("elasticnet"). Without averaging.
     alpha, l1_ratio : float
-        Of the penalty; without effect.
+        Of the penalty.
     fit_intercept : bool
         False means ``bias=None``.
     max_iter : int
@@ -240,6 +242,7 @@ class Perceptron(OnlineLearning):
                 rule=rule,
                 order=settings.resolve_order(self, batch.n_rows, drawn.seed, drawn.passes),
                 scheme=scheme,
+                penalty=None if self.penalty is None else settings.make_penalty(self),
                 zero=self.zero,
                 radius=radius,
                 start_at_first=self.init == "first" and not going_on and coef_init is None,
@@ -292,10 +295,9 @@ class Perceptron(OnlineLearning):
         intercept_init: Any,
     ) -> State:
         if going_on:
-            state = self._state.narrowed(self._width)
-            if self.average and state.u is None:
-                state = State(state.w, np.zeros_like(state.w))
-            return state if self.average else State(state.w, None, state.visits)
+            return self._state.narrowed(self._width).for_rule(
+                average=self.average, shrinks=self.penalty is not None
+            )
         if coef_init is not None or intercept_init is not None:
             return settings.given_start(self, shape, coef_init, intercept_init)
         return settings.start_from(self, shape, rng)

@@ -17,6 +17,7 @@ from rosenblatt.learners.start import begin_at
 from rosenblatt.learners.stopping import Plateau, StopReason, Tolerance, Validation
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State, overflowed
@@ -71,6 +72,8 @@ class Plan:
         The rows of each pass.
     scheme : Scheme
         How classes become hyperplanes.
+    penalty : Penalty or None
+        How weights shrink with every visit.
     zero : int
         The side of f = 0.
     radius : float or None
@@ -96,6 +99,7 @@ class Plan:
     rule: Rule
     order: Order
     scheme: Scheme
+    penalty: Penalty | None = None
     zero: int = -1
     radius: float | None = None
     start_at_first: bool = False
@@ -179,7 +183,7 @@ class _Fit:
             self.weight = np.where(self.held_out, 0.0, weight)
         self.start, self.state = start, start.copy()
         targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
-        self.visitor = Visitor(batch, targets, plan.rule, self.state, plan.screened)
+        self.visitor = Visitor(batch, targets, plan.rule, self.state, plan.screened, plan.penalty)
         self.recorder = Recorder(plan.trace)
         self.plateau = Plateau(batch.stored, plan.patience)
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
@@ -273,7 +277,7 @@ class _Fit:
             self.stuck = self.unseparated(visits)
             if self.stuck == 0:
                 return "separated"
-            if self.plan.order.settles or self.covers(visits):
+            if self.plan.penalty is None and (self.plan.order.settles or self.covers(visits)):
                 return "plateau"  # no visit will ever move the weights again
             self.stuck = 0
         if told_to_end:
@@ -299,13 +303,14 @@ class _Fit:
         """Count the rows that are not right, after a pass without a mistake.
 
         Such a pass leaves none if it visited every row, unless the rule lets ties pass that prediction
-        counts as wrong, or a label is chosen by the sums of several machines, each of which was right.
+        counts as wrong, a label is chosen by the sums of several machines, each of which was right, or weights
+        have shrunk since.
         """
         rule, scheme, codes = self.plan.rule, self.plan.scheme, self.batch.codes
         lenient = rule.tie_plus == rule.tie_minus == 0.0
-        if self.covers(visits) and not lenient and scheme.kind != "ovo":
+        if self.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None:
             return 0
-        last = LinearModel(self.state.w, scheme, self.batch.classes, self.plan.zero)
+        last = LinearModel(self.state.last(), scheme, self.batch.classes, self.plan.zero)
         scores = last.scores(self.batch)
         lead, positive = scheme.leads(scores, codes, self.plan.zero)
         tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
@@ -357,6 +362,7 @@ class _Fit:
             n_rows=self.batch.n_rows,
             n_features=self.batch.n_features,
             scheme=plan.scheme,
+            penalty=plan.penalty,
             classes=self.batch.classes,
             bias=plan.rule.beta,
             radius=plan.radius,

@@ -23,7 +23,8 @@ from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import learn_row, learn_row_by_machines
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Log, Targets
+from rosenblatt.loops.shrinking import Penalty
+from rosenblatt.loops.targets import Log, Sides, Targets
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.record import Trace
@@ -47,6 +48,8 @@ class Stream:
         How more than two classes are told apart.
     zero : int
         The side of f = 0.
+    penalty : Penalty or None
+        How weights shrink with every visit.
     classes : ndarray
         The labels known so far, sorted.
     grows : bool
@@ -75,6 +78,7 @@ class Stream:
         *,
         multiclass: str,
         zero: int,
+        penalty: Penalty | None,
         classes: NDArray[Any],
         grows: bool,
         class_weight: Mapping[Any, float] | Balance,
@@ -87,7 +91,7 @@ class Stream:
         self.mistakes = self.seen = 0
         self.recorder = Recorder(detail)
         self.recorder.begin_pass()
-        self.multiclass, self.zero = multiclass, zero
+        self.multiclass, self.zero, self.penalty = multiclass, zero, penalty
         self.class_weight, self.grows = class_weight, grows
         self._may_mirror = may_mirror
         self._know(classes)
@@ -163,6 +167,7 @@ class Stream:
             n_rows=self.seen,
             n_features=n_features,
             scheme=self.scheme,
+            penalty=self.penalty,
             classes=self.classes,
             bias=self.rule.beta,
             radius=self.radius,
@@ -172,6 +177,9 @@ class Stream:
     def learn_row(self, X: Rows, target: Target) -> None:
         """Visit one example: a matrix of one row, and what it is to be."""
         state = self.state
+        if self.penalty is not None:
+            self._learn_shrinking(X, target)
+            return
         if isinstance(target, float):
             score, correction = learn_row(X, target, self._plain_rule, state.w, state.u, state.visits)
             if score - score != 0.0:
@@ -208,9 +216,25 @@ class Stream:
         if not np.isfinite(self.state.hypothesis()).all():
             raise overflowed(self.state.visits)
 
+    def _learn_shrinking(self, X: Rows, target: Target) -> None:
+        """Visit one example by the loop for many, on a copy: it does not look whether weights stay finite."""
+        state = self.state.copy()
+        targets = Sides(np.array([target])) if isinstance(target, float) else target
+        visitor = Visitor(Features(X, 1, state.n_features), targets, self.rule, state, penalty=self.penalty)
+        (stretch,) = visitor.visit(np.zeros(1, np.uint64))
+        if not np.isfinite(state.hypothesis()).all():
+            raise overflowed(self.state.visits)
+        log = stretch.log
+        if isinstance(target, float):
+            log.machine[:] = target <= 0.0
+        self.recorder.add(Stretch(stretch.visits + np.uint64(self.seen), log, stretch.first))
+        self.mistakes += len(log.at)
+        self.state.become(state)
+        self.seen += 1
+
     def _learn(self, features: Features, codes: Ints, weight: Floats) -> None:
         targets = self.scheme.targets(codes, weight, self.zero)
-        visitor = Visitor(features, targets, self.rule, self.state, screened=False)
+        visitor = Visitor(features, targets, self.rule, self.state, screened=False, penalty=self.penalty)
         for stretch in visitor.visit(np.arange(features.n_rows, dtype=np.uint64)):
             log = stretch.log
             if self.scheme.kind == "binary":  # a mistake names its rival, should there come to be more than one

@@ -10,7 +10,9 @@ from rosenblatt.data.features import Features, require_finite
 from rosenblatt.learners.order import Visits
 from rosenblatt.learners.screening import Screening
 from rosenblatt.loops import passes, screen
+from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.loops.targets import Log, Machines, Sides, Targets
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.recorder import Stretch
@@ -35,14 +37,24 @@ class Visitor:
         Changed in place.
     screened : bool or None
         Whether to use the screen on dense data; None where it pays.
+    penalty : Penalty or None
+        How weights shrink with every visit.
     """
 
     def __init__(
-        self, features: Features, targets: Targets, rule: Rule, state: State, screened: bool | None = None
+        self,
+        features: Features,
+        targets: Targets,
+        rule: Rule,
+        state: State,
+        screened: bool | None = None,
+        penalty: Penalty | None = None,
     ) -> None:
         self.features, self.targets, self.rule, self.state = features, targets, rule, state
+        self.penalty = penalty
         state.orient(features.rows)
-        self._screening = Screening(features.rows, screened if isinstance(targets, Sides) else False)
+        plain = isinstance(targets, Sides) and penalty is None
+        self._screening = Screening(features.rows, screened if plain else False)
         self._shadow: screen.Shadow | None = None
         self._mistake_rate = 1.0
         values_a_row = max(1, features.stored // features.n_rows)
@@ -72,6 +84,11 @@ class Visitor:
         """Make the visits of a block; return the mistakes, the visits made and the rows read."""
         rows, targets, rule, state = self.features.rows, self.targets, self.rule, self.state
         w, u, t0 = state.w, state.u, state.visits
+        if self.penalty is not None:
+            k, made = train_shrinking(
+                rows, targets, block, rule, self.penalty, state.machines, state.shrunk_machines, log
+            )
+            return k, made, made
         if shadow is None and isinstance(rows, np.ndarray):
             k, made = passes.train(rows, targets, block, rule, w, u, t0, log)
             return k, made, made

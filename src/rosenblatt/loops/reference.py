@@ -45,6 +45,11 @@ def share_of_step(rule: Rule, y: int, f: Any) -> Any:
     return rule.tie_plus if y > 0 else rule.tie_minus
 
 
+def towards_zero(w: Any, rent: Any) -> Any:
+    """Move a weight towards zero, and not past it."""
+    return w - rent if w > rent else w + rent if w < -rent else 0 * w
+
+
 def train(
     X: Sequence[Sequence[Any]],
     y: Sequence[int],
@@ -53,10 +58,13 @@ def train(
     w: Sequence[Any] | None = None,
     b: Any = 0,
     weight: Sequence[Any] | None = None,
+    keep: Any = 1,
+    rent: Any = 0,
 ) -> Trained:
     """Visit the rows named by `order`, one after another, and correct every mistake.
 
-    The average is that of the hypotheses after each visit, the unchanged ones included.
+    The average is that of the hypotheses after each visit, the unchanged ones included. With a penalty every visit
+    also shrinks all weights: before the correction by the factor `keep`, after it by `rent` towards zero.
 
     Examples
     --------
@@ -71,10 +79,12 @@ def train(
     for visit, i in enumerate(order):
         f = sum(w_j * x_j for w_j, x_j in zip(w, X[i], strict=True)) + b
         step = rule.eta * share_of_step(rule, y[i], f) * (1 if weight is None else weight[i])
+        w = [keep * w_j for w_j in w]
         if step > 0:
             w = [w_j + step * y[i] * x_j for w_j, x_j in zip(w, X[i], strict=True)]
             b = b + step * y[i] * rule.beta
             mistakes.append(Mistake(visit, i, f, step))
+        w = [towards_zero(w_j, rent) for w_j in w]
         total_w = [t_j + w_j for t_j, w_j in zip(total_w, w, strict=True)]
         total_b, visits = total_b + b, visits + 1
     mean = [t_j / visits for t_j in total_w] if visits else list(w)
@@ -98,6 +108,8 @@ def train_direct(
     w: Sequence[Sequence[Any]],
     weight: Sequence[Any] | None = None,
     zero: int = -1,
+    keep: Any = 1,
+    rent: Any = 0,
 ) -> TrainedClasses:
     """Compare one vector a class (S-31): on a mistake the row is added to its own and taken from its rival's.
 
@@ -119,11 +131,13 @@ def train_direct(
         f = s[y[i]] - s[rival]
         side = 1 if y[i] > rival else -1
         step = rule.eta * share_of_step(rule, side, side * f) * (1 if weight is None else weight[i])
+        W = [[*(keep * w_j for w_j in w_c[:-1]), w_c[-1]] for w_c in W]
         if step > 0:
             for c, c_step in ((y[i], step), (rival, -step)):
                 moves = [*(c_step * x_j for x_j in X[i]), c_step * rule.beta]
                 W[c] = [w_j + move for w_j, move in zip(W[c], moves, strict=True)]
             mistakes.append(Mistake(visit, i, f, step, rival))
+        W = [[*(towards_zero(w_j, rent) for w_j in w_c[:-1]), w_c[-1]] for w_c in W]
         total = [[t + w_j for t, w_j in zip(t_c, w_c, strict=True)] for t_c, w_c in zip(total, W, strict=True)]
         visits += 1
     mean = [[t / visits for t in t_c] for t_c in total] if visits else W
@@ -155,13 +169,15 @@ def train_machines(
     sides: Sequence[Sequence[int]],
     w: Sequence[Sequence[Any]],
     weight: Sequence[Any] | None = None,
+    keep: Any = 1,
+    rent: Any = 0,
 ) -> TrainedClasses:
     """Train machines of two sides, one after another: each makes those visits of `order` that concern it."""
     weights, averages, mistakes = [], [], []
     for m, (side, start) in enumerate(zip(sides, w, strict=True)):
         labels = [side[c] or 1 for c in y]
         taking_part = [(1 if weight is None else weight[i]) * abs(side[c]) for i, c in enumerate(y)]
-        result = train(X, labels, order, rule, start[:-1], start[-1], taking_part)
+        result = train(X, labels, order, rule, start[:-1], start[-1], taking_part, keep, rent)
         weights.append([*result.w, result.b])
         averages.append([*result.average_w, result.average_b])
         mistakes += [mistake._replace(machine=m) for mistake in result.mistakes]

@@ -9,6 +9,7 @@ import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import Rows, oriented
+from rosenblatt.loops.shrinking import Shrunk
 from rosenblatt.typing import Floats
 
 
@@ -24,21 +25,36 @@ class State:
         When averaging, each correction so far times the visits before it, summed.
     visits : int
         The visits made so far.
+    shrunk : Shrunk or None
+        With a penalty, how far the weights have shrunk since they were written to `w` (`rosenblatt.loops.decay`).
     """
 
     w: Floats
     u: Floats | None = None
     visits: int = 0
+    shrunk: Shrunk | None = None
 
     @classmethod
-    def zero(cls, shape: tuple[int, ...], *, average: bool = False) -> State:
+    def zero(cls, shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False) -> State:
         """Return the start at the origin."""
-        return cls(np.zeros(shape), np.zeros(shape) if average else None)
+        shrunk = Shrunk(np.array([1.0, 0.0]), np.zeros(shape)) if shrinks else None
+        return cls(np.zeros(shape), np.zeros(shape) if average else None, shrunk=shrunk)
 
     @property
     def n_features(self) -> int:
         """The number of features."""
         return int(self.w.shape[-1]) - 1
+
+    @property
+    def machines(self) -> Floats:
+        """The weights as a matrix, a row a machine: a view, through which training changes them."""
+        return np.atleast_2d(self.w)
+
+    @property
+    def shrunk_machines(self) -> Shrunk:
+        """How far the weights have shrunk, a row a machine: views as well."""
+        assert self.shrunk is not None, "only weights under a penalty shrink"
+        return self.shrunk._replace(paid=np.atleast_2d(self.shrunk.paid))
 
     def copy(self) -> State:
         """Return a state that no longer shares its arrays with this one."""
@@ -48,18 +64,27 @@ class State:
         """Take the memory order in which the loops for `X` read weights."""
         self.w = oriented(self.w, X)
         self.u = None if self.u is None else oriented(self.u, X)
+        if self.shrunk is not None:
+            self.shrunk = self.shrunk._replace(paid=oriented(self.shrunk.paid, X))
 
     def become(self, other: State) -> None:
         """Take over the values of a state of the same shape."""
         np.copyto(self.w, other.w)
         if self.u is not None and other.u is not None:
             np.copyto(self.u, other.u)
+        if self.shrunk is not None and other.shrunk is not None:
+            np.copyto(self.shrunk.sums, other.shrunk.sums)
+            np.copyto(self.shrunk.paid, other.shrunk.paid)
         self.visits = other.visits
+
+    def last(self) -> Floats:
+        """Return the weights after the last visit, bias last."""
+        return self.w.copy(order="K") if self.shrunk is None else self.shrunk.weights(self.w)
 
     def hypothesis(self) -> Floats:
         """Return the weights to predict by, bias last: the last ones, or their average over the visits."""
         if self.u is None or self.visits == 0:
-            return self.w.copy(order="K")
+            return self.last()
         return self.w - self.u / self.visits
 
     def grown(self, n_features: int) -> State:
@@ -70,6 +95,22 @@ class State:
     def narrowed(self, n_features: int) -> State:
         """Return the same state over the first features only."""
         return self._each(lambda w: w[..., [*range(n_features), -1]])
+
+    def for_rule(self, *, average: bool, shrinks: bool) -> State:
+        """Return the state that training goes on from by a rule that averages, or shrinks weights, or neither.
+
+        An average that begins now is over the visits from now on.
+        """
+        begins = average and self.u is None
+        shrunk = self.shrunk
+        if shrinks != (shrunk is not None):
+            shrunk = Shrunk(np.array([1.0, 0.0]), np.zeros_like(self.w)) if shrinks else None
+        return State(
+            self.w if shrunk is self.shrunk else self.last(),
+            np.zeros_like(self.w) if begins else self.u if average else None,
+            0 if begins else self.visits,
+            shrunk,
+        )
 
     def mirrored(self) -> State:
         """Return the state that the opposite labels would have led to.
@@ -91,7 +132,9 @@ class State:
         return self._each(lambda w: np.insert(w, code, 0.0, axis=0))
 
     def _each(self, change: Callable[[Floats], Floats]) -> State:
-        return State(change(self.w), None if self.u is None else change(self.u), self.visits)
+        u = None if self.u is None else change(self.u)
+        shrunk = self.shrunk and Shrunk(self.shrunk.sums.copy(), np.abs(change(self.shrunk.paid)))
+        return State(change(self.w), u, self.visits, shrunk)
 
 
 def overflowed(visits: int) -> TrainingOverflowError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Mistakes
@@ -62,7 +63,7 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
         mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
         mistakes_per_pass=held["mistakes_per_pass"],
         visits_per_pass=held["visits_per_pass"],
-        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"])),
+        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), _shrunk(held)),
         n_rows=int(held["n_rows"]),
         n_features=int(held["n_features"]),
         scheme=Scheme(str(held["scheme"]), len(held["classes"])),  # type: ignore[arg-type]  # checked below
@@ -70,9 +71,14 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
         bias=float(held["bias"]),
         radius=float(held["radius"]) if "radius" in held else None,
         zero=int(held["zero"]),
+        penalty=Penalty(*map(float, held["penalty"])) if "penalty" in held else None,
     )
     _require_sound(trace)
     return trace
+
+
+def _shrunk(held: dict[str, Any]) -> Shrunk | None:
+    return Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
 
 
 def _require_sound(trace: Trace) -> None:
@@ -83,6 +89,9 @@ def _require_sound(trace: Trace) -> None:
         integers += [trace.mistakes.visit, trace.mistakes.index.astype(np.int64)]
         floats += [trace.mistakes.score, trace.mistakes.step]
     weights = [trace.start.w] if trace.start.u is None else [trace.start.w, trace.start.u]
+    if trace.start.shrunk is not None:
+        weights.append(trace.start.shrunk.paid)
+        floats.append(trace.start.shrunk.sums)
     scheme, n_classes = trace.scheme, len(trace.classes)
     sound = (
         all(array.dtype == np.int64 and array.ndim == 1 for array in integers)
@@ -124,6 +133,9 @@ def _write_npz(trace: Trace, path: Path) -> None:
     held |= {"start_w": trace.start.w, "start_visits": trace.start.visits}
     if trace.start.u is not None:
         held["start_u"] = trace.start.u
+    if trace.penalty is not None and trace.start.shrunk is not None:
+        sums, paid = trace.start.shrunk
+        held |= {"penalty": np.array(trace.penalty), "start_sums": sums, "start_paid": paid}
     if trace.radius is not None:
         held["radius"] = trace.radius
     with path.open("wb") as file:

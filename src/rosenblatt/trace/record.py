@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch, as_labelled
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
@@ -61,6 +63,8 @@ class Trace:
         The shape of the training data.
     scheme : Scheme
         How classes became hyperplanes.
+    penalty : Penalty or None
+        How weights shrank with every visit.
     classes : ndarray
         The labels; of two, that of the negative side first.
     bias : float
@@ -82,6 +86,7 @@ class Trace:
     bias: float
     radius: float | None = None
     zero: int = -1
+    penalty: Penalty | None = None
 
     def __repr__(self) -> str:
         passes = len(self.mistakes_per_pass)
@@ -175,22 +180,24 @@ class Trace:
             With ``coef``, ``intercept`` and ``predict``.
         """
         state = self.start.copy()
-        self._take(self._labelled(X, y, state), state, slice(None))
-        state.visits += int(self.visits_per_pass.sum())
+        visits = state.visits + int(self.visits_per_pass.sum())
+        self._take(self._labelled(X, y, state), state, slice(0, len(self)), visits)
         return self._model(state)
 
     def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
         """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates.
 
-        Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m).
+        Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m). Those that erred on one visit
+        moved at once, which counts as one update.
         """
         state = self.start.copy()
         data = self._labelled(X, y, state)
-        states = np.empty((len(self) + 1, *state.w.shape))
-        states[0] = state.w
-        for k in range(len(self)):
-            self._take(data, state, slice(k, k + 1))
-            states[k + 1] = state.w
+        moments, first = np.unique(self.visit, return_index=True)
+        states = np.empty((len(moments) + 1, *state.w.shape))
+        states[0] = state.last()
+        for k, part in enumerate(pairwise([*first.tolist(), len(self)])):
+            self._take(data, state, slice(*part), int(moments[k]) + 1)
+            states[k + 1] = state.last()
         return states[..., :-1], states[..., -1]
 
     def after_each_pass(self, X: Any, y: Any) -> list[LinearModel]:
@@ -199,8 +206,8 @@ class Trace:
         data = self._labelled(X, y, state)
         models, first = [], 0
         for mistakes, visits in zip(self.mistakes_per_pass, self.visits_per_pass, strict=True):
-            self._take(data, state, slice(first, first + int(mistakes)))
-            first, state.visits = first + int(mistakes), state.visits + int(visits)
+            self._take(data, state, slice(first, first + int(mistakes)), state.visits + int(visits))
+            first += int(mistakes)
             models.append(self._model(state))
         return models
 
@@ -251,7 +258,9 @@ class Trace:
     def _model(self, state: State) -> LinearModel:
         return LinearModel(state.hypothesis(), self.scheme, self.classes, self.zero)
 
-    def _take(self, data: _Labelled, state: State, part: slice) -> None:
+    def _take(self, data: _Labelled, state: State, part: slice, visits: int) -> None:
+        """Take some of the mistakes again, and let the state go on to a number of visits."""
+        from rosenblatt.loops.decay import idle, replay_shrinking
         from rosenblatt.loops.passes import replay
 
         mistakes = self._require_mistakes()
@@ -262,10 +271,18 @@ class Trace:
             np.ascontiguousarray(mistakes.machine[part]),
         )
         index = mistakes.index[part]
-        wrong = replay(data.rows, data.targets, index.astype(np.uint64), log, self.bias, state.w, state.u)
+        rows = index.astype(np.uint64)
+        if self.penalty is None:
+            wrong = replay(data.rows, data.targets, rows, log, self.bias, state.w, state.u)
+        else:
+            log = log._replace(at=log.at - state.visits)
+            shrinking = (self.penalty, state.machines, state.shrunk_machines)
+            wrong = replay_shrinking(data.rows, data.targets, rows, log, self.bias, *shrinking)
+            idle(visits - state.visits - int(log.at[-1] + 1 if len(log.at) else 0), *shrinking)
+        state.visits = visits
         if wrong >= 0:
             raise InputError(
-                f"This is not the data of the run: mistake {(part.start or 0) + wrong}, on row {index[wrong]}, "
+                f"This is not the data of the run: mistake {part.start + wrong}, on row {index[wrong]}, "
                 f"scored {float(log.score[wrong])!r} then and does not now. Pass the same X and y, in the same "
                 "order and type."
             )

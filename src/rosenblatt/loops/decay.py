@@ -1,0 +1,200 @@
+"""Training with a penalty: with every visit weights also shrink, whether it was a mistake or not (S-23, S-17).
+
+A visit scores its row; then all weights are multiplied by `keep` (the step of an l2 penalty); then the mistake, if
+it is one, is corrected; then every weight moves towards zero by `rent`, and stops there (the step of an l1
+penalty). The bias is not penalised.
+
+Touching every weight on every visit would make a sparse row as dear as a dense one. So w is not stored, but v with
+
+    w = scale · soft(v, total − paid),        soft(v, r) = sign(v) · max(|v| − r, 0).
+
+A visit multiplies `scale` by `keep` and adds rent / scale to `total`: two numbers. What a weight has paid is noted
+when a mistake moves it, and only then, so that the state depends on the mistakes and the number of visits alone: a
+record of the mistakes replays it, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.rows import dot, look_ahead
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.shrinking import Penalty, Shrunk
+from rosenblatt.loops.targets import Log, Targets
+from rosenblatt.loops.visits import judge, move, moves
+from rosenblatt.typing import Floats
+
+SMALLEST = 1e-9  # a scale below this is multiplied out, so that v stays of ordinary size
+
+_verb = {"strict": False, "jit_options": {"forceinline": True}}
+
+
+@inline
+def _soft(v: float, rent: float) -> float:
+    return v - rent if v > rent else v + rent if v < -rent else 0.0
+
+
+def rented_dot(X: Rows, i: int, v: Floats, paid: Floats, total: float) -> float:
+    """Return <soft(v, total − paid), x_i>, one value after another."""
+    raise TypeError("called from compiled loops only")
+
+
+def settle(X: Rows, i: int, v: Floats, paid: Floats, total: float) -> None:
+    """Let the weights that row i moves pay what they owe."""
+    raise TypeError("called from compiled loops only")
+
+
+@inline
+def _dense_rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> float:
+    f = 0.0
+    for j in range(X.shape[1]):
+        f += _soft(v[j], total - paid[j]) * X[i, j]
+    return f
+
+
+@inline
+def _sparse_rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> float:
+    f = 0.0
+    for p in range(X.indptr[i], X.indptr[i + np.uint64(1)]):
+        j = X.indices[p]
+        f += _soft(v[j], total - paid[j]) * X.data[p]
+    return f
+
+
+@inline
+def _dense_settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> None:
+    for j in range(X.shape[1]):
+        v[j] = _soft(v[j], total - paid[j])
+        paid[j] = total
+
+
+@inline
+def _sparse_settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> None:
+    for p in range(X.indptr[i], X.indptr[i + np.uint64(1)]):
+        j = X.indices[p]
+        v[j] = _soft(v[j], total - paid[j])
+        paid[j] = total
+
+
+@overload(rented_dot, **_verb)  # type: ignore[untyped-decorator]
+def _rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+    if isinstance(X, types.Array):
+        return lambda X, i, v, paid, total: _dense_rented_dot(X, i, v, paid, total)
+    return lambda X, i, v, paid, total: _sparse_rented_dot(X, i, v, paid, total)
+
+
+@overload(settle, **_verb)  # type: ignore[untyped-decorator]
+def _settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+    if isinstance(X, types.Array):
+        return lambda X, i, v, paid, total: _dense_settle(X, i, v, paid, total)
+    return lambda X, i, v, paid, total: _sparse_settle(X, i, v, paid, total)
+
+
+@inline
+def _score(X: Rows, i: int, after: int, penalty: Penalty, v: Any, paid: Any, sums: Any) -> float:
+    if penalty.rent == 0.0:
+        return sums[0] * dot(X, i, v, after) + v[-1]
+    return sums[0] * rented_dot(X, i, v, paid, sums[1]) + v[-1]
+
+
+@inline
+def _move(X: Rows, i: int, c: float, beta: float, penalty: Penalty, v: Any, paid: Any, sums: Any) -> None:
+    if penalty.rent != 0.0:
+        settle(X, i, v, paid, sums[1])
+    bias = v[-1] + c * beta
+    move(X, i, c / sums[0], 0.0, v)
+    v[-1] = bias
+
+
+@inline
+def _take(
+    targets: Any, X: Rows, i: int, log: Log, k: int, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
+) -> None:
+    m, c, m2, c2 = moves(targets, i, log, k)
+    _move(X, i, c, beta, penalty, w[m], shrunk.paid[m], shrunk.sums)
+    if c2 != 0.0:
+        _move(X, i, c2, beta, penalty, w[m2], shrunk.paid[m2], shrunk.sums)
+
+
+@inline
+def _multiply_out(w: Floats, shrunk: Shrunk) -> None:
+    scale, total = shrunk.sums[0], shrunk.sums[1]
+    for m in range(w.shape[0]):
+        for j in range(w.shape[1] - 1):
+            w[m, j] = scale * _soft(w[m, j], total - shrunk.paid[m, j])
+            shrunk.paid[m, j] = 0.0
+    shrunk.sums[0], shrunk.sums[1] = 1.0, 0.0
+
+
+@inline
+def _end_visit(penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
+    shrunk.sums[1] += penalty.rent / shrunk.sums[0]
+    if shrunk.sums[0] < SMALLEST:
+        _multiply_out(w, shrunk)
+
+
+@jit
+def train_shrinking(
+    X: Rows, targets: Targets, order: Any, rule: Rule, penalty: Penalty, w: Floats, shrunk: Shrunk, log: Log
+) -> tuple[int, int]:
+    """Visit the rows of `order` as `passes.train` does, while weights shrink; `w` is v, a row a machine."""
+    k = 0
+    scores = np.empty(w.shape[0])
+    for t in range(order.size):
+        after = look_ahead(X, order, t)
+        i = order[t]
+        for m in range(w.shape[0]):
+            scores[m] = _score(X, i, after, penalty, w[m], shrunk.paid[m], shrunk.sums)
+        end = judge(targets, i, scores, rule, log, k)
+        if end < 0:
+            return k, t
+        shrunk.sums[0] *= penalty.keep
+        while k < end:
+            log.at[k] = t
+            _take(targets, X, i, log, k, rule.beta, penalty, w, shrunk)
+            k += 1
+        _end_visit(penalty, w, shrunk)
+    return k, order.size
+
+
+@jit
+def replay_shrinking(
+    X: Rows, targets: Targets, index: Any, log: Log, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
+) -> int:
+    """Take logged steps again, in place, as `passes.replay` does; ``log.at`` counts visits from here."""
+    k, t = 0, 0
+    while k < index.size:
+        while t < log.at[k]:
+            shrunk.sums[0] *= penalty.keep
+            _end_visit(penalty, w, shrunk)
+            t += 1
+        end = k
+        while end < index.size and log.at[end] == t:
+            m, _, m2, c2 = moves(targets, index[end], log, end)
+            f = _score(X, index[end], index[end], penalty, w[m], shrunk.paid[m], shrunk.sums)
+            if c2 != 0.0:
+                f -= _score(X, index[end], index[end], penalty, w[m2], shrunk.paid[m2], shrunk.sums)
+            if f != log.score[end]:
+                return end
+            end += 1
+        shrunk.sums[0] *= penalty.keep
+        while k < end:
+            _take(targets, X, index[k], log, k, beta, penalty, w, shrunk)
+            k += 1
+        _end_visit(penalty, w, shrunk)
+        t += 1
+    return -1
+
+
+@jit
+def idle(visits: int, penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
+    """Let a number of visits without a mistake pass."""
+    for _ in range(visits):
+        shrunk.sums[0] *= penalty.keep
+        _end_visit(penalty, w, shrunk)
