@@ -20,6 +20,8 @@ WORKLOADS = {
     "D2": fits.dense_noisy,
     "D3": fits.dense_wide,
     "S1": fits.sparse_text,
+    "M1": fits.dense_classes,
+    "M2": fits.sparse_classes,
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,

@@ -1,9 +1,12 @@
-"""The dense sets; the sparse one is `rosenblatt.datasets.make_text`."""
+"""The sets; that of sparse rows in two classes is `rosenblatt.datasets.make_text`."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from rosenblatt.datasets import make_text
 from rosenblatt.typing import Floats, Ints
 
 
@@ -31,3 +34,26 @@ def gaussian(n: int, d: int, *, margin: float, noise: float = 0.0, seed: int = 0
         X[part] += margin * y[part, None] * w
     y[rng.random(n) < noise] *= -1
     return X, y
+
+
+def clusters(n: int, d: int, classes: int, *, spread: float, seed: int = 0) -> tuple[Floats, Ints]:
+    """Return normal clusters of standard normal centres, overlapping the more the larger their spread."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((classes, d))
+    y = rng.integers(classes, size=n)
+    X = rng.standard_normal((n, d))
+    X *= spread
+    X += centres[y]
+    return X, y
+
+
+def text_in_classes(n: int, d: int, classes: int, *, noise: float, seed: int = 0) -> tuple[Any, Ints]:
+    """Return sparse rows like text; each has the class whose random weights score it highest, but for noise.
+
+    Frequent words have larger weights, so that classes can be learned from fewer rows than there are words.
+    """
+    rng = np.random.default_rng(seed)
+    X = make_text(n, d, seed=seed).X
+    frequency = np.bincount(X.indices, minlength=d)
+    scores = X @ (rng.standard_normal((d, classes)) * frequency[:, None])
+    return X, np.argmax(scores + noise * scores.std() * rng.standard_normal(scores.shape), axis=1)

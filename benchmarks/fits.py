@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks import peers
 from benchmarks.comparison import AtLeast, Comparison
-from benchmarks.data import gaussian
+from benchmarks.data import clusters, gaussian, text_in_classes
 from benchmarks.timing import Setup, race, read_limit
 from rosenblatt import Perceptron
 from rosenblatt.datasets import make_text
@@ -23,6 +23,7 @@ SHUFFLED = {"shuffle": True, "random_state": 0}
 AVERAGED = {"shuffle": False, "average": True}
 PATIENT = {"n_iter_no_change": 1_000_000}  # only a separating hyperplane ends the run
 SKLEARN_SPARSE_BIAS = 0.01  # it scales the steps of the intercept by this where rows are sparse
+ONE_AGAINST_REST = {"multiclass": "ovr"}
 ALIKE = 0.05  # how far accuracies may lie apart where orders or precisions differ
 
 
@@ -85,6 +86,26 @@ def sparse_text(setup: Setup) -> Iterator[Comparison]:
     yield _fit(setup, "S1 averaged", data, AVERAGED, AtLeast(3.5))
     few = setup.rows(20_000)
     yield _fit_from_text(setup, "S1 tenth, from text", data.X[:few], data.y[:few], passes=5)
+
+
+def dense_classes(setup: Setup) -> Iterator[Comparison]:
+    """M1: five passes over ten classes; scikit-learn trains each against the rest."""
+    data = Data(*clusters(setup.rows(60_000), 784, 10, spread=9.0), {"max_iter": 5})
+    yield _fit(setup, "M1 f64", data, AS_STORED, AtLeast(12))
+    yield _fit(setup, "M1 f32", data.in_float32(), AS_STORED, AtLeast(12))
+    yield _fit(setup, "M1 one against the rest", replace(data, ours=data.ours | ONE_AGAINST_REST), AS_STORED, None)
+    yield _fit(setup, "M1 shuffled", data, SHUFFLED, None)
+    yield _fit(setup, "M1 averaged", data, AVERAGED, None)
+
+
+def sparse_classes(setup: Setup) -> Iterator[Comparison]:
+    """M2: five passes over twenty classes of rows like text."""
+    ours = {"max_iter": 5, "bias": SKLEARN_SPARSE_BIAS}
+    data = Data(*text_in_classes(setup.rows(50_000), 100_000, 20, noise=0.3), ours)
+    yield _fit(setup, "M2 f64", data, AS_STORED, AtLeast(4))
+    yield _fit(setup, "M2 one against the rest", replace(data, ours=ours | ONE_AGAINST_REST), AS_STORED, None)
+    yield _fit(setup, "M2 shuffled", data, SHUFFLED, None)
+    yield _fit(setup, "M2 averaged", data, AVERAGED, None)
 
 
 def _fit(setup: Setup, name: str, data: Data, params: dict[str, Any], target: AtLeast | None) -> Comparison:

@@ -35,7 +35,7 @@ def _run(scheme, X, y, weight, order, rule, layout, w, zero, average):
     targets = scheme.targets(np.asarray(y, np.int64), np.asarray(weight, float), zero)
     w = oriented(np.array(w, float), rows)
     u = np.zeros_like(w) if average else None
-    log = Log.room(len(order) * (targets.members.shape[1] if isinstance(targets, Machines) else 1))
+    log = Log.room(len(order) * (targets.members.shape[1] if isinstance(targets, Machines) else 1), len(w))
     order = np.asarray(order, np.uint64)
     in_the_loop = u if layout.startswith("dense") else None
     k, made = passes.train(rows, targets, order, rule, w, in_the_loop, 0, log)
@@ -85,7 +85,9 @@ def test_scores_of_several_machines_are_those_of_each(layout, d, machines):
     rows = rows_of(rng.normal(size=(13, d)) * (rng.random((13, d)) < 0.6), layout)
     w = rng.normal(size=(machines, d + 1))
     out = np.empty((13, machines))
-    passes.machine_scores(rows, oriented(w, rows), np.arange(machines), out)
+    passes.machine_scores(
+        rows, oriented(w, rows), np.arange(13), np.arange(machines), np.empty((2, machines)), out
+    )
     one = np.empty(13)
     for m in range(machines):
         passes.scores(rows, w[m].copy(), one)
@@ -140,7 +142,7 @@ def test_a_row_that_is_not_finite_stops_machines_before_it_does_harm(layout, kin
     rows, targets = rows_of(X, layout), scheme.targets(np.array([0, 1, 2, 0]), np.ones(4), -1)
     w = oriented(np.zeros(scheme.shape(2)), rows)
     before = oriented(np.zeros(scheme.shape(2)), rows)
-    _, made = passes.train(rows, targets, np.arange(4, dtype=np.uint64), Rule(), w, None, 0, Log.room(12))
-    passes.train(rows, targets, np.arange(at, dtype=np.uint64), Rule(), before, None, 0, Log.room(12))
+    _, made = passes.train(rows, targets, np.arange(4, dtype=np.uint64), Rule(), w, None, 0, Log.room(12, len(w)))
+    passes.train(rows, targets, np.arange(at, dtype=np.uint64), Rule(), before, None, 0, Log.room(12, len(w)))
     assert made == at
     assert w.tolist() == before.tolist()

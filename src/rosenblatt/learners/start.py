@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import take_step
 from rosenblatt.loops.targets import Log, Targets
@@ -15,8 +13,8 @@ def begin_at(
     state: State, X: Rows, row: int, targets: Targets, *, machines: Ints, step: float, beta: float
 ) -> None:
     """Add a first row to the start itself, as if each of `machines` had been wrong on it (S-10)."""
-    n = len(machines)
-    log = Log(np.zeros(n, np.int64), np.zeros(n), np.full(n, float(step)), machines.astype(np.int32))
+    log = Log.room(len(machines))
+    log.step[:], log.machine[:] = step, machines
     state.orient(X)
-    for k in range(n):
+    for k in range(len(machines)):
         take_step(X, targets, row, log, k, beta, state.w)

@@ -267,8 +267,7 @@ class Stream:
         self._codes = dict(zip(labels, codes, strict=True))
         balanced = isinstance(self.class_weight, Balance)
         self._targets = {} if balanced else {label: self._target(label, self._weight(label)) for label in labels}
-        self._log = Log.room(self.scheme.n_machines)
-        self._log.at[:] = 0
+        self._log = Log.room(self.scheme.n_machines, self.scheme.n_machines)
 
     def _target(self, label: Any, weight: float) -> Target:
         code = self._codes[label]

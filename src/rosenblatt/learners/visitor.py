@@ -60,7 +60,7 @@ class Visitor:
         values_a_row = max(1, features.stored // features.n_rows)
         self._mistakes_a_visit = targets.members.shape[1] if isinstance(targets, Machines) else 1
         self._block = max(1, min(BLOCK_MISTAKES // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
-        self._log = Log.room(0)
+        self._log = Log.room(0, len(state.machines))
 
     def visit(self, visits: Visits) -> Iterator[Stretch]:
         """Make the visits of one pass, and tell of them stretch by stretch."""
@@ -122,5 +122,5 @@ class Visitor:
 
     def _log_for(self, mistakes: int) -> Log:
         if len(self._log.at) < mistakes:
-            self._log = Log.room(mistakes)
+            self._log = Log.room(mistakes, len(self.state.machines))
         return self._log

@@ -10,16 +10,24 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
+# Loops own no array: what they work on outlives them in Python. Otherwise numba would count references to every
+# view on every visit, by calls that cost more than a short row. The price: loops neither make nor return arrays.
+COUNTS_NO_REFERENCES = {"_nrt": False}
+
+VERB = {"strict": False, "jit_options": COUNTS_NO_REFERENCES | {"forceinline": True}}
+"""How the implementations of a verb are compiled: one chosen by the types of its arguments, into each caller."""
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
     """Compile `function` with numba: cached on disk where there is a place for it, the GIL released."""
+    options = COUNTS_NO_REFERENCES | {"nogil": True, "error_model": "numpy"} | options
     try:
-        compiled = numba.njit(nogil=True, cache=True, error_model="numpy", **options)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's can be written to
-        compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+        compiled = numba.njit(**options)(function)
     return cast("Callable[P, T]", compiled)
 
 

@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 CACHE_LINE = 64
 FIRST_LEVEL, SECOND_LEVEL = 3, 2  # how near the processor what is asked for is to be brought
@@ -153,6 +154,36 @@ def prefetch(_context: Any, array: Any, at: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, at), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def machine(_context: Any, w: Any, m: Any) -> Any:
+    """Return the weights of machine m, a row of w; where there is one machine, w is its weights.
+
+    The same as ``w[m]``, for functions that count no references: numba lets them return no view of their own.
+    """
+    if w.ndim == 1:
+        return w(w, m), lambda context, builder, signature, args: args[0]
+    row_type = w.copy(ndim=1, layout="C" if w.layout == "C" else "A")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        matrix = context.make_array(w)(context, builder, args[0])
+        step, stride = cgutils.unpack_tuple(builder, matrix.strides, 2)
+        length = cgutils.unpack_tuple(builder, matrix.shape, 2)[1]
+        at = builder.mul(context.cast(builder, args[1], signature.args[1], types.intp), step)
+        row = context.make_array(row_type)(context, builder)
+        populate_array(
+            row,
+            data=cgutils.pointer_add(builder, matrix.data, at, return_type=matrix.data.type),
+            shape=[length],
+            strides=[stride],
+            itemsize=matrix.itemsize,
+            meminfo=None,
+            parent=None,
+        )
+        return row._getvalue()
+
+    return row_type(w, m), codegen
 
 
 def _prefetch(builder: Any, pointer: Any, level: int) -> None:

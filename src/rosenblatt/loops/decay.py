@@ -21,7 +21,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops._jit import VERB, inline, jit
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import dot, look_ahead
 from rosenblatt.loops.rules import Rule
@@ -31,8 +31,6 @@ from rosenblatt.loops.visits import judge, move, moves
 from rosenblatt.typing import Floats
 
 SMALLEST = 1e-9  # a scale below this is multiplied out, so that v stays of ordinary size
-
-_verb = {"strict": False, "jit_options": {"forceinline": True}}
 
 
 @inline
@@ -82,14 +80,14 @@ def _sparse_settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> None:
         paid[j] = total
 
 
-@overload(rented_dot, **_verb)  # type: ignore[untyped-decorator]
+@overload(rented_dot, **VERB)  # type: ignore[untyped-decorator]
 def _rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
     if isinstance(X, types.Array):
         return lambda X, i, v, paid, total: _dense_rented_dot(X, i, v, paid, total)
     return lambda X, i, v, paid, total: _sparse_rented_dot(X, i, v, paid, total)
 
 
-@overload(settle, **_verb)  # type: ignore[untyped-decorator]
+@overload(settle, **VERB)  # type: ignore[untyped-decorator]
 def _settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
     if isinstance(X, types.Array):
         return lambda X, i, v, paid, total: _dense_settle(X, i, v, paid, total)
@@ -145,7 +143,7 @@ def train_shrinking(
 ) -> tuple[int, int]:
     """Visit the rows of `order` as `passes.train` does, while weights shrink; `w` is v, a row a machine."""
     k = 0
-    scores = np.empty(w.shape[0])
+    scores = log.scores[0]
     for t in range(order.size):
         after = look_ahead(X, order, t)
         i = order[t]

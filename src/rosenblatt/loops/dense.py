@@ -12,10 +12,10 @@ import numpy as np
 
 from rosenblatt.loops._jit import inline
 from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, lanes_dots, prefetch
+from rosenblatt.loops.targets import PAIR
 
 WIDE = 32
 NARROW = 8
-PAIR = 2  # machines, and rows, whose dot products share each load
 
 _dot_wide = lanes_dot(WIDE)
 _dot_narrow = lanes_dot(NARROW)

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.loops._jit import jit
-from rosenblatt.loops.dense import PAIR
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Log, Targets
+from rosenblatt.loops.targets import PAIR, Log, Targets
 from rosenblatt.loops.visits import (
     correction,
     decide,
@@ -28,12 +27,12 @@ from rosenblatt.loops.visits import (
     move,
     prefetch_moved,
     recall,
-    room_for_scores,
     take,
     would_fit,
 )
 from rosenblatt.typing import Floats, Ints
 
+ONLY_ROW = np.zeros(1, np.uint64)
 NEAR = 2  # mistakes ahead whose places in u are asked for
 
 
@@ -47,15 +46,14 @@ def train(
     row or the weights are not, and nothing was done with it.
     """
     k = 0
-    s = room_for_scores(w)
     for t in range(order.size):
-        end = decide(targets, X, order, t, rule, w, s, log, k)
+        end = decide(targets, X, order, t, rule, w, log, k)
         if end < 0:
             return k, t
         while k < end:
             log.at[k] = t
             take(targets, X, order[t], log, k, 1.0, rule.beta, w)
-            follow(targets, X, order, t, w, s, log, k)
+            follow(targets, X, order, t, w, log, k)
             if u is not None:
                 take(targets, X, order[t], log, k, t0 + t, rule.beta, u)
             k += 1
@@ -108,14 +106,12 @@ def scores(X: Rows, w: Floats, out: Floats) -> None:
 
 
 @jit
-def machine_scores(X: Rows, w: Floats, machines: Ints, out: Floats) -> None:
-    """Write f_m(x_i) for every row i and machine m."""
-    order = np.arange(out.shape[0])
-    s = room_for_scores(w)
+def machine_scores(X: Rows, w: Floats, order: Any, machines: Ints, room: Floats, out: Floats) -> None:
+    """Write f_m(x_i) for every row i, all of which `order` names, and machine m; `room` is for two rows."""
     for i in range(order.size):
-        dots_ahead(X, order, i, w, machines, s)
+        dots_ahead(X, order, i, w, machines, room)
         for m in range(machines.size):
-            out[i, m] = s[i % PAIR, m] + w[m, w.shape[1] - 1]
+            out[i, m] = room[i % PAIR, m] + w[m, w.shape[1] - 1]
 
 
 @jit
@@ -153,7 +149,7 @@ def learn_row_by_machines(
 
     If a score is not finite, or a weight would not be, nothing is done and −1 returned.
     """
-    count = decide(targets, X, np.zeros(1, np.uint64), 0, rule, w, room_for_scores(w), log, 0)
+    count = decide(targets, X, ONLY_ROW, 0, rule, w, log, 0)
     for k in range(count):
         if not would_fit(targets, X, 0, log, k, 1.0, rule.beta, w):
             return -1

@@ -12,9 +12,8 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from rosenblatt.loops._jit import inline
+from rosenblatt.loops._jit import VERB, inline
 from rosenblatt.loops.dense import (
-    PAIR,
     dense_add,
     dense_dot,
     dense_dots,
@@ -33,11 +32,10 @@ from rosenblatt.loops.sparse import (
     sparse_prefetch_weights,
     sparse_square,
 )
+from rosenblatt.loops.targets import PAIR
 from rosenblatt.typing import Floats
 
 FAR = 4  # how many visits ahead a row is asked for
-
-_verb = {"strict": False, "jit_options": {"forceinline": True}}
 
 
 def dot(X: Rows, i: int, w: Floats, after: int) -> float:
@@ -93,14 +91,14 @@ def _is_dense(X: Any) -> bool:
     return isinstance(X, types.Array)
 
 
-@overload(dot, **_verb)  # type: ignore[untyped-decorator]
+@overload(dot, **VERB)  # type: ignore[untyped-decorator]
 def _dot(X: Any, i: Any, w: Any, after: Any) -> Any:
     if _is_dense(X):
         return lambda X, i, w, after: dense_dot(X, i, w)
     return lambda X, i, w, after: sparse_dot(X, i, w, after)
 
 
-@overload(dots, **_verb)  # type: ignore[untyped-decorator]
+@overload(dots, **VERB)  # type: ignore[untyped-decorator]
 def _dots(X: Any, i: Any, w: Any, which: Any, after: Any, out: Any) -> Any:
     if _is_dense(X):
         return lambda X, i, w, which, after, out: dense_dots(X, i, w, which, out)
@@ -135,7 +133,7 @@ def _pair_renew(X: Rows, order: Any, t: int, w: Any, m: int, out: Floats) -> Non
         out[1, m] = dense_dot(X, order[t + 1], w[m])
 
 
-@overload(dots_ahead, **_verb)  # type: ignore[untyped-decorator]
+@overload(dots_ahead, **VERB)  # type: ignore[untyped-decorator]
 def _dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> Any:
     if _is_dense(X):
         return lambda X, order, t, w, machines, out: _pair_dots_ahead(X, order, t, w, machines, out)
@@ -144,42 +142,42 @@ def _dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> 
     )
 
 
-@overload(renew, **_verb)  # type: ignore[untyped-decorator]
+@overload(renew, **VERB)  # type: ignore[untyped-decorator]
 def _renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
     if _is_dense(X):
         return lambda X, order, t, w, m, out: _pair_renew(X, order, t, w, m, out)
     return lambda X, order, t, w, m, out: None
 
 
-@overload(add, **_verb)  # type: ignore[untyped-decorator]
+@overload(add, **VERB)  # type: ignore[untyped-decorator]
 def _add(X: Any, i: Any, c: Any, w: Any) -> Any:
     if _is_dense(X):
         return lambda X, i, c, w: dense_add(X, i, c, w)
     return lambda X, i, c, w: sparse_add(X, i, c, w)
 
 
-@overload(fits, **_verb)  # type: ignore[untyped-decorator]
+@overload(fits, **VERB)  # type: ignore[untyped-decorator]
 def _fits(X: Any, i: Any, c: Any, w: Any, beta: Any) -> Any:
     if _is_dense(X):
         return lambda X, i, c, w, beta: np.isfinite(w[-1] + c * beta) and dense_fits(X, i, c, w)
     return lambda X, i, c, w, beta: np.isfinite(w[-1] + c * beta) and sparse_fits(X, i, c, w)
 
 
-@overload(square, **_verb)  # type: ignore[untyped-decorator]
+@overload(square, **VERB)  # type: ignore[untyped-decorator]
 def _square(X: Any, i: Any) -> Any:
     if _is_dense(X):
         return lambda X, i: dense_square(X, i)
     return lambda X, i: sparse_square(X, i)
 
 
-@overload(prefetch_row, **_verb)  # type: ignore[untyped-decorator]
+@overload(prefetch_row, **VERB)  # type: ignore[untyped-decorator]
 def _prefetch_row(X: Any, i: Any) -> Any:
     if _is_dense(X):
         return lambda X, i: dense_prefetch(X, i)
     return lambda X, i: sparse_prefetch(X, i)
 
 
-@overload(prefetch_weights, **_verb)  # type: ignore[untyped-decorator]
+@overload(prefetch_weights, **VERB)  # type: ignore[untyped-decorator]
 def _prefetch_weights(X: Any, i: Any, w: Any) -> Any:
     if _is_dense(X):
         return lambda X, i, w: None

@@ -214,7 +214,8 @@ def _refer(shadow: Shadow, i: int, pull: float, w: Floats) -> None:
 @jit
 def _set_anchor(shadow: Shadow, w: Floats) -> None:
     d = shadow.X.shape[1]
-    shadow.anchor[:d] = w[:d]
+    for j in range(d):
+        shadow.anchor[j] = w[j]
     shadow.anchor[d] = _norm_up(_square(w, d), d)
 
 

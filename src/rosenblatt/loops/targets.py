@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.typing import Floats, Ints
 
+PAIR = 2  # visits, and machines, that are scored together
+
 
 class Sides(NamedTuple):
     """Two classes, one machine: for each row its label ±1 times its weight."""
@@ -65,21 +67,21 @@ class Log(NamedTuple):
     """Room for the mistakes of a stretch of visits.
 
     For each the position in the order, the score before, the step taken and, of several machines, which one: in
-    `Direct` the class that the row was taken for.
+    `Direct` the class that the row was taken for. `scores` is where loops note the scores of two visits.
     """
 
     at: Ints
     score: Floats
     step: Floats
     machine: NDArray[np.int32]
+    scores: Floats
 
     @classmethod
-    def room(cls, mistakes: int) -> Log:
+    def room(cls, mistakes: int, machines: int = 1) -> Log:
         """Return an empty log; one machine writes no number, and so is number 0."""
-        return cls(
-            np.empty(mistakes, np.int64), np.empty(mistakes), np.empty(mistakes), np.zeros(mistakes, np.int32)
-        )
+        at, score, step = np.zeros(mistakes, np.int64), np.empty(mistakes), np.empty(mistakes)
+        return cls(at, score, step, np.zeros(mistakes, np.int32), np.empty((PAIR, machines)))
 
     def part(self, part: slice) -> Log:
         """Return some of the mistakes."""
-        return Log(self.at[part], self.score[part], self.step[part], self.machine[part])
+        return Log(self.at[part], self.score[part], self.step[part], self.machine[part], self.scores)

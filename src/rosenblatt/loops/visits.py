@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba.extending import overload
 
-from rosenblatt.loops._jit import inline
-from rosenblatt.loops.dense import PAIR
+from rosenblatt.loops._jit import VERB, inline
+from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Direct, Log, Sides, Targets
+from rosenblatt.loops.targets import PAIR, Direct, Log, Sides, Targets
 from rosenblatt.typing import Floats
 
 NOT_FINITE = -1
-
-_verb = {"strict": False, "jit_options": {"forceinline": True}}
 
 
 @inline
@@ -50,23 +47,8 @@ def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
 # What differs between kinds of targets
 
 
-def machine(w: Floats, m: int) -> Floats:
-    """Return the weights of machine m; where there is one, w is its weights."""
-    raise TypeError("called from compiled loops only")
-
-
-def room_for_scores(w: Floats) -> Floats:
-    """Return an array for the scores of two rows by all machines."""
-    raise TypeError("called from compiled loops only")
-
-
-def decide(
-    targets: Targets, X: Rows, order: Any, t: int, rule: Rule, w: Floats, s: Floats, log: Log, k: int
-) -> int:
-    """Score the visit t and log its mistakes from k on; return k plus their number, or NOT_FINITE.
-
-    `s` is room for scores, kept from one visit to the next.
-    """
+def decide(targets: Targets, X: Rows, order: Any, t: int, rule: Rule, w: Floats, log: Log, k: int) -> int:
+    """Score the visit t and log its mistakes from k on; return k plus their number, or NOT_FINITE."""
     raise TypeError("called from compiled loops only")
 
 
@@ -80,26 +62,14 @@ def moves(targets: Targets, i: int, log: Log, k: int) -> tuple[int, float, int, 
     raise TypeError("called from compiled loops only")
 
 
-@overload(machine, **_verb)  # type: ignore[untyped-decorator]
-def _machine(w: Any, m: Any) -> Any:
-    return (lambda w, m: w) if w.ndim == 1 else (lambda w, m: w[m])
-
-
-@overload(room_for_scores, **_verb)  # type: ignore[untyped-decorator]
-def _room_for_scores(w: Any) -> Any:
-    return (lambda w: None) if w.ndim == 1 else (lambda w: np.empty((PAIR, w.shape[0])))
-
-
-@overload(decide, **_verb)  # type: ignore[untyped-decorator]
-def _decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, s: Any, log: Any, k: Any) -> Any:
+@overload(decide, **VERB)  # type: ignore[untyped-decorator]
+def _decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> Any:
     if targets.instance_class is Sides:
-        return lambda targets, X, order, t, rule, w, s, log, k: _decide_side(targets, X, order, t, rule, w, log, k)
-    return lambda targets, X, order, t, rule, w, s, log, k: _decide_machines(
-        targets, X, order, t, rule, w, s, log, k
-    )
+        return lambda targets, X, order, t, rule, w, log, k: _decide_side(targets, X, order, t, rule, w, log, k)
+    return lambda targets, X, order, t, rule, w, log, k: _decide_machines(targets, X, order, t, rule, w, log, k)
 
 
-@overload(judge, **_verb)  # type: ignore[untyped-decorator]
+@overload(judge, **VERB)  # type: ignore[untyped-decorator]
 def _judge(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> Any:
     if targets.instance_class is Sides:
         return lambda targets, i, scores, rule, log, k: _judge_side(targets, i, scores[0], rule, log, k)
@@ -108,7 +78,7 @@ def _judge(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> An
     return lambda targets, i, scores, rule, log, k: _judge_machines(targets, i, scores, rule, log, k)
 
 
-@overload(moves, **_verb)  # type: ignore[untyped-decorator]
+@overload(moves, **VERB)  # type: ignore[untyped-decorator]
 def _moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
     if targets.instance_class is Sides:
         return lambda targets, i, log, k: (0, log.step[k] if targets.pull[i] > 0.0 else -log.step[k], 0, 0.0)
@@ -147,16 +117,12 @@ def _judge_side(targets: Any, i: Any, f: Any, rule: Any, log: Any, k: Any) -> in
 
 
 @inline
-def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, s: Any, log: Any, k: Any) -> int:
-    scores = s[t % PAIR]
-    which = members(targets, targets.code[order[t]])
-    if which.size == scores.size:
-        dots_ahead(X, order, t, w, which, s)
-    else:
-        dots(X, order[t], w, which, look_ahead(X, order, t), scores)
-    for p in range(which.size):
-        scores[which[p]] += w[which[p], w.shape[1] - 1]
-    return judge(targets, order[t], scores, rule, log, k)
+def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+    s = log.scores
+    score_visit(targets, X, order, t, w, s)
+    for m in range(w.shape[0]):
+        s[t % PAIR, m] += w[m, w.shape[1] - 1]
+    return judge(targets, order[t], s[t % PAIR], rule, log, k)
 
 
 @inline
@@ -211,16 +177,37 @@ def _side(targets: Any, y: Any, m: Any) -> float:
     return targets.side[y, p]
 
 
-def members(targets: Targets, y: int) -> Any:
-    """Return the machines that learn from class y."""
+def all_judge(targets: Targets) -> bool:
+    """Whether every machine learns from every row."""
     raise TypeError("called from compiled loops only")
 
 
-@overload(members, **_verb)  # type: ignore[untyped-decorator]
-def _members(targets: Any, y: Any) -> Any:
+@overload(all_judge, **VERB)  # type: ignore[untyped-decorator]
+def _all_judge(targets: Any) -> Any:
     if targets.instance_class is Direct:
-        return lambda targets, y: targets.machines
-    return lambda targets, y: targets.members[y]
+        return lambda targets: True
+    return lambda targets: targets.members.shape[0] == targets.members.shape[1]
+
+
+def score_visit(targets: Targets, X: Rows, order: Any, t: int, w: Floats, s: Floats) -> None:
+    """Write <w_m, x> of the visit t to ``s[t % 2]``, at least for the machines that learn from it."""
+    raise TypeError("called from compiled loops only")
+
+
+@overload(score_visit, **VERB)  # type: ignore[untyped-decorator]
+def _score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any:
+    if targets.instance_class is Direct:
+        return lambda targets, X, order, t, w, s: dots_ahead(X, order, t, w, targets.machines, s)
+    return lambda targets, X, order, t, w, s: _score_members(targets, X, order, t, w, s)
+
+
+@inline
+def _score_members(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> None:
+    if all_judge(targets):
+        dots_ahead(X, order, t, w, targets.members[0], s)
+    else:
+        which = targets.members[targets.code[order[t]]]
+        dots(X, order[t], w, which, look_ahead(X, order, t), s[t % PAIR])
 
 
 # What does not differ
@@ -263,22 +250,22 @@ def prefetch_moved(targets: Any, X: Rows, i: int, log: Log, k: int, w: Floats) -
         prefetch_weights(X, i, machine(w, m2))
 
 
-def follow(targets: Targets, X: Rows, order: Any, t: int, w: Floats, s: Floats, log: Log, k: int) -> None:
+def follow(targets: Targets, X: Rows, order: Any, t: int, w: Floats, log: Log, k: int) -> None:
     """Bring scores known ahead of their visit up to date, once mistake k of the visit t has moved the weights."""
     raise TypeError("called from compiled loops only")
 
 
-@overload(follow, **_verb)  # type: ignore[untyped-decorator]
-def _follow(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any, log: Any, k: Any) -> Any:
+@overload(follow, **VERB)  # type: ignore[untyped-decorator]
+def _follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> Any:
     if targets.instance_class is Sides:
-        return lambda targets, X, order, t, w, s, log, k: None
-    return lambda targets, X, order, t, w, s, log, k: _follow_machines(targets, X, order, t, w, s, log, k)
+        return lambda targets, X, order, t, w, log, k: None
+    return lambda targets, X, order, t, w, log, k: _follow_machines(targets, X, order, t, w, log, k)
 
 
 @inline
-def _follow_machines(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any, log: Any, k: Any) -> None:
-    if members(targets, targets.code[order[t]]).size == w.shape[0]:
+def _follow_machines(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> None:
+    if all_judge(targets):
         m, _, m2, c2 = moves(targets, order[t], log, k)
-        renew(X, order, t, w, m, s)
+        renew(X, order, t, w, m, log.scores)
         if c2 != 0.0:
-            renew(X, order, t, w, m2, s)
+            renew(X, order, t, w, m2, log.scores)

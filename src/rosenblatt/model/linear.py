@@ -12,6 +12,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.exceptions import ShapeError, TrainingOverflowError
 from rosenblatt.loops.layout import oriented
+from rosenblatt.loops.targets import PAIR
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.typing import Floats, Ints
 
@@ -67,7 +68,8 @@ class LinearModel:
             scores(features.rows, weights, out)
         else:
             out = np.empty((features.n_rows, len(weights)))
-            machine_scores(features.rows, weights, np.arange(len(weights)), out)
+            machines, room = np.arange(len(weights)), np.empty((PAIR, len(weights)))
+            machine_scores(features.rows, weights, np.arange(features.n_rows), machines, room, out)
         # A score is finite only if its row is: checking the scores replaces checking n × d values.
         finite = np.isfinite(out)
         if not finite.all():

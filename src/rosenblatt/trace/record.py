@@ -269,6 +269,7 @@ class Trace:
             mistakes.score[part],
             np.ascontiguousarray(mistakes.step[part]),
             np.ascontiguousarray(mistakes.machine[part]),
+            np.empty((0, 0)),  # no room for scores: a replay compares one at a time
         )
         index = mistakes.index[part]
         rows = index.astype(np.uint64)
