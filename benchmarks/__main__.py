@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME ...] [--repeats N] [--quick] [--markdown] [--json FILE]``."""
+"""``python -m benchmarks [NAME ...] [--repeats N] [--quick] [--data DIR] [--markdown] [--json FILE]``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import fits, prediction, report, single, startup
+from benchmarks import fits, prediction, report, single, spam, startup
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -22,6 +22,7 @@ WORKLOADS = {
     "S1": fits.sparse_text,
     "M1": fits.dense_classes,
     "M2": fits.sparse_classes,
+    "SMS": spam.sms,
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,
@@ -34,7 +35,8 @@ def main() -> None:
     if unknown := set(arguments.names) - set(WORKLOADS):
         parser.error(f"no workload is called {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
     warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of passes is meant
-    comparisons = list(_run(arguments.names or list(WORKLOADS), Setup(arguments.repeats, arguments.quick)))
+    setup = Setup(arguments.repeats, arguments.quick, arguments.data)
+    comparisons = list(_run(arguments.names or list(WORKLOADS), setup))
     write = report.print_markdown if arguments.markdown else report.print_table
     write(comparisons, quick=arguments.quick)
     if arguments.json:
@@ -57,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns each contestant gets")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows: to try the suite, not to quote")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data, for SMS")
     parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save every measurement")
     return parser

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -24,10 +25,13 @@ class Setup:
         The turns each contestant gets.
     quick
         Whether to cut the data to a tenth of its rows.
+    data
+        A folder of real data, if there is one.
     """
 
     repeats: int
     quick: bool
+    data: Path | None = None
 
     def rows(self, n: int) -> int:
         """Return how many rows to take of `n`."""
