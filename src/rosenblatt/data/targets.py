@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.reals import first_masked
+from rosenblatt.data.sparse import is_sparse
 from rosenblatt.exceptions import LabelError, ShapeError
 
 __all__ = ["is_column", "missing_label", "object_array", "one_a_row"]
@@ -27,6 +28,11 @@ def one_a_row(y: Any, n_rows: int) -> NDArray[Any]:
         labels = _from_sequence(y)
     elif isinstance(y, np.ndarray):
         labels = _from_array(y)
+    elif is_sparse(y):
+        raise LabelError(
+            "y is a sparse matrix, which holds several labels a row or none. Multilabel targets are not "
+            "supported: learn one column of y at a time, as a dense array."
+        )
     else:
         labels = _from_series(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
