@@ -126,6 +126,16 @@ class Scheme:
         own = side[codes]
         return own * np.take_along_axis(scores, members[codes], axis=1), own > 0.0
 
+    def can_err(self, codes: Ints, machine: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say of rows of some classes whether the machine named beside each can be wrong on them."""
+        match self.kind:
+            case "direct":
+                return np.asarray(machine != codes)
+            case "ovo":
+                return np.asarray((np.array(self.pairs)[machine] == codes[:, None]).any(axis=1))
+            case _:
+                return np.ones(len(codes), np.bool_)
+
     def lead_of_mistakes(self, score: Floats, machine: NDArray[Any], codes: Ints) -> Floats:
         """Return how right each of some mistakes was, from its score, its machine and the class of its row."""
         match self.kind:

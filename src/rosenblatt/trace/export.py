@@ -101,6 +101,7 @@ def _require_sound(trace: Trace) -> None:
         and trace.n_features >= 1
         and all(array.dtype == np.float64 and array.shape == scheme.shape(trace.n_features) for array in weights)
         and len(trace.mistakes_per_pass) == len(trace.visits_per_pass)
+        and bool((trace.mistakes_per_pass >= 0).all())
         and bool((trace.mistakes_per_pass <= trace.visits_per_pass * scheme.n_machines).all())
     )
     if sound and trace.mistakes is not None:

@@ -25,6 +25,8 @@ from rosenblatt.typing import Floats, Ints
 class CompressedSet(NamedTuple):
     """The rows a run made mistakes on, and the visits that train the same model from them.
 
+    A class without a mistake is there with one row, which is not visited.
+
     ``Perceptron(order=order, bias=bias, max_iter=1)``, with the start and learning rate of the run, makes a
     mistake on every visit and ends with the weights of the run, bit for bit. If the run separated its data,
     these few rows therefore lead to zero errors on all of it (Z, corollary 2.4.4).
@@ -38,9 +40,10 @@ class CompressedSet(NamedTuple):
 
 
 class _Labelled(NamedTuple):
-    """Rows and what the loops are told of their labels."""
+    """Rows, the class of each, and what the loops are told of it."""
 
     rows: Rows
+    codes: Ints
     targets: Targets
 
 
@@ -218,6 +221,9 @@ class Trace:
             raise InputError("This run made no mistake, so no row was needed: its start is its model.")
         _, first = np.unique(self.visit, return_index=True)  # several machines may err on one visit
         rows, order = np.unique(self.index[first], return_inverse=True)
+        # A class without a mistake is still one to be told apart: a row that is never visited stands for it.
+        for code in np.setdiff1d(np.arange(len(self.classes)), batch.codes[rows]):
+            rows = np.append(rows, np.flatnonzero(batch.codes == code)[:1])
         few = batch.take(rows)
         return CompressedSet(few.native(), self.classes[few.codes], order.astype(np.int64), rows, self.bias)
 
@@ -253,7 +259,9 @@ class Trace:
         """Return the training data as the loops read it, and bring the state in the order they need."""
         batch = self._batch(X, y)
         state.orient(batch.rows)
-        return _Labelled(batch.rows, self.scheme.targets(batch.codes, np.ones(batch.n_rows), self.zero))
+        # A stream takes one class alone for the positive one until the other is met.
+        codes = batch.codes + int(len(self.classes) == 1)
+        return _Labelled(batch.rows, codes, self.scheme.targets(codes, np.ones(batch.n_rows), self.zero))
 
     def _model(self, state: State) -> LinearModel:
         return LinearModel(state.hypothesis(), self.scheme, self.classes, self.zero)
@@ -272,6 +280,12 @@ class Trace:
             np.empty((0, 0)),  # no room for scores: a replay compares one at a time
         )
         index = mistakes.index[part]
+        strange = np.flatnonzero(~self.scheme.can_err(data.codes[index], log.machine))
+        if strange.size:  # a loop would look for the machine among those of the class, and past their end
+            raise InputError(
+                f"This is not the data of the run: mistake {part.start + strange[0]}, on row "
+                f"{index[strange[0]]}, cannot be one on a row of that label. Pass the y of the run."
+            )
         rows = index.astype(np.uint64)
         if self.penalty is None:
             wrong = replay(data.rows, data.targets, rows, log, self.bias, state.w, state.u)
