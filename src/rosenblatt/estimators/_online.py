@@ -231,7 +231,12 @@ class OnlineLearning(LinearClassifier):
         if fitted:
             _require_same(classes, self._classes)
         known = self._classes if fitted else _declared(classes)
-        shape = Scheme.of(self.multiclass, len(known)).shape(n_features)
+        scheme = Scheme.of(self.multiclass, len(known))
+        if fitted and scheme != self._scheme:
+            raise ParameterError(
+                f"multiclass={self.multiclass!r} cannot go on from {self._scheme.kind!r}. Use a new estimator."
+            )
+        shape = scheme.shape(n_features)
         state = self._state.copy() if fitted else settings.start_from(self, shape, generator(self.random_state))
         return Stream(
             state,
