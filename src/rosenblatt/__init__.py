@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rosenblatt import exceptions as exceptions
     from rosenblatt import geometry as geometry
     from rosenblatt import plot as plot
+    from rosenblatt import testing as testing
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.trace.curve import exact_curve as exact_curve
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "exceptions", "geometry", "plot")
+_MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
     "Perceptron": "rosenblatt.estimators.perceptron",
     "Trace": "rosenblatt.trace.record",
@@ -37,6 +38,7 @@ __all__ = [
     "exceptions",
     "geometry",
     "plot",
+    "testing",
 ]
 
 

@@ -1,0 +1,89 @@
+"""What the checks train on, and how they compare what comes of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from unittest import SkipTest
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from rosenblatt.typing import Floats, Ints
+
+ATTRIBUTES = ("coef_", "intercept_", "n_mistakes_", "t_")
+
+
+class Sample(NamedTuple):
+    """Rows and labels 0, 1, …, not separable, so that training has something to do to the end."""
+
+    X: Floats
+    y: Ints
+
+
+def samples(estimator: Any, *, dyadic: bool = False) -> list[Sample]:
+    """Return a sample of two classes, and one of four if the estimator takes more than two.
+
+    Sums of `dyadic` values are exact in any order; the others round.
+    """
+    several = get_tags(estimator).classifier_tags.multi_class
+    return [_sample(K, dyadic=dyadic) for K in ((2, 4) if several else (2,))]
+
+
+def _sample(n_classes: int, *, dyadic: bool) -> Sample:
+    rng = np.random.default_rng(n_classes)
+    y = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=40)])
+    X = rng.standard_normal((n_classes, 5))[y] + rng.standard_normal((len(y), 5))
+    X[np.abs(X) < 0.3] = 0.0
+    return Sample(np.round(4 * X) / 4 if dyadic else X, y)
+
+
+def trained(estimator: Any, X: Any, y: Any, **parameters: Any) -> Any:
+    """Train a copy, by other parameters where it has such."""
+    known = estimator.get_params()
+    copy = clone(estimator).set_params(**{name: value for name, value in parameters.items() if name in known})
+    return copy.fit(X, y)
+
+
+def require(what: bool, otherwise: str) -> None:
+    """Require something; also where Python leaves out its own asserts."""
+    if not what:
+        raise AssertionError(otherwise)
+
+
+def require_ability(estimator: Any, name: str) -> None:
+    """Skip a check where the estimator lacks a method."""
+    if not hasattr(estimator, name):
+        raise SkipTest(f"it has no {name}")
+
+
+def told(model: Any, X: Any) -> dict[str, NDArray[Any]]:
+    """Return all that a trained estimator says of itself and of some rows."""
+    methods = [name for name in ("predict", "decision_function") if hasattr(model, name)]
+    held = {name: np.asarray(getattr(model, name)(X)) for name in methods}
+    return held | {name: np.asarray(getattr(model, name)) for name in ATTRIBUTES if hasattr(model, name)}
+
+
+def require_same(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]], what: str) -> None:
+    """Require two of what `told` returns to be the same, bit for bit."""
+    require(one.keys() == other.keys(), f"{what}: {sorted(one)} are told of one, {sorted(other)} of the other")
+    for name, here in one.items():
+        there = other[name]
+        if here.dtype == object or there.dtype == object:
+            same = here.tolist() == there.tolist()
+        else:
+            same = (here.shape, here.dtype) == (there.shape, there.dtype) and here.tobytes() == there.tobytes()
+        require(same, f"{what}: {name} differs, {_difference(here, there)}")
+
+
+def _difference(here: NDArray[Any], there: NDArray[Any]) -> str:
+    if here.shape != there.shape:
+        return f"shape {here.shape} against {there.shape}"
+    if here.dtype != there.dtype:
+        return f"type {here.dtype} against {there.dtype}"
+    at = np.argwhere(here != there)
+    if not len(at):
+        return "by a sign of zero"
+    place = tuple(at[0].tolist())
+    return f"in {len(at)} of {here.size} values, first at {place}: {here[place]!r} against {there[place]!r}"

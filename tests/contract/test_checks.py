@@ -1,0 +1,231 @@
+"""Every classifier of the package passes the public checks, and each check can fail."""
+
+import inspect
+from unittest import SkipTest
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import Ridge
+
+import rosenblatt as rb
+from rosenblatt.model.state import State
+from rosenblatt.testing import CheckFailed, check_estimator, checks
+from rosenblatt.testing.suite import CHECKS
+
+CLASSIFIERS = {
+    name: value
+    for name in rb.__all__
+    if inspect.isclass(value := getattr(rb, name)) and issubclass(value, ClassifierMixin)
+}
+
+VARIANTS = {
+    "Perceptron": [
+        {},
+        {"average": True, "eta0": 0.3},
+        {"multiclass": "ovr", "order": "cyclic"},
+        {"multiclass": "ovo", "margin": 1.0},
+        {"bias": "radius", "radius": 10.0, "tie": "half", "zero": 1},
+        {"init": "first", "bias": None, "class_weight": {1: 0.5}},
+        {"class_weight": "balanced", "order": "random"},
+        {"early_stopping": True},
+    ],
+}
+"""Constructor arguments worth checking; an estimator that is not listed is checked with none."""
+
+INAPPLICABLE: dict[str, dict[str, str]] = {}
+"""For a classifier, the checks it need not pass, with the reason."""
+
+
+def _cases():
+    for name, kind in CLASSIFIERS.items():
+        for parameters in VARIANTS.get(name, [{}]):
+            estimator = kind(**parameters)
+            for check_name, check in checks(estimator, skip=INAPPLICABLE.get(name)):
+                yield pytest.param(check, id=f"{estimator!r}-{check_name}".replace("\n", ""))
+
+
+@pytest.mark.parametrize("check", list(_cases()))
+def test_every_classifier(check):
+    check()
+
+
+def test_every_classifier_is_found_and_every_table_is_of_one():
+    assert "Perceptron" in CLASSIFIERS
+    assert VARIANTS.keys() | INAPPLICABLE.keys() <= CLASSIFIERS.keys()
+
+
+class _Backwards(rb.Perceptron):
+    """Visits the rows of a chunk from the last to the first."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        return super().partial_fit(X[::-1], y[::-1], classes, sample_weight)
+
+
+class _SparseIsDifferent(rb.Perceptron):
+    """Takes smaller steps on sparse rows."""
+
+    def fit(self, X, y, **given):
+        self.eta0 = 0.5 if issparse(X) else 1.0
+        return super().fit(X, y, **given)
+
+
+class _Widens(rb.Perceptron):
+    """Makes a float64 copy, which trains the same bits."""
+
+    def fit(self, X, y, **given):
+        return super().fit(np.array(X, np.float64) if isinstance(X, np.ndarray) else X, y, **given)
+
+
+class _Narrows(rb.Perceptron):
+    """Sums float32 in float32."""
+
+    def decision_function(self, X):
+        f = super().decision_function(X)
+        return f.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else f
+
+
+class _Embellishes(rb.Perceptron):
+    """Shows other weights than it trained."""
+
+    @property
+    def coef_(self):
+        return 2 * super().coef_
+
+
+class _DrawsAnew(rb.Perceptron):
+    """Trains by another order each time."""
+
+    def fit(self, X, y, **given):
+        self.random_state += 1
+        return super().fit(X, y, **given)
+
+
+class _Rounds(rb.Perceptron):
+    """Keeps its weights in a file as float32."""
+
+    def __getstate__(self):
+        held = super().__getstate__()
+        if "_state" in held:
+            held = held | {"_state": State(held["_state"].w.astype(np.float32).astype(float))}
+        return held
+
+
+class _Centres(rb.Perceptron):
+    """Centres the columns where they lie."""
+
+    def fit(self, X, y, **given):
+        if isinstance(X, np.ndarray) and X.flags.writeable:
+            X -= X.mean(axis=0)
+        return super().fit(X, y, **given)
+
+
+class _Counts(rb.Perceptron):
+    """Takes labels for numbers."""
+
+    def fit(self, X, y, **given):
+        weight = np.abs(y) + 1.0 if np.asarray(y).dtype.kind in "if" else None
+        return super().fit(X, y, sample_weight=weight)
+
+
+class _Borrows(rb.Perceptron):
+    """Scales the columns where they lie, and scales them back."""
+
+    def fit(self, X, y, **given):
+        if isinstance(X, np.ndarray):
+            X *= 2.0
+            X /= 2.0
+        return super().fit(X, y, **given)
+
+
+class _NotesTooSoon(rb.Perceptron):
+    """Changes before it knows whether it can learn."""
+
+    def fit(self, X, y, **given):
+        self.rows_ = len(X)
+        return super().fit(X, y, **given)
+
+
+class _Forgives(rb.Perceptron):
+    """Takes NaN for zero."""
+
+    def predict(self, X):
+        return super().predict(np.nan_to_num(X) if isinstance(X, np.ndarray) and X.dtype.kind == "f" else X)
+
+
+class _ForgetsNames(rb.Perceptron):
+    """Reads frames as arrays."""
+
+    def fit(self, X, y, **given):
+        return super().fit(X if issparse(X) else np.asarray(X), y, **given)
+
+    def predict(self, X):
+        return super().predict(X if issparse(X) else np.asarray(X))
+
+    def decision_function(self, X):
+        return super().decision_function(X if issparse(X) else np.asarray(X))
+
+
+BROKEN = [
+    ("check_stream", _Backwards, "chunks against all rows at once: .* differs"),
+    ("check_sparse", _SparseIsDifferent, "csr_array .* differs"),
+    ("check_float32", _Widens, "they were copied"),
+    ("check_float32", _Narrows, "decision_function differs, type float32 against float64"),
+    ("check_replay", _Embellishes, "the replay against the fit: coef_ differs, in .* first at"),
+    ("check_refit", _DrawsAnew, "against the first.* differs"),
+    ("check_pickle", _Rounds, "pickled against the original: .* differs"),
+    ("check_inputs_left_alone", _Centres, "X was changed"),
+    ("check_labels", _Counts, "labels .* against 0, 1, …: .* differs"),
+    ("check_memory", _Borrows, "read-only"),
+    ("check_errors", _NotesTooSoon, "fit with .* changed the estimator, before training"),
+    ("check_errors", _Forgives, "predict with nan was taken, after a fit"),
+    ("check_names", _ForgetsNames, "feature_names_in_|no feature names|were taken"),
+]
+
+
+@pytest.mark.parametrize(("name", "broken", "message"), BROKEN)
+def test_each_check_can_fail(name, broken, message):
+    check = dict(checks(broken()))[name]
+    with pytest.raises(CheckFailed, match=f"^{broken.__name__} fails {name}: ") as caught:
+        check()
+    caught.match(message)
+
+
+def test_the_first_check_that_fails_ends_the_suite():
+    with pytest.raises(CheckFailed, match="_Backwards fails check_stream"):
+        check_estimator(_Backwards())
+
+
+def test_each_check_has_an_estimator_that_fails_it():
+    assert {name for name, *_ in BROKEN} == {check.__name__ for check in CHECKS}
+    assert all(check.__doc__ and check.__doc__.endswith(".") for check in CHECKS)
+
+
+def test_what_an_estimator_lacks_is_skipped_with_a_reason():
+    skip = {"check_errors": "it takes anything", "check_names": "it looks at no names"}
+    outcomes = check_estimator(DummyClassifier(), skip=skip)
+    reasons = {outcome.name: outcome.skipped for outcome in outcomes}
+    assert reasons["check_stream"] == "it has no partial_fit"
+    assert reasons["check_replay"] == "it has no trace_"
+    assert reasons["check_errors"] == "it takes anything"
+    assert reasons["check_pickle"] is None
+    assert {outcome.skipped for outcome in check_estimator(Ridge())} == {"it is no classifier"}
+
+
+def test_only_checks_that_exist_can_be_skipped():
+    with pytest.raises(ValueError, match="skip names no check: check_taste"):
+        list(checks(rb.Perceptron(), skip={"check_taste": "it has none"}))
+
+
+def test_an_estimator_with_no_fixed_seed_skips_what_depends_on_it():
+    check = dict(checks(rb.Perceptron(random_state=None)))["check_refit"]
+    with pytest.raises(SkipTest, match="random_state"):
+        check()
+
+
+def test_the_estimator_itself_is_never_trained():
+    clf = rb.Perceptron()
+    check_estimator(clf)
+    assert not clf.__sklearn_is_fitted__()
