@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _width: int
     _classes: NDArray[Any]
     _names: tuple[str, ...] | None
+    _sparse_coef: bool
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -55,10 +56,27 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = self._model()
         return model.predict(self._features(X))
 
+    def sparsify(self) -> Self:
+        """Hand out `coef_` as a sparse matrix from now on; what the model is and predicts stays the same."""
+        self._require_fitted()
+        self._sparse_coef = True
+        return self
+
+    def densify(self) -> Self:
+        """Hand out `coef_` as an array again."""
+        self._require_fitted()
+        self._sparse_coef = False
+        return self
+
     @property
-    def coef_(self) -> Floats:
+    def coef_(self) -> Any:
         """The normal vectors of the hyperplanes, shape (n_machines, n_features); two classes have one."""
-        return np.ascontiguousarray(np.atleast_2d(self._model("coef_").coef))
+        coef = np.ascontiguousarray(np.atleast_2d(self._model("coef_").coef))
+        if not self.__dict__.get("_sparse_coef"):
+            return coef
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix(coef)  # a matrix, not an array, because scikit-learn's is one
 
     @property
     def intercept_(self) -> Floats:

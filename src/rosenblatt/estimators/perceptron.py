@@ -329,6 +329,7 @@ class Perceptron(OnlineLearning):
             _fit_counts=run.mistakes_per_pass,
             _trace=run.trace,
             _stream=None,
+            _sparse_coef=False,
             _drawn=drawn,
         )
 
