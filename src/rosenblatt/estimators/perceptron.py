@@ -62,8 +62,8 @@ class Perceptron(OnlineLearning):
         1 shows a progress bar and says how training ended, on standard error.
     eta0 : float
         The learning rate η.
-    n_jobs : None
-        Two classes are one machine; without effect.
+    n_jobs : int or None
+        Without effect: one reading of a row serves all machines.
     random_state : int, RandomState, Generator or None
         The seed of all that is random: order, start, rows held out.
     early_stopping : bool
@@ -76,7 +76,8 @@ class Perceptron(OnlineLearning):
         How many passes without a new minimum of mistakes end training on a plateau. None: the largest of 10,
         half of the passes so far, and 5·10⁸ / values stored in X.
     class_weight : dict, "balanced" or None
-        Multiplies the step of each class.
+        Multiplies the step of each class. "balanced" is n / (classes · count of the class); in a stream, of what
+        it has seen so far.
     warm_start : bool
         Go on from the last fit: weights, averaging and random order continue as if it had not ended.
     bias : {"unit", "radius"}, float or None
@@ -84,7 +85,7 @@ class Perceptron(OnlineLearning):
     radius : float or None
         R, the largest norm of a row; found from the data if None. A stream needs it given.
     zero : {-1, +1}
-        The side that f = 0 belongs to (S-2).
+        The side that f = 0 belongs to (S-2); of several classes, whether a tie goes to the lowest or the highest.
     tie : {"mistake", "sign", "half", "correct"}
         What y f = margin is: a mistake, a mistake where sgn(0) = `zero` is not the label, half a step, or
         no mistake (S-9).
@@ -94,11 +95,12 @@ class Perceptron(OnlineLearning):
         The order of visits in `fit` (S-12). An array of row numbers is one pass, repeated; a list of arrays,
         or a callable of the pass number from 1, gives each pass its own.
     margin : float
-        A visit is a mistake if y f ≤ margin.
+        A visit is a mistake if y f ≤ margin; of classes compared directly, if the lead over the best rival is.
     average : bool
         Predict by the average of the hypotheses after each visit.
     multiclass : {"direct", "ovr", "ovo"}
-        How more than two classes are told apart; this version takes two.
+        How more than two classes are told apart: one vector a class, compared on each visit (S-31), one machine
+        a class against the rest (S-32), or one a pair of classes, their signed scores summed (S-33).
     max_time : float or None
         The most seconds `fit` may train.
     trace : {"auto", "mistakes", "counts"} or None
@@ -108,10 +110,10 @@ class Perceptron(OnlineLearning):
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray, shapes (1, n_features) and (1,)
-        The hyperplane.
-    classes_ : ndarray, shape (2,)
-        The labels of the negative and of the positive side.
+    coef_, intercept_ : ndarray, shapes (n_machines, n_features) and (n_machines,)
+        The hyperplanes: one for two classes; for K classes K of them, or K (K − 1) / 2 one against one.
+    classes_ : ndarray, shape (n_classes,)
+        The labels, sorted; of two, that of the negative side first.
     n_iter_ : int
         Passes made by the last `fit`.
     n_mistakes_, mistakes_per_pass_ : int, ndarray
@@ -209,9 +211,9 @@ class Perceptron(OnlineLearning):
         X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
             The examples.
         y : sequence, shape (n_rows,)
-            Their labels, of two classes.
+            Their labels, of two classes or more.
         coef_init, intercept_init : array-like or None
-            Weights to start from.
+            Weights to start from, shaped as `coef_` and `intercept_`; of two classes flat ones will do.
         sample_weight : array-like or None
             Multiplies the step of each row; a row of weight 0 makes no mistakes.
 
