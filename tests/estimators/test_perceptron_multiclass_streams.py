@@ -359,3 +359,31 @@ def test_other_classes_than_declared_are_refused():
     with pytest.raises(LabelError, match="not the same as on last call"):
         clf.partial_fit(X, y, classes=[0, 1, 2, 3])
     assert clf.classes_.tolist() == [0, 1, 2]
+
+
+def test_classes_that_do_not_sort_may_be_listed_in_any_order():
+    X, _ = blobs(20, 4, 3)
+    clf = rb.Perceptron().partial_fit(X[:3], [1, "a", (2,)], classes=[1, "a", (2,)])
+    clf.partial_fit(X[:2], ["a", 1], classes=iter(["a", (2,), 1]))
+    assert clf.classes_.tolist() == [1, "a", (2,)]
+    with pytest.raises(LabelError, match=r"classes=\['a', 1\] is not the same"):
+        clf.partial_fit(X[:2], ["a", 1], classes=iter(["a", 1]))
+
+
+@pytest.mark.parametrize("classes", [3, "grown", 1.5])
+def test_classes_that_are_no_list(classes):
+    with pytest.raises(LabelError, match="must be a list of labels, 'grow' or None"):
+        rb.Perceptron().partial_fit([[1.0], [2.0]], [0, 1], classes=classes)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("x", [[np.nan, 0.0, 0.0], np.array([0.0, np.inf, 0.0])], ids=["nan", "inf"])
+def test_single_rows_that_are_not_finite(scheme, x):
+    X, y = blobs(20, 4, 3)
+    clf = rb.Perceptron(multiclass=scheme).partial_fit(X, y, classes=range(4))
+    before = full_state(clf)
+    with pytest.raises(NonFiniteError, match="Input x contains"):
+        clf.predict_one(x)
+    with pytest.raises(NonFiniteError, match="Input x contains"):
+        clf.learn_one(x, 0)
+    assert full_state(clf) == before

@@ -217,3 +217,10 @@ def test_whatever_the_model_was_trained_on_can_be_drawn(kind):
     ax = boundary(Perceptron().fit(given, y), given, y)
     assert ax.get_xlabel() == ("length" if kind == "frame" else "$x_1$")
     plt.close(ax.figure)
+
+
+def test_sparse_weights_draw_the_same_line():
+    X, y = load_six_points()
+    clf = Perceptron().fit(X, y)
+    dense = boundary(clf, X, y).lines[0].get_xydata()
+    assert_array_equal(boundary(clf.sparsify(), X, y).lines[0].get_xydata(), dense)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from rosenblatt import Perceptron
 from rosenblatt.datasets import load_and, load_or
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.plot import trace
 
 mpl.use("Agg")
@@ -159,3 +160,12 @@ def test_x_without_y():
     with pytest.raises(ParameterError, match="both X and y"):
         trace(counts_only([1]), [[1]])
     assert not plt.get_fignums()
+
+
+def test_weights_of_several_machines_are_refused_before_anything_is_drawn():
+    X, y = np.eye(3), [0, 1, 2]
+    clf = Perceptron().fit(X, y)
+    with pytest.raises(InputError, match="trained 3 machines"):
+        trace(clf, X, y)
+    assert not plt.get_fignums()
+    assert len(trace(clf).patches) == clf.n_iter_

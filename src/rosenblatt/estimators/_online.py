@@ -15,7 +15,7 @@ from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import generator
-from rosenblatt.exceptions import InputError, LabelError, ParameterError
+from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ParameterError
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
@@ -116,7 +116,11 @@ class OnlineLearning(LinearClassifier):
         weights = state.w if state.u is None else state.hypothesis()
         if weights.ndim > 1:
             model = LinearModel(weights, self._scheme, self._classes, self._zero)
-            return model.predict(Features(row, 1, state.n_features))[0]
+            try:
+                return model.predict(Features(row, 1, state.n_features))[0]
+            except NonFiniteError:
+                require_finite(Features(row, 1, self._width), name="x")
+                raise
         f = score_row(row, weights)
         if f - f != 0.0:
             require_finite(Features(row, 1, self._width), name="x")
@@ -287,7 +291,10 @@ def _declared(classes: Any) -> NDArray[Any]:
         return np.empty(0, dtype=object)
     if isinstance(classes, str):
         raise LabelError(f"classes={classes!r} must be a list of labels, 'grow' or None.")
-    labels = list(classes)
+    try:
+        labels = list(classes)
+    except TypeError:
+        raise LabelError(f"classes={classes!r} must be a list of labels, 'grow' or None.") from None
     _, found = as_labels(labels, len(labels))
     if len(found) < 2:
         raise LabelError(f"classes={labels!r} must name at least two different classes.")
@@ -296,7 +303,8 @@ def _declared(classes: Any) -> NDArray[Any]:
 
 def _require_same(classes: Any, known: NDArray[Any]) -> None:
     declared = _declared(classes)
-    if len(declared) and not np.array_equal(declared, known):
+    # Labels that cannot be sorted stand in the order they were listed in.
+    if len(declared) and set(declared.tolist()) != set(known.tolist()):
         raise LabelError(
-            f"classes={list(classes)!r} is not the same as on last call to partial_fit: {listed(known)}."
+            f"classes={listed(declared)} is not the same as on last call to partial_fit: {listed(known)}."
         )

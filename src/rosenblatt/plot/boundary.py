@@ -101,6 +101,7 @@ def boundary(
 
 def _hyperplane(model: Any) -> tuple[Floats, float]:
     w, b = model if isinstance(model, tuple) else (model.coef_, model.intercept_)
+    w = w.toarray() if hasattr(w, "toarray") else w  # sparsified
     w, b = np.asarray(w, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if w.size != 2 or b.size != 1:
         raise ShapeError(f"w has shape {w.shape} and b {b.shape}: a line has two weights and one bias")

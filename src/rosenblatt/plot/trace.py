@@ -60,10 +60,15 @@ def trace(
         ax = style.axes(ax, (6.4, 3.2))
         _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
         return ax
+    W, b = trace.path(X, y)
+    if np.ndim(b) > 1:
+        raise InputError(
+            f"this run trained {len(b[0])} machines, whose weights do not fit in one panel. Leave out X and y to "
+            "draw its mistakes alone."
+        )
     ax = style.axes(ax, (6.4, 5.8))
     below = _split(ax)
     _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
-    W, b = trace.path(X, y)
     _draw_weights(below, np.asarray(W), np.asarray(b), feature_names)
     return ax
 
