@@ -31,6 +31,8 @@ VARIANTS = {
         {"init": "first", "bias": None, "class_weight": {1: 0.5}},
         {"class_weight": "balanced", "order": "random"},
         {"early_stopping": True},
+        {"penalty": "l2", "alpha": 0.01},
+        {"penalty": "l1", "alpha": 2.0**-7, "multiclass": "ovr"},  # dyadic, so that sparse rows shrink exactly
     ],
 }
 """Constructor arguments worth checking; an estimator that is not listed is checked with none."""

@@ -8,9 +8,10 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import Perceptron as Peer
 
 import rosenblatt as rb
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
+from tests.multiclass import blobs
 from tests.strategies import bits, noisy, trained
 
 # Powers of two, so that scaling by them never rounds: keep is 1/2 and 1 and 1/2, rent is 0, 1/8 and 1/2.
@@ -163,3 +164,29 @@ def test_a_stream_keeps_its_penalty():
         clf.set_params(alpha=0.5)
     with pytest.raises(ParameterError, match="penalty cannot change"):
         clf.set_params(eta0=0.5)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_one_row_is_predicted_as_many_are(penalty, classes):
+    X, y = blobs(60, classes, 4)
+    clf = rb.Perceptron(penalty=penalty, alpha=0.05).partial_fit(X, y, classes=range(classes))
+    assert [clf.predict_one(x) for x in X] == clf.predict(X).tolist()
+
+
+@pytest.mark.parametrize("before", [None, "l2"])
+@pytest.mark.parametrize("after", [None, "l1", "l2"])
+def test_a_stream_goes_on_from_a_fit_by_another_penalty(before, after):
+    X, y = blobs(60, 3, 4)
+    once = trained(X, y, penalty=before, alpha=0.01, order="cyclic", max_iter=2)
+    start = {"coef_init": once.coef_, "intercept_init": once.intercept_}
+    again = trained(X, y, fit=start, penalty=after, alpha=0.01, order="cyclic", max_iter=1)
+    once.set_params(penalty=after).partial_fit(X, y)
+    assert once.coef_ == pytest.approx(again.coef_, rel=1e-9)
+
+
+def test_mistakes_alone_do_not_rebuild_weights_that_shrink():
+    X, y = blobs(60, 2, 4)
+    clf = trained(X, y, penalty="l2", alpha=0.01, max_iter=3)
+    with pytest.raises(InputError, match="penalty=None"):
+        clf.trace_.compressed(X, y)

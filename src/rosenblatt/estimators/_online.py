@@ -113,7 +113,7 @@ class OnlineLearning(LinearClassifier):
         else:
             row = vector_row(x, self._width)
         state = self._state
-        weights = state.w if state.u is None else state.hypothesis()
+        weights = state.w if state.u is None and state.shrunk is None else state.hypothesis()
         if weights.ndim > 1:
             model = LinearModel(weights, self._scheme, self._classes, self._zero)
             try:
@@ -241,7 +241,12 @@ class OnlineLearning(LinearClassifier):
                 f"multiclass={self.multiclass!r} cannot go on from {self._scheme.kind!r}. Use a new estimator."
             )
         shape = scheme.shape(n_features)
-        state = self._state.copy() if fitted else settings.start_from(self, shape, generator(self.random_state))
+        if fitted:
+            state = self._state.copy().for_rule(
+                average=self._state.u is not None, shrinks=self.penalty is not None
+            )
+        else:
+            state = settings.start_from(self, shape, generator(self.random_state))
         return Stream(
             state,
             rule,

@@ -217,6 +217,11 @@ class Trace:
     def compressed(self, X: Any, y: Any) -> CompressedSet:
         """Return the rows that mistakes were made on, and the order of visits that replays them."""
         batch = self._batch(X, y)
+        if self.penalty is not None:
+            raise InputError(
+                "With a penalty the visits between two mistakes shrink the weights, so the mistakes alone do not "
+                "train the same model. Train with penalty=None."
+            )
         if not len(self):
             raise InputError("This run made no mistake, so no row was needed: its start is its model.")
         _, first = np.unique(self.visit, return_index=True)  # several machines may err on one visit
