@@ -387,3 +387,10 @@ def test_single_rows_that_are_not_finite(scheme, x):
     with pytest.raises(NonFiniteError, match="Input x contains"):
         clf.learn_one(x, 0)
     assert full_state(clf) == before
+
+
+def test_files_of_equal_streams_are_equal():
+    """Room that a stream writes in holds what was in memory before, and is no part of it."""
+    X, y = blobs(20, 4, 3)
+    kept = {pickle.dumps(rb.Perceptron().partial_fit(X, y, classes=range(4))) for _ in range(5)}
+    assert len(kept) == 1

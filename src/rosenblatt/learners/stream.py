@@ -96,6 +96,14 @@ class Stream:
         self._may_mirror = may_mirror
         self._know(classes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The log is room to write in: what stands there is no part of the stream, nor of a file of it.
+        return {name: value for name, value in self.__dict__.items() if name != "_log"}
+
+    def __setstate__(self, held: dict[str, Any]) -> None:
+        self.__dict__.update(held)
+        self._log = self._room()
+
     @property
     def rule(self) -> Rule:
         """What a mistake is and what it adds."""
@@ -267,7 +275,11 @@ class Stream:
         self._codes = dict(zip(labels, codes, strict=True))
         balanced = isinstance(self.class_weight, Balance)
         self._targets = {} if balanced else {label: self._target(label, self._weight(label)) for label in labels}
-        self._log = Log.room(self.scheme.n_machines, self.scheme.n_machines)
+        self._log = self._room()
+
+    def _room(self) -> Log:
+        """Return room for the mistakes of one example."""
+        return Log.room(self.scheme.n_machines, self.scheme.n_machines)
 
     def _target(self, label: Any, weight: float) -> Target:
         code = self._codes[label]

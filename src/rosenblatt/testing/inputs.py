@@ -126,6 +126,11 @@ def _bad_calls(model: Any, sample: Sample) -> Iterator[tuple[str, Callable[[], A
         yield f"{name} with text", partial(train, X.astype(str), y)
         yield f"{name} with no labels", partial(train, X, None)
     yield "predict with a feature too few", partial(model.predict, X[:, 1:])
+    if hasattr(model, "learn_one"):
+        for value in (np.nan, np.inf):
+            spoilt = np.append(X[0, 1:], value)
+            yield f"learn_one with {value}", partial(model.learn_one, spoilt, y[0])
+            yield f"predict_one with {value}", partial(model.predict_one, spoilt)
 
 
 def check_names(estimator: Any) -> None:
