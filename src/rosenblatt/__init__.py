@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rosenblatt import testing as testing
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
+    from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
 
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 _MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
     "Perceptron": "rosenblatt.estimators.perceptron",
+    "PocketPerceptron": "rosenblatt.estimators.pocket",
     "Trace": "rosenblatt.trace.record",
     "as_batch": "rosenblatt.data.batch",
     "exact_curve": "rosenblatt.trace.curve",
@@ -31,6 +33,7 @@ _NAMES = {
 
 __all__ = [
     "Perceptron",
+    "PocketPerceptron",
     "Trace",
     "as_batch",
     "datasets",

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from contextlib import nullcontext
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import generator
@@ -259,7 +257,7 @@ class Perceptron(OnlineLearning):
             run = fit(batch, weight, plan, start)
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, batch, drawn)
-        self._say_how_it_ended(run)
+        say_how_it_ended(self, run)
         if run.interruption is not None:
             raise run.interruption
         return self
@@ -334,39 +332,3 @@ class Perceptron(OnlineLearning):
             _sparse_coef=False,
             _drawn=drawn,
         )
-
-    def _say_how_it_ended(self, run: Run) -> None:
-        counts = run.mistakes_per_pass
-        last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
-        if self.verbose:
-            summary = f"Ended by {run.stop_reason!r}: {len(counts):,} passes, {sum(counts):,} mistakes."
-            print(summary, last, file=sys.stderr)
-        if run.stuck and self.tie == "correct":
-            _warn_of_limit(
-                f"{run.stuck} rows lie exactly on the hyperplane and are predicted wrong, but tie={self.tie!r} "
-                "never corrects them. Use tie='mistake', or another start."
-            )
-        elif run.stuck and run.trace.scheme.kind == "ovo":
-            _warn_of_limit(
-                f"Every pair of classes is separated, yet {run.stuck} rows are predicted wrong: the sum of scores "
-                "over all pairs favours another class. Use multiclass='direct'."
-            )
-        elif run.stuck:
-            _warn_of_limit(
-                f"{run.stuck} rows are wrong, but the order never visits them, and those it visits are right. "
-                "Let it visit every row."
-            )
-        elif run.stop_reason == "max_iter":
-            limit = f"max_iter={self.max_iter}" if len(counts) == self.max_iter else f"the {len(counts)} listed"
-            _warn_of_limit(
-                f"Training ended after {limit} passes without separating the data. {last} Allow more passes."
-            )
-        elif run.stop_reason == "max_time":
-            _warn_of_limit(
-                f"Training ended after max_time={self.max_time} seconds without separating the data. {last} "
-                "Allow more time."
-            )
-
-
-def _warn_of_limit(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)

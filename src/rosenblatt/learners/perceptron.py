@@ -158,9 +158,12 @@ def row_weights(batch: Batch, class_weight: Floats | None) -> Floats:
     return weight
 
 
-def fit(batch: Batch, weight: Floats, plan: Plan, start: State) -> Run:
-    """Train on `batch`, its rows weighing `weight`, from `start` until a stop of `plan`."""
-    return _Fit(batch, weight, plan, start).run()
+def fit(batch: Batch, weight: Floats, plan: Plan, start: State, visitor: Callable[..., Visitor] = Visitor) -> Run:
+    """Train on `batch`, its rows weighing `weight`, from `start` until a stop of `plan`.
+
+    Relatives of the perceptron bring their own `visitor`, called as `Visitor` is.
+    """
+    return _Fit(batch, weight, plan, start, visitor).run()
 
 
 class _Complete(NamedTuple):
@@ -173,7 +176,9 @@ class _Complete(NamedTuple):
 class _Fit:
     """One fit under way."""
 
-    def __init__(self, batch: Batch, weight: Floats, plan: Plan, start: State) -> None:
+    def __init__(
+        self, batch: Batch, weight: Floats, plan: Plan, start: State, visitor: Callable[..., Visitor]
+    ) -> None:
         self.batch, self.plan, self.weight = batch, plan, weight
         self.validation_batch = None
         self.held_out = np.zeros(batch.n_rows, np.bool_)
@@ -183,7 +188,7 @@ class _Fit:
             self.weight = np.where(self.held_out, 0.0, weight)
         self.start, self.state = start, start.copy()
         targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
-        self.visitor = Visitor(batch, targets, plan.rule, self.state, plan.screened, plan.penalty)
+        self.visitor = visitor(batch, targets, plan.rule, self.state, plan.screened, plan.penalty)
         self.recorder = Recorder(plan.trace)
         self.plateau = Plateau(batch.stored, plan.patience)
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
@@ -222,6 +227,8 @@ class _Fit:
             loss += self.loss(stretch)
             if self.out_of_time() and self.recorder.visits_per_pass[-1] < len(visits):
                 return "max_time"
+        if self.visitor.settled:
+            return "separated"
         self.note_complete(epoch)
         return self.judge(epoch, visits, mistakes, loss / len(visits))
 

@@ -39,7 +39,14 @@ class Visitor:
         Whether to use the screen on dense data; None where it pays.
     penalty : Penalty or None
         How weights shrink with every visit.
+
+    Attributes
+    ----------
+    settled : bool
+        Whether nothing is left to learn, though the pass may have visits left; the plain perceptron never knows.
     """
+
+    settled = False
 
     def __init__(
         self,

@@ -1,0 +1,49 @@
+"""How a run ended, told to whoever asked for it."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.learners.perceptron import Run
+
+
+def say_how_it_ended(p: Any, run: Run) -> None:
+    """Warn where a run ended on a limit; `p` are the parameters it was trained with."""
+    counts = run.mistakes_per_pass
+    last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
+    if p.verbose:
+        summary = f"Ended by {run.stop_reason!r}: {len(counts):,} passes, {sum(counts):,} mistakes."
+        print(summary, last, file=sys.stderr)
+    if run.stuck and p.tie == "correct":
+        _warn_of_limit(
+            f"{run.stuck} rows lie exactly on the hyperplane and are predicted wrong, but tie={p.tie!r} "
+            "never corrects them. Use tie='mistake', or another start."
+        )
+    elif run.stuck and run.trace.scheme.kind == "ovo":
+        _warn_of_limit(
+            f"Every pair of classes is separated, yet {run.stuck} rows are predicted wrong: the sum of scores "
+            "over all pairs favours another class. Use multiclass='direct'."
+        )
+    elif run.stuck:
+        _warn_of_limit(
+            f"{run.stuck} rows are wrong, but the order never visits them, and those it visits are right. "
+            "Let it visit every row."
+        )
+    elif run.stop_reason == "max_iter":
+        limit = f"max_iter={p.max_iter}" if len(counts) == p.max_iter else f"the {len(counts)} listed"
+        _warn_of_limit(
+            f"Training ended after {limit} passes without separating the data. {last} Allow more passes."
+        )
+    elif run.stop_reason == "max_time":
+        _warn_of_limit(
+            f"Training ended after max_time={p.max_time} seconds without separating the data. {last} "
+            "Allow more time."
+        )
+
+
+def _warn_of_limit(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)

@@ -1,0 +1,168 @@
+"""The pocket perceptron as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from rosenblatt.data.batch import as_batch
+from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._ending import say_how_it_ended
+from rosenblatt.estimators._family import Recorded, parameters, prepared, published
+from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._parameters import check_choice, check_number
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.learners.pocket import Counting, fit_pocket
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.state import State
+
+
+class PocketPerceptron(Recorded):
+    """The perceptron that keeps the best hypothesis it meets (S-20), for data that does not separate.
+
+    After each update the errors on all rows are counted, and a hypothesis with fewer than any before goes into the
+    pocket: what is returned has no more training errors than any hypothesis the run went through, its start
+    included. Training ends as soon as no row is wrong.
+
+    Parameters
+    ----------
+    pocket_margin : float
+        γ. With 0 a row is right if its label is predicted; with more, if its margin is at least γ.
+    count : {"geometric", "functional"}
+        How margins are measured where γ > 0: as distances, y f / ‖w‖, or as they are, y f. More than two classes
+        have functional ones only: the lead over the best rival.
+    fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0
+        As in `Perceptron`. `margin` is what training takes for a mistake; it is not the pocket's.
+    class_weight : dict, "balanced" or None
+        Multiplies the step of each class, and what its rows count.
+    multiclass : {"direct", "ovr"}
+        How more than two classes are told apart.
+    max_iter, tol, n_iter_no_change, max_time, random_state, verbose, trace, callbacks
+        As in `Perceptron`; what callbacks are told of is the hypothesis of the moment, not the pocket.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray
+        The hypothesis in the pocket.
+    pocket_errors_ : float
+        The rows that are wrong by it; with weights, what they weigh.
+    pocket_score_ : float
+        The share of rows that are right; with weights, of the weight.
+    pocket_visit_ : int
+        The visits made when it was found; 0 is the start.
+    n_rows_counted_ : int
+        The rows read to count errors, all counts together.
+    converged_ : bool
+        Whether every training row is predicted right; rows of weight 0 do not count.
+    stop_reason_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
+        As in `Perceptron`, of the whole run. The last pass may be cut short: training ends once no row is wrong.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_xor
+    >>> X, y = load_xor()
+    >>> clf = PocketPerceptron(n_iter_no_change=20).fit(X, y)
+    >>> clf.pocket_errors_, clf.pocket_score_, clf.stop_reason_
+    (1.0, 0.75, 'plateau')
+    """
+
+    def __init__(
+        self,
+        *,
+        pocket_margin: float = 0.0,
+        count: str = "geometric",
+        fit_intercept: bool = True,
+        bias: Any = "unit",
+        radius: float | None = None,
+        zero: Any = -1,
+        tie: Any = "mistake",
+        init: Any = "zero",
+        order: Any = "shuffle",
+        shuffle: bool = True,
+        margin: float = 0.0,
+        eta0: float = 1.0,
+        class_weight: Any = None,
+        multiclass: str = "direct",
+        max_iter: int = 1000,
+        tol: float | None = None,
+        n_iter_no_change: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        trace: Any = "auto",
+        callbacks: Any = None,
+    ) -> None:
+        self.pocket_margin = pocket_margin
+        self.count = count
+        self.fit_intercept = fit_intercept
+        self.bias = bias
+        self.radius = radius
+        self.zero = zero
+        self.tie = tie
+        self.init = init
+        self.order = order
+        self.shuffle = shuffle
+        self.margin = margin
+        self.eta0 = eta0
+        self.class_weight = class_weight
+        self.multiclass = multiclass
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+        self.trace = trace
+        self.callbacks = callbacks
+
+    def fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Train until a stop, and keep the best hypothesis.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,)
+            Their labels.
+        coef_init, intercept_init : array-like or None
+            Weights to start from.
+        sample_weight : array-like or None
+            Multiplies the step of each row, and what it counts.
+
+        Returns
+        -------
+        PocketPerceptron
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the best
+            hypothesis of the completed passes.
+        """
+        p = parameters(self)
+        settings.check_parameters(p)
+        check_choice("multiclass", p.multiclass, ("direct", "ovr"))
+        check_choice("count", p.count, ("geometric", "functional"))
+        counting = Counting(check_number("pocket_margin", p.pocket_margin, least=0), p.count)
+        warn_of_column(y)
+        batch = as_batch(X, y, sample_weight)
+        if counting.margin > 0 and counting.measure == "geometric" and len(batch.classes) > 2:
+            raise ParameterError(
+                f"pocket_margin={self.pocket_margin!r} with count='geometric' is a distance from one hyperplane, "
+                f"but y has {len(batch.classes)} classes. Use count='functional', or pocket_margin=0."
+            )
+        with prepared(p, batch, coef_init, intercept_init) as (_, weight, plan, start):
+            found = fit_pocket(batch, weight, plan, start, counting)
+        run = found.run
+        model = LinearModel(found.weights, run.trace.scheme, batch.classes, self.zero)
+        right = (model.codes(batch) == batch.codes) | (weight == 0.0)
+        self.__dict__.update(
+            published(run, batch, self.zero),
+            converged_=bool(right.all()),
+            pocket_errors_=found.errors,
+            pocket_score_=1.0 - found.errors / found.total,
+            pocket_visit_=found.visit,
+            n_rows_counted_=found.rows_read,
+            _state=State(found.weights, None, run.state.visits),
+        )
+        say_how_it_ended(p, run)
+        if run.interruption is not None:
+            raise run.interruption
+        return self

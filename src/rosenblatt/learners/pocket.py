@@ -1,0 +1,164 @@
+"""The pocket perceptron: train, and keep the hypothesis with the fewest errors on all rows (S-20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features, require_finite
+from rosenblatt.learners.order import Visits
+from rosenblatt.learners.perceptron import Plan, Run, fit
+from rosenblatt.learners.visitor import BLOCK_VALUES, Visitor
+from rosenblatt.loops import pocket as loop
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.shrinking import Penalty
+from rosenblatt.loops.targets import Targets
+from rosenblatt.model.state import State, overflowed
+from rosenblatt.trace.recorder import Stretch
+from rosenblatt.typing import Floats
+
+Measure: TypeAlias = Literal["geometric", "functional"]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Which rows are right, for the pocket.
+
+    Attributes
+    ----------
+    margin : float
+        γ. With 0 the rows whose label is predicted right; with more those whose margin is at least γ.
+    measure : {"geometric", "functional"}
+        The margin as a distance, y f / ‖w‖, or as it is, y f (Z).
+    """
+
+    margin: float = 0.0
+    measure: Measure = "geometric"
+
+
+class Pocketed(NamedTuple):
+    """A run, and the best of its hypotheses.
+
+    Attributes
+    ----------
+    run : Run
+        As a perceptron's; its state is the last hypothesis.
+    weights : ndarray
+        The padded weights of the best.
+    errors, total : float
+        The weight of the rows that are wrong by it, and of all rows.
+    visit : int
+        The visits made when it was found.
+    rows_read : int
+        The rows that counting has read.
+    """
+
+    run: Run
+    weights: Floats
+    errors: float
+    total: float
+    visit: int
+    rows_read: int
+
+
+def fit_pocket(batch: Batch, weight: Floats, plan: Plan, start: State, counting: Counting) -> Pocketed:
+    """Train until a stop of `plan`, or until no row is wrong; return the run and the best hypothesis met.
+
+    A hypothesis replaces the pocket only if it is strictly better (the ratchet); the start is the first in it.
+    """
+    made: list[_PocketVisitor] = []
+
+    def visitor(*arguments: Any) -> Visitor:
+        made.append(_PocketVisitor(*arguments, weight=weight, counting=counting, zero=plan.zero))
+        return made[0]
+
+    run = fit(batch, weight, plan, start, visitor)
+    found = made[0].found_by(run.state.visits)
+    visit, read, _ = map(int, found.progress)
+    return Pocketed(run, found.w, float(found.errors[0]), float(weight.sum()), visit, read)
+
+
+class _PocketVisitor(Visitor):
+    """Visits rows and counts errors after each that moved weights."""
+
+    def __init__(
+        self,
+        features: Features,
+        targets: Targets,
+        rule: Rule,
+        state: State,
+        screened: bool | None = None,
+        penalty: Penalty | None = None,
+        *,
+        weight: Floats,
+        counting: Counting,
+        zero: int,
+    ) -> None:
+        super().__init__(features, targets, rule, state, False, penalty)
+        exact = bool((weight == np.floor(weight)).all()) and float(weight.sum()) < 2.0**53
+        count = loop.Count(
+            counting.margin,
+            int(counting.measure == "geometric"),
+            int(zero > 0),
+            0.0 if exact else len(weight) * float(np.finfo(np.float64).eps),
+        )
+        rows = np.flatnonzero(weight).astype(np.uint64)
+        self._pocket = loop.Pocket(
+            w=state.w.copy(order="K"),
+            errors=np.array([np.inf]),
+            progress=np.zeros(3, np.int64),
+            rows=rows,
+            front=rows.copy(),
+            right=count,
+            machines=np.arange(len(state.machines)),
+            scores=np.empty(len(state.machines)),
+        )
+        self._before = self._pocket  # as it was when the present pass began
+        self._most = max(1, BLOCK_VALUES * features.n_rows // max(1, features.stored))
+
+    def visit(self, visits: Visits) -> Iterator[Stretch]:
+        """Make the visits of one pass, or of as much of it as it takes until no row is wrong."""
+        pocket, state = self._pocket, self.state
+        self._begin()
+        self._before = _copy(pocket)
+        first = 0
+        while first < len(visits) and not self._nothing_wrong():
+            block = visits[first : first + self._block]
+            log = self._log_for(len(block) * self._mistakes_a_visit)
+            pocket.progress[loop.ENOUGH] = pocket.progress[loop.READ] + self._most
+            k, made, finite = loop.train(
+                self.features.rows, self.targets, block, self.rule, state.w, state.visits, log, pocket
+            )
+            if not finite:
+                require_finite(self.features)
+                raise overflowed(state.visits + made)
+            state.visits += made
+            first += made
+            yield Stretch(block[:made], log.part(slice(k)), state.visits - made)
+        self.settled = self._nothing_wrong()
+
+    def _begin(self) -> None:
+        """Put the start in the pocket, unless something is in it already."""
+        if np.isinf(self._pocket.errors[0]):
+            loop.consider(self.features.rows, self.targets, self.state.w, self._pocket, 0)
+
+    def _nothing_wrong(self) -> bool:
+        if self._pocket.errors[0] > 0.0:
+            return False
+        require_finite(self.features)  # some rows may not have been visited
+        return True
+
+    def found_by(self, visits: int) -> loop.Pocket:
+        """Return the pocket after so many visits: this moment's, or that of the last completed pass."""
+        self._begin()  # Ctrl-C may have come before the first visit
+        return self._pocket if self._pocket.progress[loop.VISIT] <= visits else self._before
+
+
+def _copy(pocket: loop.Pocket) -> loop.Pocket:
+    return pocket._replace(
+        w=pocket.w.copy(order="K"), errors=pocket.errors.copy(), progress=pocket.progress.copy()
+    )

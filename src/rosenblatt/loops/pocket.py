@@ -1,0 +1,242 @@
+"""The pocket: visits, and after each that moved weights a count of the rows that are wrong by them (S-20).
+
+A count is given up as soon as it can no longer win. And it begins with the rows that are wrong most often: each
+found wrong moves half of the way up to those found before it, so that a hypothesis no better than the pocket is
+refuted by few more rows than the pocket has errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from rosenblatt.loops._jit import VERB, inline, jit
+from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.rows import dot, dots, look_ahead
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Sides, Targets
+from rosenblatt.loops.visits import decide, follow, take
+from rosenblatt.typing import Floats, Ints
+
+VISIT, READ, ENOUGH = 0, 1, 2
+
+
+class Count(NamedTuple):
+    """Which rows are right.
+
+    Parameters
+    ----------
+    margin
+        0 asks for the right label; more than 0 for a lead of that much.
+    geometric
+        1 measures the lead as a distance, y f / ‖w‖; 0 as it is.
+    last_wins
+        The side of f = 0, and which of equally good classes is predicted: 1 the positive or highest, 0 the other.
+    slack
+        A bound on the relative rounding of a sum of weights; 0 where such sums are exact.
+    """
+
+    margin: float
+    geometric: int
+    last_wins: int
+    slack: float
+
+
+class Pocket(NamedTuple):
+    """The best hypothesis so far, changed in place.
+
+    Parameters
+    ----------
+    w
+        Its padded weights.
+    errors
+        One number: the weight of the rows that are wrong by it.
+    progress
+        The visits made when it was found, the rows read by counts so far, and how many are enough before a pause.
+    rows, front
+        The rows that have weight: as they are stored, and in the order they are counted in.
+    right
+        Which rows are right.
+    machines, scores
+        The numbers of the machines, and room for the scores of a row by all of them.
+    """
+
+    w: Floats
+    errors: Floats
+    progress: Ints
+    rows: Any
+    front: Any
+    right: Count
+    machines: Ints
+    scores: Floats
+
+
+@jit
+def consider(X: Rows, targets: Targets, w: Floats, pocket: Pocket, visit: int) -> bool:
+    """Count the rows that are wrong by `w`, and pocket it if they are fewer; say whether they were."""
+    front, count = pocket.front, pocket.right
+    norm = _norm(w, count)
+    errors, found = 0.0, 0
+    for p in range(front.size):
+        after = look_ahead(X, front, p)
+        i = front[p]
+        if misses(targets, X, i, after, w, norm, pocket):
+            ahead = found + (p - found) // 2
+            front[p], front[ahead] = front[ahead], i
+            found += 1
+            errors += weight_of(targets, i)
+            if errors - errors * count.slack >= pocket.errors[0]:
+                pocket.progress[READ] += p + 1
+                return False
+    pocket.progress[READ] += front.size
+    if count.slack > 0.0:  # so that the sum does not depend on the order of counting
+        errors = 0.0
+        for p in range(front.size):
+            i = pocket.rows[p]
+            if misses(targets, X, i, i, w, norm, pocket):
+                errors += weight_of(targets, i)
+        if errors >= pocket.errors[0]:
+            return False
+    put(w, pocket.w)
+    pocket.errors[0] = errors
+    pocket.progress[VISIT] = visit
+    return True
+
+
+@jit
+def train(
+    X: Rows, targets: Targets, order: Any, rule: Rule, w: Floats, t0: int, log: Log, pocket: Pocket
+) -> tuple[int, int, bool]:
+    """Visit the rows of `order`, correcting `w`, and keep the best hypothesis; return (mistakes, visits, finite).
+
+    Ends early where no row is wrong any more, where counts have read enough rows, and before a row whose score is
+    not finite. `t0` visits came before.
+    """
+    k = 0
+    for t in range(order.size):
+        end = decide(targets, X, order, t, rule, w, log, k)
+        if end < 0:
+            return k, t, False
+        if k == end:
+            continue
+        while k < end:
+            log.at[k] = t
+            take(targets, X, order[t], log, k, 1.0, rule.beta, w)
+            follow(targets, X, order, t, w, log, k)
+            k += 1
+        consider(X, targets, w, pocket, t0 + t + 1)
+        if pocket.errors[0] == 0.0 or pocket.progress[READ] >= pocket.progress[ENOUGH]:
+            return k, t + 1, True
+    return k, order.size, True
+
+
+def misses(targets: Targets, X: Rows, i: int, after: int, w: Floats, norm: float, pocket: Pocket) -> bool:
+    """Whether row i is wrong by `w`; one whose score is not finite is."""
+    raise TypeError("called from compiled loops only")
+
+
+def weight_of(targets: Targets, i: int) -> float:
+    """Return the weight of row i."""
+    raise TypeError("called from compiled loops only")
+
+
+def put(w: Floats, into: Floats) -> None:
+    """Copy weights."""
+    raise TypeError("called from compiled loops only")
+
+
+def _norm(w: Floats, count: Count) -> float:
+    """Return ‖w‖ without the bias, or 1 where it is not asked for."""
+    raise TypeError("called from compiled loops only")
+
+
+@inline
+def _short(lead: float, norm: float, count: Count) -> bool:
+    # The zero vector is at no distance from anything, and so is never far enough.
+    return not lead / norm >= count.margin if norm > 0.0 else True
+
+
+@inline
+def _sides_misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, count: Any) -> bool:
+    f = dot(X, i, w, after) + w[-1]
+    if f - f != 0.0:
+        return True
+    if count.margin > 0.0:
+        return _short(f if targets.pull[i] > 0.0 else -f, norm, count)
+    positive = f >= 0.0 if count.last_wins else f > 0.0
+    return positive != (targets.pull[i] > 0.0)
+
+
+@inline
+def _classes_miss(targets: Any, X: Any, i: Any, after: Any, w: Any, pocket: Any) -> bool:
+    scores, count = pocket.scores, pocket.right
+    dots(X, i, w, pocket.machines, after, scores)
+    y = targets.code[i]
+    own = scores[y] + w[y, w.shape[1] - 1]
+    lead = np.inf
+    for c in range(scores.size):
+        if c != y:
+            ahead = own - (scores[c] + w[c, w.shape[1] - 1])
+            if ahead - ahead != 0.0:
+                return True
+            if count.margin == 0.0 and ahead == 0.0 and (c > y) == (count.last_wins == 1):
+                return True  # the tie goes to the other class
+            lead = min(lead, ahead)
+    return lead < count.margin
+
+
+@inline
+def _norm_of_features(w: Any, count: Any) -> float:
+    if count.geometric == 0 or count.margin == 0.0:
+        return 1.0
+    square = 0.0
+    for j in range(w.size - 1):
+        square += w[j] * w[j]
+    return np.sqrt(square)
+
+
+def _is_sides(targets: Any) -> bool:
+    return targets.instance_class is Sides
+
+
+@overload(misses, **VERB)  # type: ignore[untyped-decorator]
+def _misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, pocket: Any) -> Any:
+    if _is_sides(targets):
+        return lambda targets, X, i, after, w, norm, pocket: _sides_misses(
+            targets, X, i, after, w, norm, pocket.right
+        )
+    return lambda targets, X, i, after, w, norm, pocket: _classes_miss(targets, X, i, after, w, pocket)
+
+
+@overload(weight_of, **VERB)  # type: ignore[untyped-decorator]
+def _weight_of(targets: Any, i: Any) -> Any:
+    if _is_sides(targets):
+        return lambda targets, i: abs(targets.pull[i])
+    return lambda targets, i: targets.weight[i]
+
+
+@inline
+def _put_vector(w: Any, into: Any) -> None:
+    for j in range(w.size):
+        into[j] = w[j]
+
+
+@inline
+def _put_matrix(w: Any, into: Any) -> None:
+    for m in range(w.shape[0]):
+        for j in range(w.shape[1]):
+            into[m, j] = w[m, j]
+
+
+@overload(put, **VERB)  # type: ignore[untyped-decorator]
+def _put(w: Any, into: Any) -> Any:
+    return (lambda w, into: _put_vector(w, into)) if w.ndim == 1 else (lambda w, into: _put_matrix(w, into))
+
+
+@overload(_norm, **VERB)  # type: ignore[untyped-decorator]
+def _norm_overload(w: Any, count: Any) -> Any:
+    if w.ndim == 1:
+        return lambda w, count: _norm_of_features(w, count)
+    return lambda w, count: 1.0

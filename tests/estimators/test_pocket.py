@@ -1,0 +1,203 @@
+"""The pocket: never worse than any hypothesis of its run, counted by the reference over the whole run."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rosenblatt as rb
+from rosenblatt.loops import reference_family as family
+from tests.relatives import CONVENTIONS, LAYOUTS, laid_out, problems, told
+from tests.strategies import noisy, quietly, separable, trained
+
+
+def pocketed(X, y, *, fit=None, **parameters):
+    return quietly(rb.PocketPerceptron(**parameters).fit, X, y, **(fit or {}))
+
+
+def _errors(hypotheses, X, y, weight, margin=0.0, geometric=True):
+    """Return the function that weighs the rows which a hypothesis has wrong."""
+
+    def wrong(w, x, label):
+        if margin > 0:
+            return not family.is_far(w[0], x, 2 * label - 1, margin, geometric=geometric)
+        return hypotheses.predict(w, x) != label
+
+    rows = list(zip(X.tolist(), y.tolist(), weight.tolist(), strict=True))
+    return lambda w: sum(heavy for x, label, heavy in rows if wrong(w, x, label))
+
+
+def _weight(problem):
+    return np.ones(len(problem.y)) if problem.weight is None else problem.weight
+
+
+def _assert_best(clf, problem, **measure):
+    X, y, _ = problem
+    hypotheses = told(clf.trace_, X, y)
+    best, errors = family.pocket(hypotheses.path, _errors(hypotheses, X, y, _weight(problem), **measure))
+    assert clf.pocket_errors_ == errors
+    assert clf.pocket_visit_ == best.visits
+    assert np.column_stack([clf.coef_, clf.intercept_]).tolist() == best.w
+
+
+@settings(max_examples=300)
+@given(problems(), CONVENTIONS, LAYOUTS, st.integers(1, 5))
+def test_no_hypothesis_of_the_run_has_fewer_errors(problem, conventions, layout, passes):
+    X, y, weight = problem
+    clf = pocketed(laid_out(X, layout), y, fit={"sample_weight": weight}, max_iter=passes, **conventions)
+    _assert_best(clf, problem)
+    wrong = clf.predict(X) != y
+    assert clf.pocket_errors_ == (wrong * _weight(problem)).sum()
+    assert clf.converged_ == (clf.pocket_errors_ == 0)
+    assert clf.pocket_score_ == 1 - clf.pocket_errors_ / _weight(problem).sum()
+
+
+@settings(max_examples=200)
+@given(
+    problems(most_classes=2),
+    CONVENTIONS,
+    LAYOUTS,
+    st.sampled_from(["geometric", "functional"]),
+    st.sampled_from([0.5, 1.0, 2.0]),
+)
+def test_rows_with_a_margin_are_counted_as_the_reference_counts_them(problem, conventions, layout, count, margin):
+    X, y, weight = problem
+    clf = pocketed(
+        laid_out(X, layout),
+        y,
+        fit={"sample_weight": weight},
+        max_iter=4,
+        pocket_margin=margin,
+        count=count,
+        **conventions,
+    )
+    _assert_best(clf, problem, margin=margin, geometric=count == "geometric")
+
+
+@given(problems(), CONVENTIONS)
+def test_the_run_is_the_perceptrons_up_to_its_end(problem, conventions):
+    """It ends earlier only where nothing is wrong any more."""
+    X, y, weight = problem
+    clf = pocketed(X, y, fit={"sample_weight": weight}, max_iter=4, **conventions)
+    plain = trained(X, y, fit={"sample_weight": weight}, max_iter=4, **conventions)
+    made = len(clf.trace_)
+    for name in ("visit", "index", "score", "step", "machine"):
+        assert getattr(clf.trace_, name).tolist() == getattr(plain.trace_, name)[:made].tolist()
+    assert made == len(plain.trace_) or clf.pocket_errors_ == 0
+    assert clf.n_mistakes_ == clf.mistakes_per_pass_.sum() == made
+    assert clf.t_ == clf.trace_.visits_per_pass.sum() <= plain.t_
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_no_model_along_a_run_on_floats_is_better(layout):
+    """By the bits that predict decides by, over a run whose counts are mostly given up."""
+    X, y = noisy(300, 6, flip=0.15)
+    X = laid_out(X, layout)
+    clf = pocketed(X, y, max_iter=8)
+    coef, intercept = clf.trace_.path(X, y)
+    errors = []
+    for w, b in zip(coef, intercept, strict=True):
+        state = rb.Perceptron().partial_fit(X[:2], y[:2])
+        state._state.w[:] = [*w, b]
+        errors.append(np.count_nonzero(state.predict(X) != y))
+    assert clf.pocket_errors_ == min(errors) == np.count_nonzero(clf.predict(X) != y)
+    assert clf.pocket_visit_ == clf.trace_.visit[np.argmin(errors) - 1] + 1
+    assert clf.coef_[0].tolist() == coef[np.argmin(errors)].tolist()
+    assert clf.n_rows_counted_ < len(errors) * 300 / 2
+
+
+def test_weights_that_round_are_added_in_the_order_of_the_rows():
+    """However counting moves rows about, and where it ends by a hair."""
+    X, y = noisy(120, 3, flip=0.2)
+    weight = np.random.default_rng(1).random(120) * 10.0 ** np.arange(120) ** 0.5
+    clf = pocketed(X, y, fit={"sample_weight": weight}, max_iter=20)
+    wrong = clf.predict(X) != y
+    assert clf.pocket_errors_ == np.cumsum(weight[wrong])[-1]
+
+
+def test_training_ends_at_once_when_nothing_is_wrong():
+    X, y = separable(200, 4)
+    clf = pocketed(X, y, margin=50.0)
+    assert (clf.stop_reason_, clf.pocket_errors_, clf.converged_, clf.score(X, y)) == ("separated", 0, True, 1.0)
+    assert clf.pocket_visit_ == clf.t_ < trained(X, y, margin=50.0).t_
+
+
+def test_a_start_without_errors_is_kept():
+    X, y = separable(50, 3)
+    good = trained(X, y)
+    clf = rb.PocketPerceptron().fit(X, y, coef_init=good.coef_, intercept_init=good.intercept_)
+    assert (clf.pocket_visit_, clf.t_, clf.n_mistakes_, clf.n_iter_) == (0, 0, 0, 1)
+    assert clf.coef_.tolist() == good.coef_.tolist()
+
+
+def test_a_row_that_is_not_finite_is_found_though_training_could_end_before_it():
+    X, y = separable(50, 3)
+    good = trained(X, y)
+    X[-1, 0] = np.nan
+    for weight in (None, [*[1.0] * 49, 0.0]):
+        with pytest.raises(rb.exceptions.NonFiniteError, match="row 49, column 0"):
+            rb.PocketPerceptron(order="cyclic").fit(
+                X, y, coef_init=good.coef_, intercept_init=good.intercept_, sample_weight=weight
+            )
+
+
+def test_the_zero_vector_is_at_no_distance():
+    """At w = 0 the functional margin of a bias would count as any distance."""
+    X, y = np.array([[0.0], [0.0]]), [1, 1]
+    clf = pocketed([*X, [5.0]], [*y, 0], pocket_margin=0.1, max_iter=1, order=[0])
+    assert clf.pocket_visit_ == 0
+
+
+def test_margins_of_many_classes_are_leads():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-5, 6, size=(40, 3)).astype(float), rng.integers(3, size=40)
+    clf = pocketed(X, y, pocket_margin=2.0, count="functional", max_iter=5)
+    coef, intercept = clf.trace_.path(X, y)
+    short = []
+    for w, b in zip(coef, intercept, strict=True):
+        s = X @ w.T + b
+        own = s[np.arange(40), y].copy()
+        s[np.arange(40), y] = -np.inf
+        short.append(np.count_nonzero(own - s.max(axis=1) < 2.0))
+    assert clf.pocket_errors_ == min(short)
+    with pytest.raises(rb.exceptions.ParameterError, match="count='functional'"):
+        rb.PocketPerceptron(pocket_margin=2.0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("pocket_margin", -1),
+        ("pocket_margin", np.nan),
+        ("pocket_margin", "a"),
+        ("count", "sum"),
+        ("count", None),
+        ("multiclass", "ovo"),
+        ("eta0", 0),
+        ("margin", -1),
+        ("max_iter", 0),
+        ("order", "sorted"),
+    ],
+)
+def test_values_a_parameter_cannot_take(name, value):
+    X, y = separable(20, 2)
+    clf = rb.PocketPerceptron().set_params(**{name: value})
+    with pytest.raises(rb.exceptions.InputError, match=name):
+        clf.fit(X, y)
+    assert not clf.__sklearn_is_fitted__()
+
+
+class Interrupts:
+    def __call__(self, report):
+        if report.epoch == 3:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_the_best_of_the_completed_passes():
+    X, y = noisy(100, 3)
+    clf = rb.PocketPerceptron(callbacks=[Interrupts()])
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    three = pocketed(X, y, max_iter=3)
+    assert (clf.stop_reason_, clf.t_, clf.pocket_errors_) == ("interrupted", 300, three.pocket_errors_)
+    assert clf.coef_.tolist() == three.coef_.tolist()
