@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
+    from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
 
@@ -27,6 +28,7 @@ _NAMES = {
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
     "Trace": "rosenblatt.trace.record",
+    "VotedPerceptron": "rosenblatt.estimators.voted",
     "as_batch": "rosenblatt.data.batch",
     "exact_curve": "rosenblatt.trace.curve",
 }
@@ -35,6 +37,7 @@ __all__ = [
     "Perceptron",
     "PocketPerceptron",
     "Trace",
+    "VotedPerceptron",
     "as_batch",
     "datasets",
     "exact_curve",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ class OnlineLearning(LinearClassifier):
     trace: Any
     zero: int
     random_state: Any
+    _stream_kind: ClassVar[type[Stream]] = Stream
     _stream: Stream | None
     _vocabulary: Vocabulary | None
     _fit_counts: list[int]
@@ -247,7 +248,7 @@ class OnlineLearning(LinearClassifier):
             )
         else:
             state = settings.start_from(self, shape, generator(self.random_state))
-        return Stream(
+        return self._stream_kind(
             state,
             rule,
             multiclass=self.multiclass,

@@ -100,6 +100,15 @@ class Recorder:
             kept = log.score.copy(), _small(log.step.copy()), _small(log.machine.copy())
             self._parts.append(Mistakes(log.at + stretch.first, rows.astype(small), *kept))
 
+    def last_rows(self, count: int) -> Ints:
+        """Return the rows of the last `count` mistakes recorded."""
+        parts: list[NDArray[Any]] = []
+        for part in reversed(self._parts):
+            if sum(map(len, parts)) >= count:
+                break
+            parts.insert(0, part.index)
+        return np.concatenate(parts).astype(np.int64)[-count:]
+
     def keep(self, passes: int) -> None:
         """Forget all but the first `passes` passes."""
         del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:]

@@ -1,0 +1,213 @@
+"""The voted perceptron as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from numpy.typing import NDArray
+
+from rosenblatt.data.batch import as_batch
+from rosenblatt.data.features import Features
+from rosenblatt.data.single import Vocabulary, vector_row
+from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._ending import say_how_it_ended
+from rosenblatt.estimators._family import parameters, prepared, published
+from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.learners.perceptron import fit
+from rosenblatt.learners.voted import VotedStream, hypotheses_of
+from rosenblatt.loops.layout import Rows
+from rosenblatt.model.voted import Hypotheses, VotedModel
+from rosenblatt.typing import Floats, Ints
+
+
+class VotedPerceptron(OnlineLearning):
+    """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire).
+
+    Each hypothesis has a vote for each visit it survived: one that was right for long counts more. The vote is
+    exact, over all of them, yet none is kept but as the mistakes that led to it; predicting a row takes one
+    product with each row that mistakes were made on, and one addition for each mistake.
+
+    Parameters
+    ----------
+    fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0, class_weight, multiclass
+        As in `Perceptron`. `zero` also decides where there are as many votes for as against.
+    max_iter, tol, n_iter_no_change, max_time, random_state, verbose, callbacks
+        As in `Perceptron`; what callbacks are told of is the hypothesis of the moment, not the vote. Few passes
+        are enough as a rule, and make the vote cheaper: try ``max_iter=10``.
+
+    Attributes
+    ----------
+    survived_ : ndarray of int
+        The visits that each hypothesis survived, the start's first. They add up to `t_`.
+    n_hypotheses_ : int
+        How many there are.
+    stop_reason_, converged_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
+        As in `Perceptron`. The trace holds every mistake, in streams too: the vote is made of them. `converged_`
+        speaks of the last hypothesis.
+
+    Notes
+    -----
+    A vote is not linear, so there is no `coef_`; ``trace_.replay(X, y)`` gives the last hypothesis.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_or
+    >>> X, y = load_or()
+    >>> clf = VotedPerceptron(order="cyclic").fit(X, y)
+    >>> clf.survived_
+    array([0, 1, 1, 2, 4, 1, 3, 2, 2, 8])
+    >>> clf.decision_function(X)
+    array([-0.83333333,  0.83333333,  0.58333333,  0.91666667])
+    """
+
+    _stream_kind = VotedStream
+
+    # What a perceptron may be told of, and a vote has one value of.
+    penalty, alpha, l1_ratio, average = None, 0.0001, 0.15, False
+    early_stopping, validation_fraction, warm_start = False, 0.1, False
+    trace = "mistakes"
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        bias: Any = "unit",
+        radius: float | None = None,
+        zero: Any = -1,
+        tie: Any = "mistake",
+        init: Any = "zero",
+        order: Any = "shuffle",
+        shuffle: bool = True,
+        margin: float = 0.0,
+        eta0: float = 1.0,
+        class_weight: Any = None,
+        multiclass: str = "direct",
+        max_iter: int = 1000,
+        tol: float | None = None,
+        n_iter_no_change: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.bias = bias
+        self.radius = radius
+        self.zero = zero
+        self.tie = tie
+        self.init = init
+        self.order = order
+        self.shuffle = shuffle
+        self.margin = margin
+        self.eta0 = eta0
+        self.class_weight = class_weight
+        self.multiclass = multiclass
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Train until a stop, and keep what each hypothesis was made of.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,)
+            Their labels.
+        coef_init, intercept_init : array-like or None
+            Weights to start from.
+        sample_weight : array-like or None
+            Multiplies the step of each row; a row of weight 0 makes no mistakes.
+
+        Returns
+        -------
+        VotedPerceptron
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
+            completed pass.
+        """
+        p = parameters(self)
+        settings.check_parameters(p)
+        warn_of_column(y)
+        batch = as_batch(X, y, sample_weight)
+        with prepared(p, batch, coef_init, intercept_init) as (_, weight, plan, start):
+            run = fit(batch, weight, plan, start)
+        names = batch.names
+        known = published(run, batch, self.zero)
+        del known["mistakes_per_pass_"], known["n_mistakes_"]  # a stream may go on counting
+        self.__dict__.update(
+            known,
+            _state=run.state,
+            _past=[hypotheses_of(run.trace, batch)],
+            _vocabulary=None if names is None else Vocabulary(names, grows=False),
+            _fit_counts=run.mistakes_per_pass,
+            _stream=None,
+        )
+        say_how_it_ended(p, run)
+        if run.interruption is not None:
+            raise run.interruption
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the share of votes.
+
+        Of two classes the share for ``classes_[1]`` less that for ``classes_[0]``, from −1 to 1; of more, the
+        share of each.
+        """
+        model = self._vote()
+        return model.decision(self._features(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of every row."""
+        model = self._vote()
+        return model.predict(self._features(X))
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
+        model = self._vote()
+        if isinstance(x, Mapping):
+            row: Rows = self._known_vocabulary().row(x, learn=False)[0]
+        else:
+            row = vector_row(x, self._width)
+        return model.predict(Features(row, 1, self._width))[0]
+
+    @property
+    def coef_(self) -> Floats:
+        """A vote has none."""
+        raise AttributeError(
+            "A vote is not linear: VotedPerceptron has no 'coef_'. See 'trace_' for its hypotheses."
+        )
+
+    @property
+    def intercept_(self) -> Floats:
+        """A vote has none."""
+        raise AttributeError(
+            "A vote is not linear: VotedPerceptron has no 'intercept_'. See 'trace_' for its hypotheses."
+        )
+
+    @property
+    def survived_(self) -> Ints:
+        """The visits that each hypothesis survived, the start's first."""
+        return self._vote("survived_").survived
+
+    @property
+    def n_hypotheses_(self) -> int:
+        """The number of hypotheses, the start included."""
+        return len(self._vote("n_hypotheses_").survived)
+
+    def _vote(self, attribute: str | None = None) -> VotedModel:
+        """Return the vote of this moment."""
+        self._require_fitted(attribute)
+        runs: list[Hypotheses] = list(self.__dict__.get("_past", []))
+        if self._stream is not None:
+            assert isinstance(self._stream, VotedStream)
+            runs.append(self._stream.hypotheses(self._width))
+        return VotedModel(runs, self._scheme, self._classes, self._zero)

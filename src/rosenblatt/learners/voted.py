@@ -1,0 +1,113 @@
+"""From the record of a run to the vote of its hypotheses, for fits and for streams.
+
+Only rows that mistakes were made on are kept, and what was done with them: never the weights of each hypothesis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features, as_rows
+from rosenblatt.data.stack import stacked
+from rosenblatt.learners.stream import Stream, Target
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.votes import Moves
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.voted import Hypotheses
+from rosenblatt.trace.record import Trace
+from rosenblatt.typing import Floats, Ints
+
+
+def hypotheses_of(trace: Trace, batch: Batch) -> Hypotheses:
+    """Return the hypotheses of a run over `batch`."""
+    rows, row = np.unique(trace.index, return_inverse=True)
+    return _hypotheses(trace, batch.take(rows) if len(rows) else None, row, batch.codes[trace.index])
+
+
+def _hypotheses(trace: Trace, mistaken: Features | None, row: NDArray[Any], codes: Ints) -> Hypotheses:
+    """Return hypotheses from a record; `row` and `codes` tell the row of each mistake and its class."""
+    start = LinearModel(trace.start.last(), trace.scheme, trace.classes, trace.zero)
+    begin = trace.start.visits
+    visits = np.array([*trace.visit, begin + int(trace.visits_per_pass.sum())], np.int64)
+    first = int(visits[0]) - begin
+    moves = _moves(trace.scheme, row.astype(np.int64), codes, trace.machine, trace.step, np.diff(visits))
+    return Hypotheses(start, None if mistaken is None else _by_product(mistaken), moves, first, trace.bias)
+
+
+def _by_product(mistaken: Features) -> Rows:
+    """Return rows as products with them are taken: sparse ones feature by feature."""
+    if isinstance(mistaken.rows, CSR):
+        return as_rows(mistaken.native().T.tocsr()).rows
+    return mistaken.rows
+
+
+def _moves(scheme: Scheme, row: Ints, codes: Ints, machine: Ints, step: Floats, survived: Ints) -> Moves:
+    """Return what mistakes did to the number, or the numbers of all classes, that labels are chosen by."""
+    if scheme.kind == "binary":
+        return Moves(row, np.zeros_like(row), np.where(codes == 1, step, -step), survived)
+    if scheme.kind == "ovr":
+        return Moves(row, machine, np.where(machine == codes, step, -step), survived)
+    if scheme.kind == "direct":
+        gains, loses = codes, machine
+    else:
+        negative, positive = np.array(scheme.pairs).T[:, machine]
+        gains = codes
+        loses = np.where(codes == positive, negative, positive)
+    twice = np.repeat(np.arange(len(row)), 2)
+    both = np.column_stack([gains, loses]).reshape(-1)
+    signs = np.tile([1.0, -1.0], len(row))
+    kept = np.column_stack([np.zeros_like(survived), survived]).reshape(-1)
+    return Moves(row[twice], both, step[twice] * signs, kept)
+
+
+class VotedStream(Stream):
+    """A stream that keeps the rows it was wrong on, and their labels."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._rows: list[Features] = []
+        self._labels: list[Any] = []
+
+    def fork(self) -> VotedStream:
+        """Return a stream that goes on from here and leaves this one as it is."""
+        fork = super().fork()
+        assert isinstance(fork, VotedStream)
+        fork._rows, fork._labels = list(self._rows), list(self._labels)
+        return fork
+
+    def learn_row(self, X: Rows, target: Target) -> None:
+        """Visit one example, and keep it if it was a mistake."""
+        before = self.mistakes
+        super().learn_row(X, target)
+        if self.mistakes > before:
+            # Whoever handed a vector in may write to it again.
+            row = X if isinstance(X, CSR) else X.copy()
+            code = int(target > 0.0) if isinstance(target, float) else int(target.code[0])  # type: ignore[union-attr]
+            self._rows.append(Features(row, 1, self.state.n_features if isinstance(X, CSR) else X.shape[1]))
+            self._labels.append(self._label(code))
+
+    def _learn(self, features: Features, codes: Ints, weight: Floats) -> None:
+        seen, before = self.seen, self.mistakes
+        super()._learn(features, codes, weight)
+        if self.mistakes > before:
+            wrong = np.unique(self.recorder.last_rows(self.mistakes - before)) - seen
+            known = (features.rows, features.n_rows, features.n_features)
+            self._rows.append(Batch(*known, codes=codes, classes=self.classes).take(wrong))
+            self._labels += [self._label(code) for code in codes[wrong].tolist()]
+
+    def hypotheses(self, n_features: int) -> Hypotheses:
+        """Return the hypotheses of the stream so far, over its first `n_features` features."""
+        trace = self.trace(n_features)
+        row = np.unique(trace.index, return_inverse=True)[1]
+        codes = np.array([self._codes[label] for label in self._labels], np.int64)[row]
+        if len(self._rows) > 1:
+            self._rows = [stacked(self._rows)]
+        return _hypotheses(trace, self._rows[0] if self._rows else None, row, codes)
+
+    def _label(self, code: int) -> Any:
+        return next(label for label, known in self._codes.items() if known == code)

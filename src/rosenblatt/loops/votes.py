@@ -1,0 +1,119 @@
+"""The vote of all hypotheses of a run, by a running sum over its mistakes.
+
+A hypothesis is the one before it, moved by one mistake on some row x_r: its score of x is the score before plus a
+step times <x_r, x> + β. So the products of x with the rows that mistakes were made on, each taken once, give the
+scores of all hypotheses one after another. Several rows to be predicted go side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.rows import add
+from rosenblatt.typing import Floats, Ints, Reals
+
+
+class Moves(NamedTuple):
+    """How each hypothesis comes from the one before.
+
+    Parameters
+    ----------
+    row
+        The number of x_r among the rows that mistakes were made on.
+    target
+        The class whose score moves; 0 where there are two classes, and so one score.
+    step
+        By how many times <x_r, x> + β.
+    survived
+        The visits that the hypothesis survived; 0 where the next move belongs to the same visit.
+    """
+
+    row: Ints
+    target: Ints
+    step: Floats
+    survived: Ints
+
+
+@jit
+def products_of_sparse(M: CSR, X: CSR, first: int, g: Floats) -> None:
+    """Add <x_r, x_b> to ``g[r, b]``, for sparse rows x_b of X from `first` on.
+
+    `M` holds the rows x_r feature by feature, so that only those are touched which share one with x_b.
+    """
+    for b in range(g.shape[1]):
+        for q in range(X.indptr[first + b], X.indptr[first + b + 1]):
+            j = X.indices[q]
+            if j + 1 < M.indptr.size:  # a feature met since has not been in any
+                for p in range(M.indptr[j], M.indptr[j + 1]):
+                    g[M.indices[p], b] += X.data[q] * M.data[p]
+
+
+@jit
+def products_of_dense(M: CSR, X: Reals, first: int, g: Floats) -> None:
+    """Add <x_r, x_b> to ``g[r, b]``, for dense rows x_b: the bits of `products_of_sparse`."""
+    for b in range(g.shape[1]):
+        for j in range(min(X.shape[1], M.indptr.size - 1)):
+            x = np.float64(X[first + b, j])
+            if x != 0.0:
+                for p in range(M.indptr[j], M.indptr[j + 1]):
+                    g[M.indices[p], b] += x * M.data[p]
+
+
+@jit
+def lay(X: Rows, first: int, w: Floats) -> None:
+    """Add the rows of X from `first` on to those of w."""
+    for b in range(w.shape[0]):
+        add(X, first + b, 1.0, w[b])
+
+
+@jit
+def vote_for_sides(g: Floats, moves: Moves, last_wins: int, f: Floats, votes: Ints) -> None:
+    """Add to `votes` the visits survived by hypotheses that take each row for positive; f are the scores so far.
+
+    ``g[r, b]`` is <x_r, x_b> + β. The side of f = 0 is the positive one with `last_wins`.
+    """
+    for k in range(moves.row.size):
+        products, step, survived = g[moves.row[k]], moves.step[k], moves.survived[k]
+        if last_wins:
+            for b in range(f.size):
+                f[b] += step * products[b]
+                votes[b] += survived if f[b] >= 0.0 else 0
+        else:
+            for b in range(f.size):
+                f[b] += step * products[b]
+                votes[b] += survived if f[b] > 0.0 else 0
+
+
+@jit
+def vote_for_classes(g: Floats, moves: Moves, last_wins: int, s: Floats, votes: Ints) -> None:
+    """Add to ``votes[b, c]`` the visits survived by hypotheses that take row b for class c; s are the scores.
+
+    ``g[b, r]`` is <x_r, x_b> + β. Ties go to the lowest class, or with `last_wins` to the highest. The best class
+    is known from one hypothesis to the next, and looked for only where its own score fell.
+    """
+    for b in range(s.shape[0]):
+        scores, products = s[b], g[b]
+        best = _best(scores, last_wins)
+        for k in range(moves.row.size):
+            c = moves.target[k]
+            move = moves.step[k] * products[moves.row[k]]
+            scores[c] += move
+            if c == best:
+                if move < 0.0:
+                    best = _best(scores, last_wins)
+            elif scores[c] > scores[best] or (scores[c] == scores[best] and (c > best) == (last_wins == 1)):
+                best = c
+            votes[b, best] += moves.survived[k]
+
+
+@inline
+def _best(scores: Any, last_wins: int) -> int:
+    best = 0
+    for c in range(1, scores.size):
+        if scores[c] > scores[best] or (last_wins and scores[c] == scores[best]):
+            best = c
+    return best

@@ -1,0 +1,171 @@
+"""The vote of all hypotheses that a run went through (Freund and Schapire)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.features import Features
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.targets import PAIR
+from rosenblatt.loops.votes import Moves
+from rosenblatt.model.linear import LinearModel, overflow
+from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.state import State
+from rosenblatt.typing import Floats, Ints
+
+MOST = 32  # rows predicted side by side
+ROOM = 1 << 22  # numbers held at once: rows laid out, and their products with the rows of mistakes
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Hypotheses:
+    """The hypotheses of a run, as its mistakes.
+
+    Attributes
+    ----------
+    start : LinearModel
+        The hypothesis that the run began with.
+    rows : ndarray, CSR or None
+        The rows that mistakes were made on, each once; sparse ones feature by feature. None if there were none.
+    moves : Moves
+        What each mistake did to the scores.
+    first : int
+        The visits that the start survived.
+    bias : float
+        β, what the bias gains for each unit of step.
+    """
+
+    start: LinearModel
+    rows: Rows | None
+    moves: Moves
+    first: int
+    bias: float
+
+    @property
+    def survived(self) -> Ints:
+        """The visits that each hypothesis survived, the start's first."""
+        survived = self.moves.survived
+        return np.array([self.first, *survived[survived > 0]], np.int64)
+
+    def votes(self, features: Features) -> Ints:
+        """Return for every row the votes for each class, in the order of the start's `classes`."""
+        start = self._start_for(features.n_features)
+        s = start.decision(features)  # also looks for rows that are not finite
+        votes = np.zeros((features.n_rows, max(2, len(start.classes))), np.int64)
+        codes = (s >= 0.0 if start.zero > 0 else s > 0.0) if s.ndim == 1 else start.scheme.choose(s, start.zero)
+        votes[np.arange(len(votes)), codes.astype(np.int64)] = self.first
+        if self.rows is not None:
+            self._run(features, self.rows, s, votes)
+        return votes
+
+    def _run(self, features: Features, rows: Rows, s: Floats, votes: Ints) -> None:
+        from rosenblatt.loops.votes import vote_for_classes, vote_for_sides
+
+        n_mistaken = int(self.moves.row.max()) + 1
+        side_by_side = int(np.clip(ROOM // max(n_mistaken, features.n_features + 1), 1, MOST))
+        last_wins, cast = int(self.start.zero > 0), int(self.moves.survived.sum())
+        for first in range(0, features.n_rows, side_by_side):
+            part = slice(first, min(first + side_by_side, features.n_rows))
+            g = np.full((n_mistaken, part.stop - first), self.bias)
+            self._products(features, rows, first, g)
+            if s.ndim == 1:
+                positive = np.zeros(g.shape[1], np.int64)
+                vote_for_sides(g, self.moves, last_wins, s[part], positive)
+                votes[part, 1] += positive
+                votes[part, 0] += cast - positive
+            else:
+                vote_for_classes(np.ascontiguousarray(g.T), self.moves, last_wins, s[part], votes[part])
+        finite = np.isfinite(s) if s.ndim == 1 else np.isfinite(s).all(axis=1)
+        if not finite.all():
+            raise overflow(f"row {int(np.argmin(finite))} of X")
+
+    def _products(self, features: Features, rows: Rows, first: int, g: Floats) -> None:
+        """Turn β into <x_r, x_b> + β, for the rows x_r of mistakes and x_b to be predicted, from `first` on."""
+        from rosenblatt.loops.passes import machine_scores
+        from rosenblatt.loops.votes import lay, products_of_dense, products_of_sparse
+
+        X = features.rows
+        if isinstance(rows, CSR):
+            if isinstance(X, CSR):
+                products_of_sparse(rows, X, first, g)
+            else:
+                products_of_dense(rows, X, first, g)
+            return
+        # The rows to be predicted take the place of weights, and those of mistakes that of data.
+        w = np.zeros((g.shape[1], features.n_features + 1))
+        lay(X, first, w)
+        w[:, -1] = self.bias
+        machine_scores(rows, w, np.arange(len(g)), np.arange(len(w)), np.empty((PAIR, len(w))), g)
+
+    def _start_for(self, n_features: int) -> LinearModel:
+        start = self.start
+        if start.weights.shape[-1] == n_features + 1:
+            return start
+        # A stream has met features since.
+        return LinearModel(State(start.weights).grown(n_features).w, start.scheme, start.classes, start.zero)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class VotedModel:
+    """All hypotheses of a run, or of several that went on from each other; each votes once for a visit survived.
+
+    Attributes
+    ----------
+    runs : sequence of Hypotheses
+        In the order of training.
+    scheme : Scheme
+        One machine for two classes, or several for many.
+    classes : ndarray
+        The labels. Of two, that of the negative side comes first.
+    zero : int
+        The side of f = 0, and of as many votes for as against (S-2); among many classes, whether ties go to the
+        lowest or the highest.
+    """
+
+    runs: Sequence[Hypotheses]
+    scheme: Scheme
+    classes: NDArray[Any]
+    zero: int = -1
+
+    @property
+    def survived(self) -> Ints:
+        """The visits that each hypothesis survived, the start's first."""
+        survived = self.runs[0].survived
+        for run in self.runs[1:]:  # its start is the hypothesis before
+            survived[-1] += run.first
+            survived = np.concatenate([survived, run.survived[1:]])
+        return survived
+
+    def votes(self, features: Features) -> Ints:
+        """Return for every row the votes for each class."""
+        place = {label: code for code, label in enumerate(self.classes.tolist())}
+        votes = np.zeros((features.n_rows, max(2, len(self.classes))), np.int64)
+        for run in self.runs:
+            known = run.start.classes.tolist()
+            # Where one class is known it is the positive one.
+            places = [place[label] for label in known] if len(known) > 1 else [0, 1]
+            votes[:, places] += run.votes(features)
+        return votes
+
+    def decision(self, features: Features) -> Floats:
+        """Return the share of votes for the positive class less that against it; of many, the share of each."""
+        votes = self.votes(features)
+        total = int(self.survived.sum())
+        if self.scheme.kind == "binary":
+            shares: Floats = (votes[:, 1] - votes[:, 0]) / total
+        else:
+            shares = votes / total
+        return shares
+
+    def codes(self, features: Features) -> Ints:
+        """Return the class of every row, as a position in `classes`."""
+        return self.scheme.choose(self.decision(features), self.zero)
+
+    def predict(self, features: Features) -> NDArray[Any]:
+        """Return the label of every row."""
+        return self.classes[self.codes(features)]
