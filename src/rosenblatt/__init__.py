@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rosenblatt import plot as plot
     from rosenblatt import testing as testing
     from rosenblatt.data.batch import as_batch as as_batch
+    from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
@@ -25,6 +26,7 @@ __version__ = "0.1.0"
 
 _MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
+    "LiftedPerceptron": "rosenblatt.estimators.lifted",
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
     "Trace": "rosenblatt.trace.record",
@@ -34,6 +36,7 @@ _NAMES = {
 }
 
 __all__ = [
+    "LiftedPerceptron",
     "Perceptron",
     "PocketPerceptron",
     "Trace",

@@ -22,6 +22,7 @@ pytestmark = [
         rb.PocketPerceptron(),
         rb.PocketPerceptron(pocket_margin=0.1, count="functional"),
         rb.VotedPerceptron(max_iter=100),
+        rb.LiftedPerceptron(),
     ],
     expected_failed_checks=lambda clf: EXPECTED,
 )

@@ -1,0 +1,150 @@
+"""The lifted perceptron as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from rosenblatt.data.batch import as_batch
+from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._ending import say_how_it_ended
+from rosenblatt.estimators._family import Recorded, parameters, prepared, published
+from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._parameters import check_count, check_number
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.learners.lifted import fit_lifted, require_every_row
+
+NO_LIMIT = 2**62
+
+
+class LiftedPerceptron(Recorded):
+    """The perceptron on rows lifted by one coordinate each, which always separate (S-22); two classes.
+
+    Row i becomes [a x_i; sqrt(1 − a²) e_i]. Training on such rows always ends without a mistake, after at most
+    `mistake_bound_` of them; the first coordinates of the weights then predict. It is a soft margin: what a row
+    lacks is made up by its own coordinate, at a price. No lifted row is ever made: one number a row is kept.
+
+    Parameters
+    ----------
+    a : float
+        How much the features count against each row's own coordinate, between 0 and 1. The smaller, the sooner it
+        ends and the softer the margin. Exact data is trained exactly where a² is a dyadic fraction, as for 0.5.
+    fit_intercept, bias, radius, zero, random_state
+        As in `Perceptron`. The bias is a feature that is lifted like the others.
+    order : {"shuffle", "cyclic"} or array
+        The order of visits. An array of row numbers holds every row.
+    max_iter : int or None
+        The most passes; None sets no limit, since training always ends.
+    max_time, trace, callbacks
+        As in `Perceptron`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray, shapes (1, n_features) and (1,)
+        The first coordinates of the lifted weights, without their common factor a.
+    lift_ : ndarray, shape (n_rows,)
+        The weights of the rows' own coordinates, without their common factor sqrt(1 − a²): y times the mistakes on
+        each row.
+    lifted_margin_ : float
+        The geometric margin of the lifted rows under the lifted weights.
+    lemma_margin_ : float
+        γ', the margin that the lemma guarantees, at its best: a γ / sqrt(1 + a²/(1 − a²) Σ l_i²), where
+        l_i = max(0, γ − y_i <w*, x_i>), over unit vectors w* and γ > 0.
+    mistake_bound_ : float
+        (a²R² + 1 − a²) / γ'²: the mistakes are no more. R is the largest norm of a row, the bias included.
+    converged_ : bool
+        Whether the lifted rows are separated. Rows may still be wrong by the first coordinates alone.
+    stop_reason_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
+        As in `Perceptron`; the scores in the trace are f(x), and ``trace_.replay(X, y)`` leads to `coef_`.
+
+    Notes
+    -----
+    There is no `partial_fit`: a row met again must be known to be the same one. That training ends is a theorem of
+    exact arithmetic; where features are so large that a row's own coordinate is lost in rounding, scale them down,
+    or give `max_time`.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_xor
+    >>> X, y = load_xor()
+    >>> clf = LiftedPerceptron(order="cyclic").fit(X, y)
+    >>> clf.stop_reason_, clf.n_mistakes_, round(clf.mistake_bound_, 6)
+    ('separated', 4, 8.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        a: float = 0.5,
+        fit_intercept: bool = True,
+        bias: Any = "unit",
+        radius: float | None = None,
+        zero: Any = -1,
+        order: Any = "shuffle",
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        random_state: Any = 0,
+        trace: Any = "auto",
+        callbacks: Any = None,
+    ) -> None:
+        self.a = a
+        self.fit_intercept = fit_intercept
+        self.bias = bias
+        self.radius = radius
+        self.zero = zero
+        self.order = order
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.trace = trace
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train until the lifted rows are separated.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,)
+            Their labels, of two classes.
+
+        Returns
+        -------
+        LiftedPerceptron
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
+            completed pass.
+        """
+        p = parameters(self)
+        p.n_iter_no_change = NO_LIMIT  # a plateau is not an end: the rows will be separated
+        p.max_iter = NO_LIMIT if self.max_iter is None else check_count("max_iter", self.max_iter)
+        settings.check_parameters(p)
+        a = check_number("a", self.a, above=0, below=1)
+        if not 0.0 < a * a < 1.0:
+            raise ParameterError(
+                f"a={self.a!r} has a square that is 0 or 1 among floats. Move it away from there."
+            )
+        warn_of_column(y)
+        batch = as_batch(X, y)
+        batch.require_classes()
+        signs = batch.signs  # refuses more than two classes
+        with prepared(p, batch) as (_, weight, plan, start):
+            require_every_row(plan.order, len(signs))
+            found = fit_lifted(batch, weight, plan, start, a)
+        run = found.run
+        self.__dict__.update(
+            published(run, batch, self.zero),
+            lift_=found.lift,
+            lifted_margin_=found.margin,
+            lemma_margin_=found.lemma_margin,
+            mistake_bound_=found.bound,
+            _state=run.state,
+        )
+        say_how_it_ended(p, run)
+        if run.interruption is not None:
+            raise run.interruption
+        return self

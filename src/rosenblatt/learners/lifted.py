@@ -1,0 +1,136 @@
+"""The lifted perceptron: every row gets a coordinate of its own, so that any set separates (S-22)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features
+from rosenblatt.exceptions import OrderError
+from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
+from rosenblatt.learners.perceptron import Plan, Run, fit
+from rosenblatt.learners.squared_hinge import squared_hinge
+from rosenblatt.learners.visitor import Visitor
+from rosenblatt.loops import lifted as loop
+from rosenblatt.loops.passes import largest_square
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.screen import Shadow
+from rosenblatt.loops.shrinking import Penalty
+from rosenblatt.loops.targets import Log, Sides, Targets
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.state import State
+from rosenblatt.trace.recorder import Stretch
+from rosenblatt.typing import Floats
+
+
+class Lifted(NamedTuple):
+    """A run on lifted rows, and what the lemma says of it.
+
+    Attributes
+    ----------
+    run : Run
+        Its state is the first d coordinates and the bias, without the factor a.
+    lift : ndarray
+        The weights of the rows' own coordinates, without the factor sqrt(1 − a²).
+    margin : float
+        The geometric margin of the lifted rows under the lifted weights.
+    lemma_margin : float
+        γ', a margin that the lifted rows are sure to have under some weights.
+    bound : float
+        The most mistakes, (a²R² + 1 − a²) / γ'².
+    """
+
+    run: Run
+    lift: Floats
+    margin: float
+    lemma_margin: float
+    bound: float
+
+
+def fit_lifted(batch: Batch, weight: Floats, plan: Plan, start: State, a: float) -> Lifted:
+    """Train on the lifted rows until they are separated, or a limit of `plan` is reached."""
+    square = a * a
+    made: list[_LiftedVisitor] = []
+
+    def visitor(*arguments: Any) -> Visitor:
+        made.append(_LiftedVisitor(*arguments, square=square))
+        return made[0]
+
+    y = batch.signs.astype(np.float64)
+    run = fit(batch, weight, plan, start, visitor)
+    lift = made[0].lift_after(run.state.visits)
+    beta = plan.rule.beta
+    lemma, bound = _lemma(batch, y, a, beta)
+    return Lifted(run, lift, _margin(run, batch, y, lift, square), lemma, bound)
+
+
+def require_every_row(order: Order, n_rows: int) -> None:
+    """Refuse an order that may leave rows out: a pass without a mistake is to mean that all rows are right."""
+    if isinstance(order, Shuffled | Cyclic):
+        return
+    if not isinstance(order, Given) or len(np.unique(order.visits(1))) < n_rows:
+        raise OrderError(
+            "order must visit every row in every pass, so that the lifted rows are known to be separated. "
+            "Use 'shuffle', 'cyclic' or an array that holds every row."
+        )
+
+
+def _margin(run: Run, batch: Batch, y: Floats, lift: Floats, square: float) -> float:
+    """Return min y_i <w̃, x̃_i> / ‖w̃‖."""
+    model = LinearModel(run.state.w, run.trace.scheme, batch.classes)
+    beta, w, b = run.trace.bias, run.state.w[:-1], float(run.state.w[-1])
+    padded = float(w @ w) + (b * b / beta if beta > 0.0 else 0.0)  # the bias is the weight of a feature sqrt(β)
+    norm = sqrt(square * padded + (1.0 - square) * float(lift @ lift))
+    lowest = float((y * (square * model.scores(batch) + (1.0 - square) * lift)).min())
+    return lowest / norm if norm > 0.0 else 0.0
+
+
+def _lemma(batch: Batch, y: Floats, a: float, beta: float) -> tuple[float, float]:
+    """Return γ' for a good choice of w* and γ, and the mistakes it allows.
+
+    With v = w*/γ it is a / sqrt(‖v‖² + a²/(1 − a²) Σ max(0, 1 − y_i <v, x_i>)²): any v gives a margin that holds.
+    """
+    square = a * a
+    _, value = squared_hinge(batch, y, sqrt(beta), square / (1.0 - square))
+    largest = largest_square(batch.rows, batch.n_rows) + beta
+    return a / sqrt(value), (square * largest + 1.0 - square) * value / square
+
+
+class _LiftedVisitor(Visitor):
+    """Visits lifted rows."""
+
+    def __init__(
+        self,
+        features: Features,
+        targets: Targets,
+        rule: Rule,
+        state: State,
+        screened: bool | None = None,
+        penalty: Penalty | None = None,
+        *,
+        square: float,
+    ) -> None:
+        super().__init__(features, targets, rule, state, False, penalty)
+        self._square = square
+        self._lift = np.zeros(features.n_rows)
+        self._before = state.visits, self._lift  # when the present pass began
+
+    def visit(self, visits: Visits) -> Iterator[Stretch]:
+        """Make the visits of one pass, and tell of them stretch by stretch."""
+        self._before = self.state.visits, self._lift.copy()
+        yield from super().visit(visits)
+
+    def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
+        assert isinstance(self.targets, Sides), "lifted rows have two sides"
+        k, made = loop.train(
+            self.features.rows, self.targets, block, self._square, self.rule.beta, self.state.w, self._lift, log
+        )
+        return k, made, made
+
+    def lift_after(self, visits: int) -> Floats:
+        """Return the weights of the rows' own coordinates after so many visits: now, or when the pass began."""
+        return self._before[1] if self._before[0] == visits else self._lift
