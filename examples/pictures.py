@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 
 mpl.use("Agg")
 
-import warnings
-
-import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,6 +19,14 @@ import rosenblatt as rb
 from rosenblatt.plot import style
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
+
+
+def save(figure: Figure, name: str) -> None:
+    """Write a picture with a palette of colours: a quarter of the bytes."""
+    figure.savefig(IMAGES / name, dpi=110)
+    with Image.open(IMAGES / name) as picture:
+        small = picture.convert("RGB").quantize(96)
+    small.save(IMAGES / name, optimize=True)
 
 
 def six_points() -> None:
@@ -77,15 +85,44 @@ def regions(ax: plt.Axes, clf: rb.Perceptron, X: np.ndarray, y: np.ndarray) -> N
     style.tidy(ax, "$x_1$", "$x_2$")
 
 
-def save(figure: plt.Figure, name: str) -> None:
-    """Keep a picture in few colours, which is all that it has."""
-    figure.savefig(IMAGES / name, dpi=110)
-    with Image.open(IMAGES / name) as image:
-        few = image.convert("RGB").quantize(64)
-    few.save(IMAGES / name, optimize=True)
+def not_separable() -> None:
+    rng = np.random.default_rng(3)
+    X = np.vstack([rng.normal((0.9, 0.6), 0.9, (60, 2)), rng.normal((-0.9, -0.6), 0.9, (60, 2))])
+    y = np.repeat([1, -1], 60)
+    pocket = rb.PocketPerceptron(max_iter=3, random_state=2)
+    plain = rb.Perceptron(max_iter=3, random_state=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # these three end on their limit
+        voted = rb.VotedPerceptron(max_iter=3, random_state=2).fit(X, y)
+        pocket.fit(X, y), plain.fit(X, y)
+    lifted = rb.LiftedPerceptron().fit(X, y)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    left.scatter(*X[y > 0].T, marker="+", color=style.POSITIVE, s=45)
+    left.scatter(*X[y < 0].T, marker="o", facecolor="none", edgecolor=style.NEGATIVE, s=25)
+    x = np.linspace(-3.2, 3.2, 300)
+    grid = np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2)
+    looks = {"last": (plain, ":"), "vote": (voted, "-"), "pocket": (pocket, "--"), "lifted": (lifted, "-.")}
+    for colour, (name, (clf, dashes)) in zip(style.PALETTE[2:], looks.items(), strict=False):
+        height = clf.decision_function(grid).reshape(300, 300)
+        left.contour(x, x, height, levels=[0], colors=[colour], linestyles=[dashes], linewidths=2)
+        left.plot([], [], color=colour, linestyle=dashes, linewidth=2, label=name)
+    left.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1))
+    left.set_aspect("equal")
+    style.tidy(left, "$x_1$", "$x_2$")
+    coef, intercept = pocket.trace_.path(X, y)
+    errors = [np.count_nonzero((X @ w + b > 0) != (y > 0)) for w, b in zip(coef, intercept, strict=True)]
+    right.plot(errors, color=style.FAINT, linewidth=1, label="hypothesis")
+    best = np.minimum.accumulate(errors)
+    right.step(range(len(best)), best, where="post", color=style.PALETTE[4], linewidth=2, label="pocket")
+    right.legend(frameon=False)
+    right.set_ylim(0)
+    style.tidy(right, "updates", "errors on all 120 rows")
+    save(figure, "not_separable.png")
 
 
 if __name__ == "__main__":
     six_points()
     learning_curve()
     three_in_a_row()
+
+    not_separable()
