@@ -124,5 +124,4 @@ if __name__ == "__main__":
     six_points()
     learning_curve()
     three_in_a_row()
-
     not_separable()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+
+    from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
 
@@ -29,6 +31,8 @@ _NAMES = {
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
+
+    "SoftMarginClassifier": "rosenblatt.estimators.soft_margin",
     "Trace": "rosenblatt.trace.record",
     "VotedPerceptron": "rosenblatt.estimators.voted",
     "as_batch": "rosenblatt.data.batch",
@@ -39,6 +43,8 @@ __all__ = [
     "LiftedPerceptron",
     "Perceptron",
     "PocketPerceptron",
+
+    "SoftMarginClassifier",
     "Trace",
     "VotedPerceptron",
     "as_batch",

@@ -1,0 +1,292 @@
+"""Soft-margin classifiers: a loss, a penalty, and a bound on what is left to gain."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.weights import class_weights
+from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.learners.descent import Descent
+from rosenblatt.learners.soft_fit import SoftPlan, fit, weights
+from rosenblatt.learners.soft_margin import Limits, Solution
+from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
+from rosenblatt.model.state import State
+from rosenblatt.typing import Floats
+
+LOSSES = ("perceptron", "hinge", "squared_hinge", "logistic")
+PENALTIES = ("l2", "l1", "elasticnet", None)
+SOLVERS = ("auto", "interior", "coordinate", "sgd")
+RATES = ("constant", "invscaling", "optimal", "adaptive")
+
+
+class SoftMarginClassifier(LinearClassifier):
+    """The hyperplane that minimises a mean loss and a penalty (S-23), with a bound on how far it is from the best.
+
+    ``objective_`` is ``Σ s_i ℓ(y_i f(x_i)) / Σ s_i + alpha · penalty(w)``, with s the sample weights and
+    f(x) = <w, x> + b; the bias is not penalised. ``objective_ - gap_`` is a number no hyperplane can undercut.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge", "logistic", "perceptron"}
+        max(0, 1 − y f), its square, log(1 + exp(−y f)), or max(0, margin − y f): what the perceptron descends.
+    penalty : {"l2", "l1", "elasticnet"} or None
+        ½‖w‖², ‖w‖₁, (1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁, or nothing.
+    alpha : float
+        How much the penalty counts.
+    l1_ratio : float
+        The share of ‖w‖₁ in the elastic net.
+    margin : float
+        Of the loss "perceptron", above 0: at 0 the weights 0 would be best.
+    fit_intercept : bool
+        Whether there is a bias.
+    solver : {"auto", "interior", "coordinate", "sgd"}
+        "interior": a primal-dual interior-point method, for any loss and penalty, exact in a few dozen steps
+        whatever the scale of the features. "coordinate": dual coordinate ascent, for "l2" with many rows and many
+        features. "auto" chooses between these two. "sgd": stochastic subgradient descent (S-17).
+    max_iter : int
+        The most steps, or passes over the data.
+    tol : float
+        Training ends when ``gap_ ≤ tol · objective_``. "sgd" also ends when the mean loss of a pass has not fallen
+        by `tol` for `n_iter_no_change` passes.
+    max_time : float or None
+        The most seconds.
+    learning_rate : {"optimal", "constant", "invscaling", "adaptive"}
+        The step size of "sgd" at visit t: 1 / (alpha (t₀ + t)), eta0, eta0 / t^power_t, or eta0 divided by five
+        whenever the loss no longer falls.
+    eta0, power_t : float
+        Its numbers.
+    shuffle : bool
+        Whether "sgd" visits the rows in a new random order each pass.
+    average : bool
+        Whether "sgd" predicts by the average of the hypotheses after each visit.
+    n_iter_no_change : int
+        Passes without a fall of the loss that end "sgd".
+    class_weight : dict, "balanced" or None
+        Multiplies the loss of each class.
+    warm_start : bool
+        Let "sgd" begin at the weights of the last fit; the other solvers reach the minimum from anywhere.
+    random_state : int, RandomState, Generator or None
+        The seed of the orders of "sgd" and "coordinate".
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray, shapes (1, n_features) and (1,)
+        The hyperplane.
+    objective_ : float
+        The value reached.
+    gap_ : float
+        At most so much lower is the least value. From the dual problem, or `objective_` itself since no objective
+        is below 0: see `gap_from_`. Without a penalty the dual's equations hold to rounding, and the bound against
+        weights up to a million times as long as those found.
+    gap_from_ : {"dual", "zero"}
+        What the gap rests on.
+    converged_ : bool
+        Whether ``gap_ ≤ tol · objective_``; an objective below 10⁻¹² of that of zero weights counts as 0.
+    stop_reason_ : str
+        "tol", "max_iter", "max_time", "interrupted"; "stalled" if floats allow no better, "no_minimum" if the loss
+        of this data falls for ever.
+    n_iter_ : int
+        Steps, or passes, made.
+    classes_, n_features_in_, feature_names_in_
+        Of the training data.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_or
+    >>> X, y = load_or()
+    >>> clf = SoftMarginClassifier(alpha=0.01, tol=1e-8).fit(X, y)
+    >>> clf.coef_.round(3), clf.intercept_.round(3), round(clf.objective_, 4), clf.stop_reason_
+    (array([[2., 2.]]), array([-1.]), 0.04, 'tol')
+    """
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        *,
+        penalty: str | None = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        margin: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        max_time: float | None = None,
+        learning_rate: str = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        shuffle: bool = True,
+        average: bool = False,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = 0,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.margin = margin
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_time = max_time
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.shuffle = shuffle
+        self.average = average
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Minimise the objective.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,)
+            Their labels.
+        sample_weight : array-like or None
+            A row of weight 2 counts as two rows, one of weight 0 as none.
+
+        Returns
+        -------
+        SoftMarginClassifier
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the best
+            hyperplane so far.
+        """
+        self._check_parameters()
+        warn_of_column(y)
+        batch = as_batch(X, y, sample_weight)
+        start = self._start(batch)
+        found = fit(batch, class_weights(self.class_weight, batch.codes, batch.classes), self._plan(), start)
+        self._publish(found, batch)
+        if found[-1].interruption is not None:
+            raise found[-1].interruption
+        self._say_how_it_ended(found)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("penalty", self.penalty, PENALTIES)
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("learning_rate", self.learning_rate, RATES)
+        for name in ("fit_intercept", "shuffle", "average", "warm_start"):
+            check_flag(name, getattr(self, name))
+        for name in ("max_iter", "n_iter_no_change"):
+            check_count(name, getattr(self, name))
+        if self.penalty is not None or (self.solver == "sgd" and self.learning_rate == "optimal"):
+            check_number("alpha", self.alpha, above=0)
+        check_number("eta0", self.eta0, above=0)
+        check_number("power_t", self.power_t)
+        check_number("tol", self.tol, least=0)
+        if not 0 <= check_number("l1_ratio", self.l1_ratio) <= 1:
+            raise ParameterError(f"l1_ratio={self.l1_ratio!r} must be between 0 and 1.")
+        if self.max_time is not None:
+            check_number("max_time", self.max_time, above=0)
+        if check_number("margin", self.margin) <= 0:
+            raise ParameterError(
+                f"margin={self.margin!r} must be above 0: otherwise max(0, margin − y f) is least at w = 0, which "
+                "says nothing. For the perceptron without a margin use rosenblatt.Perceptron."
+            )
+        if self.loss != "perceptron" and self.margin != 1:
+            raise ParameterError(
+                f"margin={self.margin!r} belongs to loss='perceptron', but the loss is {self.loss!r}, whose "
+                "margin is fixed. Drop it, or change the loss."
+            )
+
+    def _plan(self) -> SoftPlan:
+        share = {"l2": 0.0, "l1": 1.0, "elasticnet": float(self.l1_ratio)}
+        l1, l2 = 0.0, 0.0
+        if self.penalty is not None:
+            l1, l2 = self.alpha * share[self.penalty], self.alpha * (1.0 - share[self.penalty])
+        loss: dict[str, Loss] = {
+            "perceptron": Hinge(float(self.margin)),
+            "hinge": Hinge(),
+            "squared_hinge": SquaredHinge(),
+            "logistic": Logistic(),
+        }
+        seed = int(generator(self.random_state).integers(2**63))
+        descent = Descent(
+            learning_rate=self.learning_rate,  # type: ignore[arg-type]  # checked
+            eta0=float(self.eta0),
+            power_t=float(self.power_t),
+            alpha=float(self.alpha),
+            average=bool(self.average),
+            shuffle=bool(self.shuffle),
+            tol=float(self.tol),
+            patience=self.n_iter_no_change,
+            seed=seed,
+        )
+        return SoftPlan(
+            loss=loss[self.loss],
+            l1=l1,
+            l2=l2,
+            bias=bool(self.fit_intercept),
+            solver=self.solver,  # type: ignore[arg-type]  # checked
+            descent=descent,
+            limits=Limits(float(self.tol), self.max_iter, self.max_time),
+        )
+
+    def _start(self, batch: Batch) -> Floats | None:
+        if not self.warm_start or self.solver != "sgd" or not self.__sklearn_is_fitted__():
+            return None
+        if batch.n_features != self._width or not np.array_equal(batch.classes, self._classes):
+            raise ParameterError(
+                "warm_start=True goes on from other features or classes than those of X and y. Pass the same, or "
+                "set warm_start=False."
+            )
+        return self._state.w
+
+    def _publish(self, found: list[Solution], batch: Batch) -> None:
+        """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""
+        worst = next((each for each in found if not each.converged), found[-1])
+        self.__dict__.update(
+            objective_=sum(each.value for each in found),
+            gap_=sum(each.gap for each in found),
+            gap_from_="dual" if all(each.bounded for each in found) else "zero",
+            converged_=all(each.converged for each in found),
+            stop_reason_=worst.reason,
+            n_iter_=max(each.n_iter for each in found),
+            _state=State(weights(found, batch.n_features)),
+            _width=batch.n_features,
+            _classes=batch.classes,
+            _zero=-1,
+            _names=batch.names,
+        )
+
+    def _say_how_it_ended(self, found: list[Solution]) -> None:
+        reason = self.stop_reason_
+        left = f"The objective {self.objective_:.6g} may be up to {self.gap_:.2g} above its least value."
+        if reason == "no_minimum":
+            _warn(
+                "The classes are separable, so without a penalty the logistic loss has no minimum: it falls "
+                "towards 0 as the weights grow for ever. They were left where they separate the classes. Use a "
+                "penalty, or MaxMarginClassifier."
+            )
+        elif self.converged_:
+            return
+        elif reason == "max_iter":
+            _warn(f"Training ended after max_iter={self.max_iter} steps. {left} Allow more, or a larger tol.")
+        elif reason == "max_time":
+            _warn(f"Training ended after max_time={self.max_time} seconds. {left} Allow more, or a larger tol.")
+        elif reason == "stalled":
+            _warn(
+                f"Rounding allowed no better after {self.n_iter_} steps. {left} Scale the features, or raise tol."
+            )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)

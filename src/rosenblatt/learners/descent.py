@@ -1,0 +1,106 @@
+"""Stochastic subgradient descent as a solver (S-17): passes, step sizes by name, and when to end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.learners.iterate import Iterate
+from rosenblatt.learners.objective import Objective, slopes
+from rosenblatt.learners.stopping import Tolerance
+from rosenblatt.loops.descent import Penalty, Weights, descend
+from rosenblatt.loops.schedules import Constant, InverseScaling, Optimal, Schedule
+from rosenblatt.typing import Floats
+
+Rate: TypeAlias = Literal["constant", "invscaling", "optimal", "adaptive"]
+
+SLOWER = 5.0  # what "adaptive" divides its step by
+SLOWEST = 1e-6
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How to descend.
+
+    Attributes
+    ----------
+    learning_rate : {"constant", "invscaling", "optimal", "adaptive"}
+        The name of the schedule.
+    eta0, power_t, alpha : float
+        Its numbers.
+    average : bool
+        Whether the hypothesis is the average over all visits.
+    shuffle : bool
+        Whether each pass has its own random order.
+    tol : float
+        The least fall of the mean loss of a pass that counts as one.
+    patience : int
+        The passes without it that end descent, or make "adaptive" take smaller steps.
+    seed : int
+        Of the order.
+    """
+
+    learning_rate: Rate
+    eta0: float
+    power_t: float
+    alpha: float
+    average: bool
+    shuffle: bool
+    tol: float
+    patience: int
+    seed: int
+
+
+def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Iterate, None, Literal["tol"]]:
+    """Give one iterate a pass, until the loss of a pass no longer falls."""
+    matrix = problem.matrix
+    rng = np.random.default_rng(how.seed)
+    # A step on one row stands for a step on the mean over all n of them.
+    pull = problem.y * problem.cost * matrix.n
+    penalty = Penalty(problem.l1, problem.l2, float(matrix.bias))
+    weights = Weights.begin(padded(start, matrix.d), average=how.average)
+    schedule = _schedule(problem, how)
+    tolerance = Tolerance(how.tol, how.patience)
+    order = np.arange(matrix.n)
+    made = 0
+    while True:
+        if how.shuffle:
+            order = rng.permutation(matrix.n)
+        total, visits = descend(
+            matrix.features.rows, pull, order, problem.loss, schedule, penalty, weights, made * matrix.n
+        )
+        made += 1
+        w = weights.total / (made * matrix.n) if how.average else weights.v
+        if visits < matrix.n or not np.isfinite(w).all():
+            raise TrainingOverflowError(
+                f"Descent overflowed in pass {made}: its steps are too long for these features. Scale them to "
+                "about 1, lower eta0, or use the default solver, which needs neither."
+            )
+        ends = tolerance.ends(total / matrix.n)
+        if ends and how.learning_rate == "adaptive" and schedule[0] / SLOWER > SLOWEST:
+            schedule = Constant(schedule[0] / SLOWER)
+            tolerance, ends = Tolerance(how.tol, how.patience, tolerance.best), False
+        yield Iterate(w[: matrix.width].copy(), made=made, judge=ends or made & (made - 1) == 0)
+        if ends:
+            return "tol"
+
+
+def padded(theta: Floats, d: int) -> Floats:
+    """Return weights with a bias at their end, 0 if there was none."""
+    return theta if theta.size > d else np.append(theta, 0.0)
+
+
+def _schedule(problem: Objective, how: Descent) -> Schedule:
+    if how.learning_rate == "invscaling":
+        return InverseScaling(how.eta0, how.power_t)
+    if how.learning_rate != "optimal":
+        return Constant(how.eta0)
+    # Bottou's rule for the first step: one that moves a weight of typical size by no more than itself.
+    typical = math.sqrt(1.0 / math.sqrt(how.alpha))
+    steepest = float(slopes(problem.loss, np.array([problem.loss.margin + typical]))[0])
+    return Optimal(how.alpha, max(1.0, steepest) / (typical * how.alpha))

@@ -1,0 +1,32 @@
+"""Where a solver of soft-margin problems stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rosenblatt.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """One step, or one pass, of a solver.
+
+    Attributes
+    ----------
+    theta : ndarray
+        Padded weights.
+    t : ndarray or None
+        Their shortfalls, if the solver knows them.
+    alpha : ndarray or None
+        Dual weights to bound the minimum by, if it has any.
+    made : int
+        Steps made so far.
+    judge : bool
+        Whether it is worth finding out how good this is.
+    """
+
+    theta: Floats
+    t: Floats | None = None
+    alpha: Floats | None = None
+    made: int = 0
+    judge: bool = True

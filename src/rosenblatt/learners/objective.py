@@ -1,0 +1,181 @@
+"""What a soft-margin classifier minimises (S-23), and the bound that says how far from the minimum one is.
+
+The objective is ``P(w, b) = Σ c_i φ(margin − y_i f(x_i)) + (l2/2)‖w‖² + l1‖w‖₁``. Its dual gives to any weights
+α_i ≥ 0 that meet the conditions below a value that no (w, b) can undercut::
+
+    D(α) = Σ (margin·α_i − c_i φ*(α_i/c_i)) − Σ_j max(0, |v_j| − l1)² / (2 l2),   v = Σ α_i y_i x_i
+
+They are Σ α_i y_i = 0 if the bias is free, and |v_j| ≤ l1 instead of the last sum if l2 = 0. `lower_bound` moves
+any α to where they hold, and evaluates D there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.special import xlogy
+
+from rosenblatt.learners.matrix import Matrix
+from rosenblatt.loops.losses import Hinge, Loss, SquaredHinge
+from rosenblatt.typing import Floats
+
+Bias: TypeAlias = Literal["free", "penalised"] | None
+
+REPAIRS = 5
+ROUNDING = 1e-14
+REACH = 1e6
+"""Without a penalty the bound holds against weights up to this many times as long as those found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A convex problem over padded weights θ = (w, b).
+
+    Attributes
+    ----------
+    matrix : Matrix
+        The rows x_i.
+    y : ndarray
+        Their sides, −1.0 and +1.0.
+    cost : ndarray
+        c_i > 0, what a unit of loss of each row costs.
+    loss : Hinge, SquaredHinge or Logistic
+        φ and its margin.
+    l1, l2 : float
+        How much ‖w‖₁ and ½‖w‖² cost.
+    bias : {"free", "penalised"} or None
+        Whether there is a bias, and whether l2 counts it as one more weight.
+    """
+
+    matrix: Matrix
+    y: Floats
+    cost: Floats
+    loss: Loss
+    l1: float = 0.0
+    l2: float = 0.0
+    bias: Bias = "free"
+
+    def shortfall(self, theta: Floats) -> Floats:
+        """Return t_i = margin − y_i f(x_i)."""
+        return self.loss.margin - self.y * self.matrix.times(theta)
+
+    def value(self, theta: Floats, t: Floats) -> float:
+        """Return P(θ), whose shortfalls are `t`."""
+        return float(self.cost @ losses(self.loss, t)) + self.penalty(theta)
+
+    def penalty(self, theta: Floats) -> float:
+        """Return (l2/2)‖w‖² + l1‖w‖₁."""
+        w = theta[: self.matrix.d]
+        penalised = theta if self.bias == "penalised" else w
+        return 0.5 * self.l2 * float(penalised @ penalised) + self.l1 * float(np.abs(w).sum())
+
+    def slopes(self, t: Floats) -> Floats:
+        """Return c_i φ'(t_i): the dual weights that belong to these shortfalls."""
+        return self.cost * slopes(self.loss, t)
+
+    def lower_bound(self, alpha: Floats, theta: Floats) -> float:
+        """Return a number that P falls below nowhere, made from dual weights close to allowed ones.
+
+        0 is always one. Without a penalty the conditions on α are d equations, which floats meet to rounding; what
+        is left of them is charged at `REACH` times the length of θ.
+        """
+        alpha = self._inside(alpha)
+        if self.l1 == 0.0 and self.l2 == 0.0:
+            if self.matrix.width > self.matrix.n:  # rows in general position leave no other α than 0
+                return 0.0
+            alpha, v = self._orthogonal(alpha)
+            missing = float(np.abs(v) @ (REACH * np.abs(theta)))
+            return max(0.0, self._dual_losses(alpha) - missing)
+        if self.bias == "free":
+            alpha = self._balanced(alpha)
+        v = self.matrix.combine(alpha * self.y)
+        if self.bias == "free":
+            v = v[:-1]
+        if self.l2 == 0.0:
+            largest = float(np.abs(v).max())
+            if largest > self.l1:
+                alpha = alpha * (self.l1 / largest)
+            return max(0.0, self._dual_losses(alpha))
+        beyond = np.maximum(0.0, np.abs(v) - self.l1)
+        return max(0.0, self._dual_losses(alpha) - float(beyond @ beyond) / (2.0 * self.l2))
+
+    def _dual_losses(self, alpha: Floats) -> float:
+        return float(self.loss.margin * alpha.sum() - self.cost @ conjugates(self.loss, alpha / self.cost))
+
+    def _inside(self, alpha: Floats) -> Floats:
+        upper = None if isinstance(self.loss, SquaredHinge) else self.cost
+        return np.clip(alpha, 0.0, upper)
+
+    def _balanced(self, alpha: Floats) -> Floats:
+        """Scale the heavier class down, so that both sides weigh the same."""
+        positive = self.y > 0.0
+        plus, minus = float(alpha[positive].sum()), float(alpha[~positive].sum())
+        if plus == minus:
+            return alpha
+        scale = min(plus, minus) / max(plus, minus)
+        return np.where(positive == (plus > minus), alpha * scale, alpha)
+
+    def _orthogonal(self, alpha: Floats) -> tuple[Floats, Floats]:
+        """Move α to where Σ α_i y_i x_i = 0, the less a weight the closer it is to an end of its range."""
+        v = self.matrix.combine(alpha * self.y)
+        for _ in range(REPAIRS):
+            room = alpha if isinstance(self.loss, SquaredHinge) else np.minimum(alpha, self.cost - alpha)
+            M = self.matrix.gram(room)
+            scale = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
+            step = scale * cho_solve(factor_symmetric(M * scale * scale[:, None]), v * scale)
+            moved = self._inside(alpha - room * self.y * self.matrix.times(step))
+            left = self.matrix.combine(moved * self.y)
+            if not np.abs(left).sum() < np.abs(v).sum():
+                break
+            alpha, v = moved, left
+        return alpha, v
+
+
+def losses(loss: Loss, t: Floats) -> Floats:
+    """Return φ(t)."""
+    if isinstance(loss, Hinge):
+        return np.maximum(0.0, t)
+    if isinstance(loss, SquaredHinge):
+        return np.maximum(0.0, t) ** 2
+    return np.logaddexp(0.0, t)
+
+
+def slopes(loss: Loss, t: Floats) -> Floats:
+    """Return φ'(t)."""
+    if isinstance(loss, Hinge):
+        return (t > 0.0).astype(np.float64)
+    if isinstance(loss, SquaredHinge):
+        return 2.0 * np.maximum(0.0, t)
+    e = np.exp(-np.abs(t))
+    return np.where(t > 0.0, 1.0, e) / (1.0 + e)
+
+
+def conjugates(loss: Loss, u: Floats) -> Floats:
+    """Return φ*(u), for u where it is finite."""
+    if isinstance(loss, Hinge):
+        return np.zeros_like(u)
+    if isinstance(loss, SquaredHinge):
+        return 0.25 * u * u
+    return np.asarray(xlogy(u, u) + xlogy(1.0 - u, 1.0 - u))
+
+
+def factor_symmetric(M: Floats) -> tuple[Floats, bool]:
+    """Return the Cholesky factor of M, whose diagonal is near 1, for `cho_solve`.
+
+    If M is singular to rounding, as little as is needed is added to its diagonal. M may be overwritten.
+    """
+    jitter = ROUNDING * len(M)
+    while True:
+        shifted = M.copy()
+        shifted.flat[:: len(M) + 1] += jitter
+        try:
+            factor, lower = cho_factor(shifted, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            jitter *= 100.0
+            if not jitter < 1.0:
+                raise
+        else:
+            return factor, bool(lower)

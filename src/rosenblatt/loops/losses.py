@@ -1,0 +1,125 @@
+"""Losses as values: each is a function φ of t = margin − y f, how far a row falls short of its margin.
+
+================  ==========================  ==========  =========================
+loss              φ(t)                        margin      φ*(u), the conjugate
+================  ==========================  ==========  =========================
+`Hinge`           max(0, t)                   1 (hinge),  0 for 0 ≤ u ≤ 1
+                                              any > 0
+`SquaredHinge`    max(0, t)²                  1           u²/4 for u ≥ 0
+`Logistic`        log(1 + exp(t))             0           u log u + (1−u) log(1−u)
+================  ==========================  ==========  =========================
+
+All are convex, never negative and never fall as t grows. The perceptron's own loss max(0, −y f) is a hinge whose
+margin is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+from numba import types
+from numba.extending import overload
+
+_verb = {"strict": False, "jit_options": {"forceinline": True}}
+
+NEWTON_STEPS = 30
+SETTLED = 1e-14
+
+
+class Hinge(NamedTuple):
+    """max(0, margin − y f)."""
+
+    margin: float = 1.0
+
+
+class SquaredHinge(NamedTuple):
+    """max(0, margin − y f)²."""
+
+    margin: float = 1.0
+
+
+class Logistic(NamedTuple):
+    """log(1 + exp(margin − y f))."""
+
+    margin: float = 0.0
+
+
+Loss: TypeAlias = Hinge | SquaredHinge | Logistic
+
+
+def value(loss: Loss, t: float) -> float:
+    """Return φ(t)."""
+    raise TypeError("called from compiled loops only")
+
+
+def slope(loss: Loss, t: float) -> float:
+    """Return φ'(t); at the corner of the hinge 0, which is the least of its slopes."""
+    raise TypeError("called from compiled loops only")
+
+
+def best_dual(loss: Loss, a: float, c: float, t: float, q: float) -> float:
+    """Return the dual weight α that maximises α t' − c φ*(α/c) for this row alone.
+
+    `a` is its present value and `t` its present shortfall, which falls by q for each unit that α grows:
+    t' = t − q (α − a)/2.
+    """
+    raise TypeError("called from compiled loops only")
+
+
+def _is(loss: Any, kind: type) -> bool:
+    return isinstance(loss, types.BaseNamedTuple) and loss.instance_class is kind
+
+
+@overload(value, **_verb)  # type: ignore[untyped-decorator]
+def _value(loss: Any, t: Any) -> Any:
+    if _is(loss, Hinge):
+        return lambda loss, t: max(0.0, t)
+    if _is(loss, SquaredHinge):
+        return lambda loss, t: max(0.0, t) ** 2
+    return lambda loss, t: max(0.0, t) + math.log1p(math.exp(-abs(t)))
+
+
+@overload(slope, **_verb)  # type: ignore[untyped-decorator]
+def _slope(loss: Any, t: Any) -> Any:
+    if _is(loss, Hinge):
+        return lambda loss, t: 1.0 if t > 0.0 else 0.0
+    if _is(loss, SquaredHinge):
+        return lambda loss, t: 2.0 * max(0.0, t)
+
+    def logistic(loss: Any, t: Any) -> Any:
+        e = math.exp(-abs(t))
+        return (1.0 if t > 0.0 else e) / (1.0 + e)
+
+    return logistic
+
+
+@overload(best_dual, **_verb)  # type: ignore[untyped-decorator]
+def _best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
+    if _is(loss, Hinge):
+        return lambda loss, a, c, t, q: min(c, max(0.0, a + t / q)) if q > 0.0 else (c if t > 0.0 else 0.0)
+    if _is(loss, SquaredHinge):
+        return lambda loss, a, c, t, q: max(0.0, (t + q * a) / (q + 0.5 / c))
+
+    def logistic(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
+        # Solve log(α/(c−α)) + q (α − a) = t, whose left side grows, by Newton's steps in s = log(α/(c−α)): there
+        # α = c/(1 + exp(−s)) stays inside, and steps are halved where they would leave what is known to hold s.
+        low, high = min(t, t + q * a - q * c), t + q * a
+        s = min(high, max(low, math.log(a / (c - a)) if 0.0 < a < c else t))
+        alpha = a
+        for _ in range(NEWTON_STEPS):
+            e = math.exp(-abs(s))
+            share = (1.0 if s > 0.0 else e) / (1.0 + e)
+            alpha = c * share
+            residual = s + q * (alpha - a) - t
+            if residual > 0.0:
+                high = s
+            else:
+                low = s
+            moved = s - residual / (1.0 + q * c * share * (1.0 - share))
+            if abs(moved - s) <= SETTLED * (1.0 + abs(s)):
+                break
+            s = moved if low < moved < high else 0.5 * (low + high)
+        return alpha
+
+    return logistic
