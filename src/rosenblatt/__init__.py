@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rosenblatt import testing as testing
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
+
+    from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
@@ -29,6 +31,8 @@ __version__ = "0.1.0"
 _MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
+
+    "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
 
@@ -41,6 +45,8 @@ _NAMES = {
 
 __all__ = [
     "LiftedPerceptron",
+
+    "MaxMarginClassifier",
     "Perceptron",
     "PocketPerceptron",
 

@@ -10,6 +10,7 @@ The tree is small so that a caller can catch as much or as little as they like::
     │   ├── LabelError                      labels that do not name classes
     │   ├── WeightError                     sample or class weights
     │   ├── OrderError                      an order of visits
+    │   ├── NotSeparableError               classes that no hyperplane separates, where one is asked for
     │   └── ParameterError                  any other argument
     └── TrainingOverflowError               finite data, but weights beyond the largest float
         (also a ValueError and an OverflowError)
@@ -24,6 +25,7 @@ __all__ = [
     "InputError",
     "LabelError",
     "NonFiniteError",
+    "NotSeparableError",
     "OrderError",
     "ParameterError",
     "RosenblattError",
@@ -63,6 +65,10 @@ class WeightError(InputError):
 
 class OrderError(InputError):
     """An order of visits that names rows which do not exist."""
+
+
+class NotSeparableError(InputError):
+    """Classes that no hyperplane separates, or not by more than rounding, where one is asked for."""
 
 
 class ParameterError(InputError):

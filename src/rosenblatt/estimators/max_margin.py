@@ -1,0 +1,113 @@
+"""The maximum-margin classifier: of all separating hyperplanes the one farthest from the data."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.data.batch import as_batch
+from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._parameters import check_count, check_flag, check_number
+from rosenblatt.learners.max_margin import max_margin
+from rosenblatt.model.state import State
+
+
+class MaxMarginClassifier(LinearClassifier):
+    """The hard-margin hyperplane (S-24): it maximises the least distance y f(x)/‖w‖ of a row from it.
+
+    A perceptron finds some hyperplane that separates the classes; this is the widest, and so the one whose
+    margin γ gives the perceptron's mistake bounds. It exists only if the classes are separable; if they are not,
+    `NotSeparableError` names rows whose combinations meet. `SoftMarginClassifier` takes any data.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether there is a bias. Without one the hyperplane goes through the origin.
+    tol : float
+        The relative gap that is not worth a warning. The data is always solved as exactly as floats allow.
+    max_iter : int
+        The most rounds, each of which adds rows that came too near.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray, shapes (1, n_features) and (1,)
+        The hyperplane, scaled so that y f = 1 on the support vectors: the margin is 1/‖w‖.
+    margin_ : float
+        γ, the least y f/‖w‖ over all rows.
+    gap_ : float
+        ``(upper − margin_) / upper``, where `upper`, half the distance of two points in the classes' hulls, is a
+        bound that no hyperplane's margin exceeds.
+    support_ : ndarray of int
+        The rows that hold the hyperplane in its place.
+    support_vectors_ : ndarray or sparse array
+        These rows.
+    dual_coef_ : ndarray, shape (1, n_support)
+        α_i y_i of each: ``coef_ = dual_coef_ @ support_vectors_``.
+    n_iter_ : int
+        Rounds made.
+    classes_, n_features_in_, feature_names_in_
+        Of the training data.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_or
+    >>> X, y = load_or()
+    >>> clf = MaxMarginClassifier().fit(X, y)
+    >>> clf.coef_.round(6), clf.intercept_.round(6), round(clf.margin_, 6), clf.support_
+    (array([[2., 2.]]), array([-1.]), 0.353553, array([0, 1, 2]))
+    """
+
+    def __init__(self, *, fit_intercept: bool = True, tol: float = 1e-9, max_iter: int = 1000) -> None:
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the hyperplane.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,)
+            Their labels, of two classes.
+        sample_weight : array-like or None
+            A row of weight 0 is left out. Other weights change nothing: a hard margin is the same for one row and
+            for two in its place.
+
+        Returns
+        -------
+        MaxMarginClassifier
+            Itself, trained. After any error it is as it was.
+        """
+        check_flag("fit_intercept", self.fit_intercept)
+        check_number("tol", self.tol, least=0)
+        check_count("max_iter", self.max_iter)
+        warn_of_column(y)
+        batch = as_batch(X, y, sample_weight)
+        found = max_margin(batch, bias=bool(self.fit_intercept), max_iter=self.max_iter)
+        signs = np.where(batch.codes[found.support] > 0, 1.0, -1.0)
+        self.__dict__.update(
+            margin_=found.margin,
+            gap_=found.gap,
+            support_=found.support,
+            support_vectors_=batch.native()[found.support],
+            dual_coef_=(found.alpha * signs)[None, :],
+            n_iter_=found.n_iter,
+            _state=State(np.append(found.w, found.b)),
+            _width=batch.n_features,
+            _classes=batch.classes,
+            _zero=-1,
+            _names=batch.names,
+        )
+        if found.gap > self.tol:
+            warnings.warn(
+                f"After {found.n_iter} rounds the margin {found.margin:.6g} is up to {found.gap:.1g} below the "
+                f"largest, relatively, more than tol={self.tol}. Allow more, scale the features, or raise tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self

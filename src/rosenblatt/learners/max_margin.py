@@ -1,0 +1,206 @@
+"""The maximum-margin hyperplane (S-24): the widest between few rows, and more rows until it is that of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import require_finite
+from rosenblatt.exceptions import LabelError
+from rosenblatt.learners.hulls import Hulls
+from rosenblatt.learners.meeting import separating, undecided, why_not
+from rosenblatt.learners.quadratic import Widest, normalised, polish, widest
+from rosenblatt.typing import Floats, Ints
+
+MOST_NEW = 100
+MANY = 400
+WELL_WITHIN = 3.0  # margins from the hyperplane beyond which a row without weight is let go
+SETTLED = 1e-13
+SOUND = 1e-6  # the relative gap, on the rows it was made for, of a solution to go on with
+WEIGHTY = 1e-9  # of the largest, a dual weight that may belong to a support vector
+AS_GOOD = 1e-11
+POLISHES = 30
+GUESSES = (1.0, 10.0, 0.1, 100.0, 0.01)
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """The widest hyperplane.
+
+    Attributes
+    ----------
+    w, b : ndarray, float
+        With y f = 1 on the support.
+    margin, upper : float
+        The least y f/‖w‖ over all rows, and a bound that no hyperplane's exceeds.
+    support : ndarray of int
+        The rows that hold it.
+    alpha : ndarray
+        Their dual weights: w = Σ α_i y_i x_i.
+    n_iter : int
+        Rounds made.
+    """
+
+    w: Floats
+    b: float
+    margin: float
+    upper: float
+    support: Ints
+    alpha: Floats
+    n_iter: int
+
+    @property
+    def gap(self) -> float:
+        """The relative gap between the bounds."""
+        return max(0.0, (self.upper - self.margin) / self.upper)
+
+
+def max_margin(batch: Batch, *, bias: bool = True, max_iter: int = 1000) -> Margin:
+    """Find the hyperplane of largest margin.
+
+    Parameters
+    ----------
+    batch : Batch
+        Rows of two classes; those of weight 0 are left out, other weights change nothing.
+    bias : bool
+        Whether the hyperplane may miss the origin.
+    max_iter : int
+        The most rounds.
+
+    Raises
+    ------
+    NotSeparableError
+        If no hyperplane separates the classes, or floats cannot tell.
+    """
+    require_finite(batch)
+    y = batch.signs.astype(np.float64)
+    names = np.arange(batch.n_rows) if batch.weight is None else np.flatnonzero(batch.weight > 0.0)
+    if len(names) < batch.n_rows:
+        batch, y = batch.take(names), y[names]
+    if abs(y.sum()) == y.size:
+        raise LabelError("Rows of one class only have any weight, but two classes are needed to tell apart.")
+    return _Search(Hulls(batch, y, bias=bias), names).run(max_iter)
+
+
+class _Search:
+    """The best bounds so far, and what gave them."""
+
+    def __init__(self, hulls: Hulls, names: Ints) -> None:
+        self.hulls, self.y, self.names = hulls, hulls.y, names
+        self.margin, self.upper = -np.inf, np.inf
+        self.w, self.rows, self.lam = np.empty(0), np.empty(0, np.int64), np.empty(0)
+
+    def run(self, max_iter: int) -> Margin:
+        """Solve on some rows, add those that the solution has too near, until there are none."""
+        rows = self.first()
+        guess = self.hulls.radius or 1.0
+        made = 0
+        while made < max_iter:
+            made += 1
+            found = self.solve(rows, guess)
+            f = self.note(rows, found)
+            near = self.too_near(f, rows)
+            if self.gap <= SETTLED or not near.size:
+                break
+            guess = 1.0 / float(np.linalg.norm(found.w))
+            kept = (found.lam > WEIGHTY * found.lam.max()) | (self.y[rows] * f[rows] < WELL_WITHIN)
+            rows = np.union1d(rows[kept] if len(rows) > MANY else rows, near)
+        self.polish()
+        if not self.margin > np.finfo(float).eps * self.hulls.radius:
+            raise undecided(self.upper / self.hulls.radius)
+        return self.result(made)
+
+    @property
+    def gap(self) -> float:
+        """The relative gap between the best bounds."""
+        return (self.upper - self.margin) / self.upper
+
+    def first(self) -> Ints:
+        """Return rows of both classes that lie near each other, along the line through the class means."""
+        positive = self.y > 0.0
+        means = np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
+        f = self.y * self.hulls.matrix.times(self.hulls.matrix.combine(means))
+        each = max(MOST_NEW // 2, min(2 * self.hulls.matrix.d, 2 * MOST_NEW))
+        nearest = [
+            np.flatnonzero(side)[np.argsort(f[side], kind="stable")[:each]] for side in (positive, ~positive)
+        ]
+        return np.sort(np.concatenate(nearest))
+
+    def solve(self, rows: Ints, guess: float) -> Widest:
+        """Solve on these rows; if that fails, find out whether they can be separated at all."""
+        y, place, bias = self.y[rows], self.hulls.place(rows), self.hulls.bias
+        found = widest(place.rows, y, bias=bias, guess=guess)
+        if found is None or not self.sound(found, place.rows, y):
+            w = separating(place.rows, y, bias=bias)
+            if w is None:
+                raise why_not(place.rows, y, self.names[rows], bias=bias)
+            margin = self.hulls.least(place.rows @ w, y)[0] / float(np.linalg.norm(w))
+            attempts = (widest(place.rows, y, bias=bias, guess=margin * each) for each in GUESSES)
+            found = next((each for each in attempts if each and self.sound(each, place.rows, y)), None)
+            if found is None:
+                raise undecided(margin / self.hulls.radius)
+        return Widest(place.original(found.w), found.lam)
+
+    def sound(self, found: Widest, X: Floats, y: Floats) -> bool:
+        """Whether a solution's two bounds agree on its own rows."""
+        margin = self.hulls.least(X @ found.w, y)[0] / float(np.linalg.norm(found.w))
+        upper = float(np.linalg.norm((found.lam * y) @ X)) * (0.5 if self.hulls.bias else 1.0)
+        return upper - margin <= SOUND * upper
+
+    def note(self, rows: Ints, found: Widest) -> Floats:
+        """Take the bounds that a solution gives; return all scores, y f ≥ 1 on its own rows."""
+        f = self.hulls.scores(found.w)
+        margin = self.hulls.least(f, self.y)[0] / float(np.linalg.norm(found.w))
+        if margin > self.margin:
+            self.margin, self.w = margin, found.w
+        upper = self.hulls.upper(rows, found.lam)
+        if upper < self.upper:
+            self.upper, self.rows, self.lam = upper, rows, found.lam
+        here, b = self.hulls.least(f[rows], self.y[rows])
+        return (f + b) / here
+
+    def too_near(self, f: Floats, rows: Ints) -> Ints:
+        """Return rows outside that have less than the margin of those inside, the nearest first."""
+        z = self.y * f
+        z[rows] = np.inf
+        near = np.flatnonzero(z < 1.0)
+        return near[np.argsort(z[near], kind="stable")[:MOST_NEW]]
+
+    def polish(self) -> None:
+        """Solve the equations of the support vectors, dropping rows that pull and adding those too near."""
+        rows = self.rows[self.lam > WEIGHTY * self.lam.max()]
+        for _ in range(POLISHES):
+            place, y = self.hulls.place(rows), self.y[rows]
+            if abs(y.sum()) == y.size and self.hulls.bias:
+                return
+            found = polish(place.rows, y, bias=self.hulls.bias)
+            if (found.lam < 0.0).any():
+                rows = np.delete(rows, int(np.argmin(found.lam)))
+                continue
+            lam = normalised(found.lam, y, bias=self.hulls.bias)
+            if lam is None or not found.w.any():
+                return
+            f = self.note(rows, Widest(place.original(found.w), lam))
+            if self.hulls.upper(rows, lam) <= self.upper * (1.0 + AS_GOOD):  # and has no weights but those needed
+                self.rows, self.lam = rows, lam
+            near = self.too_near(f, rows)[:1]
+            if self.gap <= 0.0 or not near.size:
+                return
+            rows = np.union1d(rows, near)
+
+    def result(self, made: int) -> Margin:
+        """Put together what was found, the hyperplane scaled and moved back to where the data is."""
+        least, b = self.hulls.least(self.hulls.scores(self.w), self.y)
+        holds = self.lam > WEIGHTY * self.lam.max()
+        distance = self.hulls.distance(self.rows, self.lam)
+        return Margin(
+            w=self.w / least,
+            b=(b - float(self.hulls.center @ self.w)) / least,
+            margin=self.margin,
+            upper=max(self.upper, self.margin),
+            support=self.names[self.rows[holds]],
+            alpha=self.lam[holds] * (2.0 if self.hulls.bias else 1.0) / distance**2,
+            n_iter=made,
+        )

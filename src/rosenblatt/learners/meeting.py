@@ -1,0 +1,73 @@
+"""Whether two hulls meet: a separating hyperplane says no, a point in both yes, and floats may say neither."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from rosenblatt.data.features import as_rows
+from rosenblatt.exceptions import NotSeparableError
+from rosenblatt.learners.interior import interior
+from rosenblatt.learners.matrix import Matrix
+from rosenblatt.learners.objective import Objective
+from rosenblatt.learners.quadratic import normalised
+from rosenblatt.loops.losses import Hinge
+from rosenblatt.typing import Floats, Ints
+
+MEETING = 1e-12
+"""The distance of two hull points, as a share of the data's radius, that counts as none."""
+STEPS = 100
+LISTED = 12
+
+
+def separating(X: Floats, y: Floats, *, bias: bool) -> Floats | None:
+    """Return a normal vector that separates the rows, if the hinge loss without a penalty leads to one."""
+    matrix = Matrix(as_rows(X), bias=bias)
+    problem = Objective(matrix, y, np.full(y.size, 1.0 / y.size), Hinge(), bias="free" if bias else None)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        for iterate in interior(problem, np.zeros(matrix.width)):
+            if iterate.t is not None and (iterate.t < 0.5).all():  # y f > ½ everywhere: well away from zero
+                return iterate.theta[: X.shape[1]]
+            if iterate.made >= STEPS:
+                break
+    return None
+
+
+def common_point(X: Floats, y: Floats, *, bias: bool) -> tuple[Floats, float]:
+    """Return weights, normalised in each class, of points as near each other as can be, and their distance.
+
+    The distance is a share of the largest norm. At most one more row than there are dimensions has weight in each
+    class; without a bias, the weights are of one point, and the distance is that from the origin.
+    """
+    scale = max(float(np.sqrt((X * X).sum(axis=1).max())), np.finfo(float).tiny)
+    Z = (y[:, None] * X / scale).T
+    sums = np.stack([y > 0.0, y < 0.0]) if bias else np.ones((1, y.size))
+    lam, _ = nnls(np.vstack([Z, sums]), np.append(np.zeros(len(Z)), np.ones(len(sums))), maxiter=30 * y.size)
+    shares = normalised(lam, y, bias=bias)
+    if shares is None:
+        return lam, np.inf
+    return shares, float(np.linalg.norm(Z @ shares))
+
+
+def why_not(X: Floats, y: Floats, names: Ints, *, bias: bool) -> NotSeparableError:
+    """Return the error for rows that no hyperplane was found to separate."""
+    lam, distance = common_point(X, y, bias=bias)
+    if distance > MEETING:
+        return undecided(distance)
+    rows = names[lam > 0.0]
+    shown = ", ".join(map(str, rows[:LISTED])) + (f" and {len(rows) - LISTED} more" if len(rows) > LISTED else "")
+    what = "the convex hulls of the two classes meet" if bias else "the origin lies in the hull of the rows y·x"
+    return NotSeparableError(
+        f"No hyperplane{'' if bias else ' through the origin'} separates the classes: {what}, in a combination of "
+        f"rows {shown} (to {distance:.1g} of the radius of the data). Use SoftMarginClassifier, which allows for "
+        "rows on the wrong side."
+    )
+
+
+def undecided(distance: float) -> NotSeparableError:
+    """Return the error for classes so near each other that floats cannot tell whether they touch."""
+    return NotSeparableError(
+        "Floats cannot decide whether the classes are separable: their hulls come within "
+        f"{distance:.1g} of the radius of the data, and no hyperplane separates them by more than rounding. "
+        "Scale the features, or use SoftMarginClassifier."
+    )
