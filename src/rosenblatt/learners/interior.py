@@ -20,10 +20,14 @@ from rosenblatt.learners.pieces import Pieces, pieces_of
 from rosenblatt.loops.losses import Hinge
 from rosenblatt.typing import Floats
 
+DAMPING = 1e-8
 SHRINK = 0.1  # of μ, where the loss bends and no step ahead tells how much it may shrink
 ARMIJO = 1e-4
 LEAST_STEP = 1e-10
-REFINEMENTS = 1
+REFINEMENTS = 5
+EXACT = 1e-24
+SHIFT = 1e-10  # of a diagonal of ones, where there is no penalty to keep it from being singular
+SMALL = 300  # features up to which their matrix is used even if rows are fewer
 ROUNDING = 1e-14
 
 
@@ -50,12 +54,13 @@ class _Method:
         if problem.l1 > 0.0:
             self.corners = pieces_of(Hinge(0.0), np.full(d, 2.0 * problem.l1), -start[:d], mu)
             self.sets.append(self.corners)
+        self.penalised = problem.l1 > 0.0 or problem.l2 > 0.0
         self.products = sum(each.products for each in self.sets)
         self.ridge = np.full(width, float(problem.l2))
         if problem.bias == "free":
             self.ridge[-1] = 0.0
-        self.least = 1e-6 * float(problem.cost @ problem.matrix.squares()) / width + np.finfo(float).tiny
-        self.outer: Floats | None = None  # of rows with each other, where it does not change
+        self.square = float(np.mean(problem.matrix.squares())) or 1.0
+        self.outer: Floats | None = None  # products of rows, where they do not change
 
     def step(self) -> bool:
         """Take one step; return whether there was one to take."""
@@ -106,15 +111,34 @@ class _Method:
         if self.corners is not None:
             own = self.corners.pull(mu)
             right[: matrix.d] += own
-        dtheta = solve(right)
-        for _ in range(REFINEMENTS if refine else 0):
-            dtheta = dtheta + solve(right - self.apply(dtheta))
+        dtheta = self.refined(solve, right) if refine else solve(right)
         dt = -problem.y * matrix.times(dtheta)
         self.rows.aim(dt, pull + self.rows.curvature() * dt, mu)
         if self.corners is not None:
             dw = dtheta[: matrix.d]
             self.corners.aim(-dw, own - self.corners.curvature() * dw, mu)
         return dtheta
+
+    def refined(self, solve: Callable[[Floats], Floats], right: Floats) -> Floats:
+        """Solve to the last digits: conjugate gradients on what the factor leaves, with the factor to lead them."""
+        x = solve(right)
+        residual = right - self.apply(x)
+        if not self.penalised:  # the matrix may be singular: only go back over what was shifted to factor it
+            x = x + solve(residual)
+            return x + solve(right - self.apply(x))
+        direction = solved = solve(residual)
+        left = float(residual @ solved)
+        for _ in range(REFINEMENTS):
+            applied = self.apply(direction)
+            curvature = float(direction @ applied)
+            if not (left > EXACT * abs(float(right @ x)) and curvature > 0.0):
+                break
+            length = left / curvature
+            x, residual = x + length * direction, residual - length * applied
+            solved = solve(residual)
+            before, left = left, float(residual @ solved)
+            direction = solved + (left / before) * direction
+        return x
 
     def apply(self, dtheta: Floats) -> Floats:
         """Return (Λ + Σ D_i x_i x_iᵀ) Δθ, from the rows themselves."""
@@ -162,7 +186,7 @@ class _Method:
     def factor(self) -> Callable[[Floats], Floats]:
         """Return what solves (Λ + Σ D_i x_i x_iᵀ) Δθ = r."""
         diagonal, D = self.diagonal(), self.rows.curvature()
-        if self.problem.matrix.width <= self.problem.matrix.n:
+        if self.problem.matrix.width <= max(self.problem.matrix.n, SMALL):
             return self.factor_tall(diagonal, D)
         return self.factor_wide(diagonal, D)
 
@@ -174,7 +198,7 @@ class _Method:
         scale = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         M *= scale
         M *= scale[:, None]
-        factor = factor_symmetric(M)
+        factor = factor_symmetric(M, ROUNDING * len(M) if self.penalised else SHIFT)
         return lambda r: scale * cho_solve(factor, scale * r, check_finite=False)
 
     def factor_wide(self, diagonal: Floats, D: Floats) -> Callable[[Floats], Floats]:
@@ -183,17 +207,20 @@ class _Method:
         free = self.problem.bias == "free"
         inner = diagonal[: matrix.d]
         if not inner.any():  # no penalty at all: steps are kept short instead, and change nothing at their end
-            inner = np.full(matrix.d, self.least)
-        if self.outer is None or self.corners is not None:
-            self.outer = matrix.outer(1.0 / inner)
-        K = self.outer.copy()
+            inner = np.full(matrix.d, DAMPING * float(D.mean()) * self.square)
+        if self.corners is not None:
+            K = matrix.outer(1.0 / inner)
+        else:
+            if self.outer is None:
+                self.outer = matrix.outer(np.ones(matrix.d))
+            K = self.outer / inner[0]
         if self.problem.bias == "penalised":
             K += 1.0 / diagonal[-1]
         root = np.sqrt(D)
         K *= root
         K *= root[:, None]
         K.flat[:: len(K) + 1] += 1.0
-        factor = factor_symmetric(K)
+        factor = factor_symmetric(K, ROUNDING * len(K))
 
         def rows_solve(r: Floats) -> Floats:
             return root * cho_solve(factor, root * r, check_finite=False)

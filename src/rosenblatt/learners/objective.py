@@ -125,7 +125,7 @@ class Objective:
             room = alpha if isinstance(self.loss, SquaredHinge) else np.minimum(alpha, self.cost - alpha)
             M = self.matrix.gram(room)
             scale = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
-            step = scale * cho_solve(factor_symmetric(M * scale * scale[:, None]), v * scale)
+            step = scale * cho_solve(factor_symmetric(M * scale * scale[:, None], ROUNDING * len(M)), v * scale)
             moved = self._inside(alpha - room * self.y * self.matrix.times(step))
             left = self.matrix.combine(moved * self.y)
             if not np.abs(left).sum() < np.abs(v).sum():
@@ -162,20 +162,19 @@ def conjugates(loss: Loss, u: Floats) -> Floats:
     return np.asarray(xlogy(u, u) + xlogy(1.0 - u, 1.0 - u))
 
 
-def factor_symmetric(M: Floats) -> tuple[Floats, bool]:
+def factor_symmetric(M: Floats, shift: float) -> tuple[Floats, bool]:
     """Return the Cholesky factor of M, whose diagonal is near 1, for `cho_solve`.
 
-    If M is singular to rounding, as little as is needed is added to its diagonal. M may be overwritten.
+    `shift` is added to the diagonal first, and more if M is singular even so.
     """
-    jitter = ROUNDING * len(M)
     while True:
         shifted = M.copy()
-        shifted.flat[:: len(M) + 1] += jitter
+        shifted.flat[:: len(M) + 1] += shift
         try:
             factor, lower = cho_factor(shifted, overwrite_a=True, check_finite=False)
         except LinAlgError:
-            jitter *= 100.0
-            if not jitter < 1.0:
+            shift *= 100.0
+            if not shift < 1.0:
                 raise
         else:
             return factor, bool(lower)
