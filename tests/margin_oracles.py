@@ -22,7 +22,7 @@ def objective(X, y, w, b, *, loss, cost=None, l1=0.0, l2=0.0, margin=1.0):
 
 def least_objective(X, y, *, loss, cost=None, l1=0.0, l2=0.0, margin=1.0, bias=True):
     """The least objective by another solver: never below the true least, and to about 1e-9 equal to it."""
-    n, d = X.shape
+    n = len(y)
     cost = np.full(n, 1 / n) if cost is None else cost
     solve = _logistic if loss == "logistic" else _quadratic
     w, b = solve(X, y, cost, l1, l2, margin if loss == "perceptron" else 1.0, loss == "squared_hinge", bias)

@@ -12,6 +12,7 @@ from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
 from rosenblatt.learners.max_margin import max_margin
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 
 
@@ -65,6 +66,11 @@ class MaxMarginClassifier(LinearClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the hyperplane.
 
@@ -98,6 +104,7 @@ class MaxMarginClassifier(LinearClassifier):
             dual_coef_=(found.alpha * signs)[None, :],
             n_iter_=found.n_iter,
             _state=State(np.append(found.w, found.b)),
+            _scheme=Scheme.of("ovr", 2),
             _width=batch.n_features,
             _classes=batch.classes,
             _zero=-1,

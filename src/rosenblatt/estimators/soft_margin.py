@@ -17,6 +17,7 @@ from rosenblatt.learners.descent import Descent
 from rosenblatt.learners.soft_fit import SoftPlan, fit, weights
 from rosenblatt.learners.soft_margin import Limits, Solution
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
+from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
 
@@ -77,10 +78,10 @@ class SoftMarginClassifier(LinearClassifier):
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray, shapes (1, n_features) and (1,)
-        The hyperplane.
+    coef_, intercept_ : ndarray, shapes (n_hyperplanes, n_features) and (n_hyperplanes,)
+        One hyperplane for two classes; for more, one for each class against the rest, the largest f wins.
     objective_ : float
-        The value reached.
+        The value reached, summed over the hyperplanes.
     gap_ : float
         At most so much lower is the least value. From the dual problem, or `objective_` itself since no objective
         is below 0: see `gap_from_`. Without a penalty the dual's equations hold to rounding, and the bound against
@@ -165,14 +166,16 @@ class SoftMarginClassifier(LinearClassifier):
         -------
         SoftMarginClassifier
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the best
-            hyperplane so far.
+            hyperplane so far, or it as it was while some of several have none.
         """
         self._check_parameters()
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
         start = self._start(batch)
         found = fit(batch, class_weights(self.class_weight, batch.codes, batch.classes), self._plan(), start)
-        self._publish(found, batch)
+        scheme = Scheme.of("ovr", len(batch.classes))
+        if len(found) == scheme.n_machines:
+            self._publish(found, batch, scheme)
         if found[-1].interruption is not None:
             raise found[-1].interruption
         self._say_how_it_ended(found)
@@ -250,7 +253,7 @@ class SoftMarginClassifier(LinearClassifier):
             )
         return self._state.w
 
-    def _publish(self, found: list[Solution], batch: Batch) -> None:
+    def _publish(self, found: list[Solution], batch: Batch, scheme: Scheme) -> None:
         """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""
         worst = next((each for each in found if not each.converged), found[-1])
         self.__dict__.update(
@@ -261,6 +264,7 @@ class SoftMarginClassifier(LinearClassifier):
             stop_reason_=worst.reason,
             n_iter_=max(each.n_iter for each in found),
             _state=State(weights(found, batch.n_features)),
+            _scheme=scheme,
             _width=batch.n_features,
             _classes=batch.classes,
             _zero=-1,

@@ -17,6 +17,8 @@ from rosenblatt.data.features import Features
 from rosenblatt.learners.matrix import Matrix
 from rosenblatt.typing import Floats, Ints
 
+NARROW = 1000
+"""Features that sparse rows may have to be written densely, some at a time."""
 LARGE = 2**22
 """Values that sparse rows may fill when written densely."""
 
@@ -24,8 +26,8 @@ LARGE = 2**22
 class Hulls:
     """Rows of two sides.
 
-    Dense rows are moved to have their mean at the origin where there is a bias: that changes no distance, and
-    spares digits where they lie far out.
+    Where there is a bias, rows are moved to have their mean at the origin: that changes no distance, and spares
+    digits where they lie far out. Sparse rows of many features stay where they are, and sparse.
 
     Parameters
     ----------
@@ -40,7 +42,8 @@ class Hulls:
     def __init__(self, features: Features, y: Floats, *, bias: bool) -> None:
         self.matrix, self.y, self.bias = Matrix(features, bias=False), y, bias
         self.center = np.zeros(features.n_features)
-        if bias and not self.matrix.sparse:
+        self.dense = not self.matrix.sparse or features.n_features <= NARROW
+        if bias and self.dense:
             self.center = self.matrix.combine(np.full(y.size, 1.0 / y.size))
 
     @property
@@ -54,13 +57,18 @@ class Hulls:
 
     def place(self, rows: Ints) -> Coordinates:
         """Return some rows, in few coordinates if they are wide."""
+        return Coordinates(self.moved(rows))
+
+    def moved(self, rows: Ints) -> Any:
+        """Return some rows as they are seen from the center."""
         X = self.matrix.X[rows]
-        return Coordinates(X if self.matrix.sparse else X - self.center)
+        if not self.dense:
+            return X
+        return np.asarray(X.toarray() if self.matrix.sparse else X, np.float64) - self.center
 
     def distance(self, rows: Ints, lam: Floats) -> float:
         """Return the distance of the points that weights of some rows name."""
-        X = self.matrix.X[rows]
-        return float(np.linalg.norm((lam * self.y[rows]) @ (X if self.matrix.sparse else X - self.center)))
+        return float(np.linalg.norm((lam * self.y[rows]) @ self.moved(rows)))
 
     def upper(self, rows: Ints, lam: Floats) -> float:
         """Return the upper bound that weights of some rows give."""

@@ -120,7 +120,7 @@ class _Method:
         return dtheta
 
     def refined(self, solve: Callable[[Floats], Floats], right: Floats) -> Floats:
-        """Solve to the last digits: conjugate gradients on what the factor leaves, with the factor to lead them."""
+        """Solve to the last digits: conjugate gradients on what the factor leaves, led by the factor."""
         x = solve(right)
         residual = right - self.apply(x)
         if not self.penalised:  # the matrix may be singular: only go back over what was shifted to factor it

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -69,25 +70,37 @@ def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats
     if not counts.all():
         batch, cost = batch.take(counts), cost[counts]
     matrix = Matrix(batch, bias=plan.bias)
-    found = []
-    for at, y in enumerate(sides(batch)):
-        if abs(y.sum()) == y.size:
-            raise LabelError(
-                "Rows of one class only have any weight, but two classes are needed to tell apart. "
-                "Give rows of another class weight."
-            )
+    began = time.perf_counter()
+    found: list[Solution] = []
+    for y in sides(batch):
         problem = Objective(matrix, y, cost, plan.loss, plan.l1, plan.l2, "free" if plan.bias else None)
-        begin = np.zeros(matrix.width) if start is None else start.reshape(-1, matrix.d + 1)[at, : matrix.width]
-        solution = minimise(problem, begin, choose(problem, plan), plan.limits)
-        found.append(solution)
-        if solution.interruption is not None:
+        begin = np.zeros(matrix.width)
+        if start is not None:
+            begin = start.reshape(-1, matrix.d + 1)[len(found), : matrix.width].copy()
+        limits = plan.limits
+        if limits.max_time is not None:
+            limits = replace(limits, max_time=limits.max_time - (time.perf_counter() - began))
+        found.append(minimise(problem, begin, choose(problem, plan), limits))
+        if found[-1].interruption is not None:
             break
     return found
 
 
 def sides(batch: Batch) -> Sequence[Floats]:
-    """Return the side of every row, −1.0 or +1.0, for each hyperplane to be found."""
-    return [batch.signs.astype(np.float64)]
+    """Return the side of every row, −1.0 or +1.0, for each hyperplane to be found.
+
+    Two classes need one; of more, each is told from the rest.
+    """
+    batch.require_classes()
+    present = np.bincount(batch.codes, minlength=len(batch.classes)) > 0
+    if not present.all():
+        raise LabelError(
+            f"No row of class {batch.classes[np.argmin(present)]!r} has any weight, so there is nothing to tell "
+            "it from. Give some of its rows weight, or leave the class out of y."
+        )
+    if len(batch.classes) == 2:
+        return [batch.signs.astype(np.float64)]
+    return [np.where(batch.codes == code, 1.0, -1.0) for code in range(len(batch.classes))]
 
 
 def choose(problem: Objective, plan: SoftPlan) -> Solver:
