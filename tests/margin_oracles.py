@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import piqp
 from scipy.optimize import minimize
+from scipy.special import expit
 
 
 def objective(X, y, w, b, *, loss, cost=None, l1=0.0, l2=0.0, margin=1.0):
@@ -57,13 +58,13 @@ def _logistic(X, y, cost, l1, l2, margin, squared, bias):
     def value(x):
         w = x[:d] - x[d : 2 * d]
         z = y * (X @ w + bias * x[-1])
-        r = -cost * y / (1 + np.exp(z))
+        r = -cost * y * expit(-z)
         g = X.T @ r + l2 * w
         total = cost @ np.logaddexp(0, -z) + l2 / 2 * (w @ w) + l1 * x[: 2 * d].sum()
         return total, np.concatenate([g + l1, -g + l1, [bias * r.sum()]])
 
     bounds = [(0, None)] * (2 * d) + [(None, None)]
-    options = {"maxiter": 5000, "maxfun": 20000, "ftol": 1e-15, "gtol": 1e-11}
+    options = {"maxiter": 500, "maxfun": 1000, "ftol": 1e-15, "gtol": 1e-11}
     x = minimize(value, np.zeros(2 * d + 1), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     return x[:d] - x[d : 2 * d], x[-1] * bias
 

@@ -83,9 +83,10 @@ class SoftMarginClassifier(LinearClassifier):
     objective_ : float
         The value reached, summed over the hyperplanes.
     gap_ : float
-        At most so much lower is the least value. From the dual problem, or `objective_` itself since no objective
-        is below 0: see `gap_from_`. Without a penalty the dual's equations hold to rounding, and the bound against
-        weights up to a million times as long as those found.
+        At most so much lower is the least value. From the dual problem, or `objective_` itself since no
+        objective is below 0: see `gap_from_`; 10⁻¹⁴ of the objective is added for rounding. Without a penalty
+        the dual's equations hold to rounding, and the bound against weights up to a million times as large as
+        those found, and as those that move a score by its margin.
     gap_from_ : {"dual", "zero"}
         What the gap rests on.
     converged_ : bool

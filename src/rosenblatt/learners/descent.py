@@ -85,7 +85,8 @@ def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Ite
         if ends and how.learning_rate == "adaptive" and schedule[0] / SLOWER > SLOWEST:
             schedule = Constant(schedule[0] / SLOWER)
             tolerance, ends = Tolerance(how.tol, how.patience, tolerance.best), False
-        yield Iterate(w[: matrix.width].copy(), made=made, judge=ends or made & (made - 1) == 0)
+        judge = ends or made & (made - 1) == 0
+        yield Iterate(w[: matrix.width].copy(), made=made, judge=judge, replaces=True)
         if ends:
             return "tol"
 

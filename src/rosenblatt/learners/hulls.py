@@ -99,7 +99,7 @@ class Coordinates:
         if d <= n:
             self.rows: Floats = np.asarray(X.toarray() if sparse else X, np.float64)
         elif sparse and n * used.size > LARGE:
-            values, vectors = eigh((X @ X.T).toarray().astype(np.float64))
+            values, vectors = eigh((X.astype(np.float64) @ X.T).toarray())
             root = np.sqrt(np.maximum(values, values[-1] * np.finfo(float).eps))
             self.rows, self.combination = vectors * root, vectors / root
         else:

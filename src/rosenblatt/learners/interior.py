@@ -24,6 +24,7 @@ DAMPING = 1e-8
 SHRINK = 0.1  # of μ, where the loss bends and no step ahead tells how much it may shrink
 ARMIJO = 1e-4
 LEAST_STEP = 1e-10
+LEAST_PRODUCT = 1e-30
 REFINEMENTS = 5
 EXACT = 1e-24
 SHIFT = 1e-10  # of a diagonal of ones, where there is no penalty to keep it from being singular
@@ -59,6 +60,7 @@ class _Method:
         self.ridge = np.full(width, float(problem.l2))
         if problem.bias == "free":
             self.ridge[-1] = 0.0
+        self.settled = False
         self.square = float(np.mean(problem.matrix.squares())) or 1.0
         self.outer: Floats | None = None  # products of rows, where they do not change
 
@@ -74,7 +76,9 @@ class _Method:
             return False
         mu = self.mu()
         if self.rows.smooth:
-            target = SHRINK * mu
+            # The products must not run ahead of the gradient: corners would then hold back every step.
+            behind = float(np.abs(gradient) @ np.abs(self.theta)) > self.products * mu
+            target = mu if behind else SHRINK * mu
         else:
             self.aim(solve, gradient, 0.0)
             length = min(each.reach() for each in self.sets)
@@ -90,6 +94,10 @@ class _Method:
             length = self.backtrack(dtheta, target, length)
         if length < LEAST_STEP:
             return False
+        moves = bool(np.abs(length * dtheta).max() > ROUNDING * np.abs(self.theta).max())
+        if self.settled and not moves:
+            return False
+        self.settled = mu < LEAST_PRODUCT and not moves
         self.theta = self.theta + length * dtheta
         self.t = problem.shortfall(self.theta)
         self.rows.advance(length, self.t)

@@ -23,6 +23,8 @@ class Iterate:
         Steps made so far.
     judge : bool
         Whether it is worth finding out how good this is.
+    replaces : bool
+        Whether it takes the place of those before even if one was better, as a descent's last hypothesis does.
     """
 
     theta: Floats
@@ -30,3 +32,4 @@ class Iterate:
     alpha: Floats | None = None
     made: int = 0
     judge: bool = True
+    replaces: bool = False

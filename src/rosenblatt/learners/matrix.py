@@ -6,6 +6,7 @@ sums that BLAS and scipy choose.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,17 @@ class Matrix:
     def squares(self) -> Floats:
         """Return ‖x_i‖² for every row, the bias left out."""
         if self.sparse:
-            return np.asarray(self.X.multiply(self.X).sum(axis=1), np.float64).ravel()
+            return np.asarray(self.X.astype(np.float64).power(2).sum(axis=1)).ravel()
         return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self._blocks()])
+
+    @cached_property
+    def column_sizes(self) -> Floats:
+        """The root of the mean square of each column, 1 for that of the bias."""
+        if self.sparse:
+            squares = np.asarray(self.X.astype(np.float64).power(2).sum(axis=0)).ravel()
+        else:
+            squares = sum(np.einsum("ij,ij->j", block, block) for _, block in self._blocks())
+        return np.sqrt(np.append(squares / self.n, np.ones(int(self.bias))))
 
     def _times_narrow(self, w: Floats) -> Floats:
         return np.concatenate([block @ w for _, block in self._blocks()])

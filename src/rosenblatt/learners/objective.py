@@ -25,9 +25,10 @@ from rosenblatt.typing import Floats
 Bias: TypeAlias = Literal["free", "penalised"] | None
 
 REPAIRS = 5
+SMALL = 300
 ROUNDING = 1e-14
 REACH = 1e6
-"""Without a penalty the bound holds against weights up to this many times as long as those found."""
+"""Without a penalty the bound holds against weights up to this many times as large as those found or usual."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +81,17 @@ class Objective:
         """Return a number that P falls below nowhere, made from dual weights close to allowed ones.
 
         0 is always one. Without a penalty the conditions on α are d equations, which floats meet to rounding; what
-        is left of them is charged at `REACH` times the length of θ.
+        is left of them is charged as if the best weights were `REACH` times those of θ and those that move a score
+        by its margin.
         """
         alpha = self._inside(alpha)
         if self.l1 == 0.0 and self.l2 == 0.0:
-            if self.matrix.width > self.matrix.n:  # rows in general position leave no other α than 0
+            if self.matrix.width > max(self.matrix.n, SMALL):  # rows in general position allow no α but 0
                 return 0.0
             alpha, v = self._orthogonal(alpha)
-            missing = float(np.abs(v) @ (REACH * np.abs(theta)))
+            typical = self.loss.margin + 1.0
+            reach = REACH * (np.abs(theta) + typical / np.maximum(self.matrix.column_sizes, np.finfo(float).tiny))
+            missing = float(np.abs(v) @ np.where(self.matrix.column_sizes > 0.0, reach, 0.0))
             return max(0.0, self._dual_losses(alpha) - missing)
         if self.bias == "free":
             alpha = self._balanced(alpha)
@@ -125,7 +129,11 @@ class Objective:
             room = alpha if isinstance(self.loss, SquaredHinge) else np.minimum(alpha, self.cost - alpha)
             M = self.matrix.gram(room)
             scale = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
-            step = scale * cho_solve(factor_symmetric(M * scale * scale[:, None], ROUNDING * len(M)), v * scale)
+            try:
+                factor = factor_symmetric(M * scale * scale[:, None], ROUNDING * len(M))
+            except LinAlgError:
+                break
+            step = scale * cho_solve(factor, v * scale, check_finite=False)
             moved = self._inside(alpha - room * self.y * self.matrix.times(step))
             left = self.matrix.combine(moved * self.y)
             if not np.abs(left).sum() < np.abs(v).sum():

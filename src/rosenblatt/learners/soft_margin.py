@@ -22,6 +22,8 @@ Solver: TypeAlias = Callable[[Objective, Floats], Iterator[Iterate] | Generator[
 
 TINY = 1e-12
 """An objective this small beside that of zero weights counts as zero: the gap need not be smaller still."""
+ROUNDING = 1e-14
+"""Of the objective, what is added to every gap for the rounding of both its ends."""
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
 
 
@@ -130,10 +132,9 @@ class _Pursuit:
                 reason, interruption = "interrupted", caught
             if self.unjudged is not None:
                 self.judge(self.unjudged)
-        gap = max(0.0, self.value - self.bound)
         converged = self.close_enough() and reason != "no_minimum"
         bounded = self.bound > 0.0
-        return Solution(self.theta, self.value, gap, converged, self.n_iter, reason, bounded, interruption)
+        return Solution(self.theta, self.value, self.gap, converged, self.n_iter, reason, bounded, interruption)
 
     def run(self, iterates: Iterator[Iterate]) -> Reason:
         """Note iterates; return why to end."""
@@ -160,7 +161,7 @@ class _Pursuit:
         problem, theta = self.problem, iterate.theta
         t = problem.shortfall(theta) if iterate.t is None else iterate.t
         value = problem.value(theta, t)
-        if value <= self.value:
+        if value <= self.value or iterate.replaces:
             self.theta, self.value = theta, value
         for alpha in [iterate.alpha] if iterate.alpha is not None else self.guesses(t):
             self.bound = max(self.bound, problem.lower_bound(alpha, theta))
@@ -181,4 +182,11 @@ class _Pursuit:
 
     def close_enough(self) -> bool:
         """Whether the gap is within the tolerance."""
-        return self.value - self.bound <= self.limits.tol * max(self.value, TINY * self.at_zero)
+        return self.gap <= self.limits.tol * max(self.value, TINY * self.at_zero)
+
+    @property
+    def gap(self) -> float:
+        """How far the value may lie above the minimum: down to the bound, and what rounding hides."""
+        if self.bound <= 0.0:  # no objective is below 0, whatever its rounding
+            return self.value
+        return max(0.0, self.value - self.bound) + ROUNDING * self.value

@@ -1,0 +1,166 @@
+"""Solvers of soft-margin problems against other people's, and the ends a pursuit may come to."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.data.batch import as_batch
+from rosenblatt.learners import interior as interior_module
+from rosenblatt.learners.columns import columns
+from rosenblatt.learners.coordinate import coordinate
+from rosenblatt.learners.interior import interior
+from rosenblatt.learners.iterate import Iterate
+from rosenblatt.learners.matrix import Matrix
+from rosenblatt.learners.objective import Objective
+from rosenblatt.learners.soft_margin import Limits, minimise, squared_hinge_minimum
+from rosenblatt.loops.losses import Hinge, Logistic
+from tests.learners.test_objective import LOSS, make
+from tests.margin_oracles import least_objective
+from tests.strategies import noisy, problems
+
+PENALTIES = [(0.0, 0.1), (0.1, 0.0), (0.02, 0.1), (0.0, 0.0)]
+
+
+@pytest.mark.parametrize(("l1", "l2"), PENALTIES)
+@pytest.mark.parametrize("loss", LOSS)
+@settings(max_examples=15)
+@given(problem=problems(), bias=st.booleans())
+def test_the_interior_point_method_reaches_the_minimum(loss, l1, l2, problem, bias):
+    p = make(problem, loss, l1, l2, bias=bias)
+    found = minimise(p, np.zeros(p.matrix.width), interior, Limits(1e-7, 200))
+    least = least_objective(problem.X, problem.y, loss=loss, l1=l1, l2=l2, margin=0.5, bias=bias)
+    assert found.reason == ("no_minimum" if found.reason == "no_minimum" else "tol")
+    assert found.value - found.gap <= least + 1e-8
+    if found.reason == "tol":
+        assert found.value <= least + 1e-6 * least + 1e-9
+        assert found.converged
+
+
+@pytest.mark.parametrize("loss", LOSS)
+@pytest.mark.parametrize("bias", ["free", "penalised", None])
+def test_dual_ascent_and_the_interior_point_method_agree(loss, bias):
+    X, y = noisy(200, 10, seed=4)
+    X += 0.5
+    p = Objective(
+        Matrix(as_batch(X, y), bias=bias is not None),
+        y.astype(float),
+        np.full(200, 1 / 200),
+        LOSS[loss],
+        0,
+        0.1,
+        bias,
+    )
+    start = np.zeros(p.matrix.width)
+    one = minimise(p, start, interior, Limits(1e-9))
+    other = minimise(p, start, partial(coordinate, rng=np.random.default_rng(0)), Limits(1e-7, 3000))
+    assert one.converged
+    assert other.converged
+    assert one.value <= other.value <= one.value * (1 + 1e-6)
+    assert other.theta == pytest.approx(one.theta, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("l1", "l2", "bias"), [(0.0, 0.1, "penalised"), *((*each, b) for each in PENALTIES for b in ("free", None))]
+)
+@pytest.mark.parametrize("loss", LOSS)
+def test_steps_by_rows_and_steps_by_features_are_the_same(loss, l1, l2, bias, monkeypatch):
+    X, y = noisy(12, 15, seed=5)
+    matrix = Matrix(as_batch(X, y), bias=bias is not None)
+    p = Objective(matrix, y.astype(float), np.full(12, 1 / 12), LOSS[loss], l1, l2, bias)
+    values = []
+    for small in (0, 300):
+        monkeypatch.setattr(interior_module, "SMALL", small)
+        found = minimise(p, np.zeros(matrix.width), interior, Limits(1e-5, 100))
+        assert found.reason in ("tol", "no_minimum")
+        values.append(found.value)
+    if l1 or l2:
+        assert values[0] == pytest.approx(values[1], rel=2e-5)
+    elif loss != "logistic":
+        assert values == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("loss", "l2"), [("hinge", 0.0), ("squared_hinge", 0.0), ("logistic", 0.01)])
+def test_few_features_at_a_time_reach_the_same_minimum(loss, l2):
+    X, y = noisy(80, 400, seed=6)
+    p = Objective(Matrix(as_batch(X, y), bias=True), y.astype(float), np.full(80, 1 / 80), LOSS[loss], 0.03, l2)
+    start = np.zeros(401)
+    some = minimise(p, start, partial(columns, tol=1e-5), Limits(1e-5))
+    every = minimise(p, start, interior, Limits(1e-6))
+    assert some.converged
+    assert some.value == pytest.approx(every.value, rel=1e-5)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_squared_hinge_with_its_bias_penalised(C):
+    X, y = noisy(60, 4, seed=7)
+    v, value, gap = squared_hinge_minimum(as_batch(X, y), C)
+    padded = np.column_stack([X, np.ones(60)])
+    assert value == pytest.approx(v @ v + C * (np.maximum(0, 1 - y * (padded @ v)) ** 2).sum())
+    least = least_objective(padded, y, loss="squared_hinge", cost=np.full(60, C), l2=2.0, bias=False)
+    assert value - gap <= least + 1e-8
+    assert value == pytest.approx(least, rel=1e-7)
+
+
+def test_weights_of_rows_multiply_their_losses_there():
+    X, y = noisy(30, 3, seed=8)
+    weight = np.arange(30) % 3
+    v, value, _ = squared_hinge_minimum(as_batch(X, y, weight), 1.0)
+    again = np.repeat(np.arange(30), weight)
+    w, same, _ = squared_hinge_minimum(as_batch(X[again], y[again]), 1.0)
+    assert value == pytest.approx(same)
+    assert v == pytest.approx(w, abs=1e-4)
+
+
+def small():
+    X, y = noisy(30, 3, seed=9)
+    return Objective(Matrix(as_batch(X, y), bias=True), y.astype(float), np.full(30, 1 / 30), Hinge(), 0.0, 0.01)
+
+
+def test_ctrl_c_leaves_the_best_so_far():
+    def interrupted(problem, start):
+        for iterate in interior(problem, start):
+            yield iterate
+            if iterate.made == 5:
+                raise KeyboardInterrupt
+
+    found = minimise(small(), np.zeros(4), interrupted, Limits(1e-12))
+    assert found.reason == "interrupted"
+    assert isinstance(found.interruption, KeyboardInterrupt)
+    assert found.n_iter == 5
+    assert not found.converged
+    assert found.value < 1.0
+
+
+def test_a_worse_iterate_is_not_taken_unless_it_replaces():
+    def worse(problem, start, replaces):
+        yield Iterate(start, made=1)
+        yield Iterate(start + 100.0, made=2, replaces=replaces)
+
+    for replaces in (False, True):
+        found = minimise(small(), np.zeros(4), partial(worse, replaces=replaces), Limits(0.0))
+        assert (found.theta[0] == 100.0) == replaces
+        assert found.reason == "stalled"
+
+
+def test_an_iterate_nobody_judged_is_judged_at_the_end():
+    def silent(problem, start):
+        for iterate in interior(problem, start):
+            yield Iterate(iterate.theta, alpha=iterate.alpha, made=iterate.made, judge=False)
+            if iterate.made == 30:
+                return
+
+    found = minimise(small(), np.zeros(4), silent, Limits(1e-6))
+    assert found.converged
+    assert found.reason == "stalled"
+
+
+def test_a_separable_set_has_no_logistic_minimum():
+    X, y = np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0])
+    p = Objective(Matrix(as_batch(X, y), bias=True), y, np.full(2, 0.5), Logistic())
+    found = minimise(p, np.zeros(2), interior, Limits(1e-4))
+    assert found.reason == "no_minimum"
+    assert not found.converged
+    assert found.gap == found.value
