@@ -19,6 +19,8 @@ from rosenblatt.typing import Floats, Ints
 
 NARROW = 1000
 """Features that sparse rows may have to be written densely, some at a time."""
+SMALL = 300
+"""Features that rows may have and stay as they are, even if there are fewer rows."""
 LARGE = 2**22
 """Values that sparse rows may fill when written densely."""
 
@@ -96,7 +98,7 @@ class Coordinates:
         self.combination: Floats | None = None
         used: Any = np.unique(X.indices) if sparse else slice(None)
         self.used = used
-        if d <= n:
+        if d <= max(n, SMALL):
             self.rows: Floats = np.asarray(X.toarray() if sparse else X, np.float64)
         elif sparse and n * used.size > LARGE:
             values, vectors = eigh((X.astype(np.float64) @ X.T).toarray())

@@ -10,15 +10,17 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import LabelError
 from rosenblatt.learners.hulls import Hulls
-from rosenblatt.learners.meeting import separating, undecided, why_not
-from rosenblatt.learners.quadratic import Widest, normalised, polish, widest
+from rosenblatt.learners.meeting import separating, undecided, unfinished, why_not
+from rosenblatt.learners.quadratic import Widest, normalised, polish, sharpened, widest
 from rosenblatt.typing import Floats, Ints
 
 MOST_NEW = 100
 MANY = 400
 WELL_WITHIN = 3.0  # margins from the hyperplane beyond which a row without weight is let go
 SETTLED = 1e-13
-SOUND = 1e-6  # the relative gap, on the rows it was made for, of a solution to go on with
+TOUCHING = 1e-15  # of the radius: nothing but rounding
+SHARP = 1e-9  # the relative gap of a solution, on the rows it was made for, that need not be improved
+SOUND = 1e-3  # and one to go on with
 WEIGHTY = 1e-9  # of the largest, a dual weight that may belong to a support vector
 AS_GOOD = 1e-11
 POLISHES = 30
@@ -96,14 +98,16 @@ class _Search:
         """Solve on some rows, add those that the solution has too near, until there are none."""
         rows = self.first()
         guess = self.hulls.radius or 1.0
-        made = 0
-        while made < max_iter:
-            made += 1
+        for made in range(1, max_iter + 1):
             found = self.solve(rows, guess)
             f = self.note(rows, found)
+            if self.upper <= TOUCHING * self.hulls.radius:
+                raise why_not(self.hulls, rows, self.names, near=0.0)
             near = self.too_near(f, rows)
             if self.gap <= SETTLED or not near.size:
                 break
+            if made == max_iter and self.margin <= 0.0:
+                raise unfinished(made)
             guess = 1.0 / float(np.linalg.norm(found.w))
             kept = (found.lam > WEIGHTY * found.lam.max()) | (self.y[rows] * f[rows] < WELL_WITHIN)
             rows = np.union1d(rows[kept] if len(rows) > MANY else rows, near)
@@ -131,23 +135,32 @@ class _Search:
     def solve(self, rows: Ints, guess: float) -> Widest:
         """Solve on these rows; if that fails, find out whether they can be separated at all."""
         y, place, bias = self.y[rows], self.hulls.place(rows), self.hulls.bias
-        found = widest(place.rows, y, bias=bias, guess=guess)
-        if found is None or not self.sound(found, place.rows, y):
+        found = self.attempt(place.rows, y, guess)
+        if found is None:
             w = separating(place.rows, y, bias=bias)
             if w is None:
-                raise why_not(place.rows, y, self.names[rows], bias=bias)
+                raise why_not(self.hulls, rows, self.names)
             margin = self.hulls.least(place.rows @ w, y)[0] / float(np.linalg.norm(w))
-            attempts = (widest(place.rows, y, bias=bias, guess=margin * each) for each in GUESSES)
-            found = next((each for each in attempts if each and self.sound(each, place.rows, y)), None)
+            attempts = (self.attempt(place.rows, y, margin * each) for each in GUESSES)
+            found = next((each for each in attempts if each is not None), None)
             if found is None:
-                raise undecided(margin / self.hulls.radius)
+                raise why_not(self.hulls, rows, self.names, near=0.0)  # floats said both yes and no
         return Widest(place.original(found.w), found.lam)
 
-    def sound(self, found: Widest, X: Floats, y: Floats) -> bool:
-        """Whether a solution's two bounds agree on its own rows."""
+    def attempt(self, X: Floats, y: Floats, guess: float) -> Widest | None:
+        """Return a sound solution, if PIQP gives one or comes near one."""
+        found = widest(X, y, bias=self.hulls.bias, guess=guess)
+        if found is not None and self.own_gap(found, X, y) > SHARP:
+            other = sharpened(found, X, y, bias=self.hulls.bias)
+            if other is not None and self.own_gap(other, X, y) < self.own_gap(found, X, y):
+                found = other
+        return found if found is not None and self.own_gap(found, X, y) <= SOUND else None
+
+    def own_gap(self, found: Widest, X: Floats, y: Floats) -> float:
+        """Return the relative gap between a solution's bounds on its own rows."""
         margin = self.hulls.least(X @ found.w, y)[0] / float(np.linalg.norm(found.w))
         upper = float(np.linalg.norm((found.lam * y) @ X)) * (0.5 if self.hulls.bias else 1.0)
-        return upper - margin <= SOUND * upper
+        return (upper - margin) / upper if upper > 0.0 else np.inf
 
     def note(self, rows: Ints, found: Widest) -> Floats:
         """Take the bounds that a solution gives; return all scores, y f ≥ 1 on its own rows."""

@@ -7,6 +7,7 @@ from scipy.optimize import nnls
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
+from rosenblatt.learners.hulls import Hulls
 from rosenblatt.learners.interior import interior
 from rosenblatt.learners.matrix import Matrix
 from rosenblatt.learners.objective import Objective
@@ -33,34 +34,46 @@ def separating(X: Floats, y: Floats, *, bias: bool) -> Floats | None:
     return None
 
 
-def common_point(X: Floats, y: Floats, *, bias: bool) -> tuple[Floats, float]:
-    """Return weights, normalised in each class, of points as near each other as can be, and their distance.
+def common_point(X: Floats, y: Floats, *, bias: bool) -> Floats | None:
+    """Return weights, normalised in each class, of points as near each other as can be; None if there are none.
 
-    The distance is a share of the largest norm. At most one more row than there are dimensions has weight in each
-    class; without a bias, the weights are of one point, and the distance is that from the origin.
+    At most one more row than there are dimensions has weight in each class. Without a bias the weights are of one
+    point, near the origin.
     """
     scale = max(float(np.sqrt((X * X).sum(axis=1).max())), np.finfo(float).tiny)
     Z = (y[:, None] * X / scale).T
     sums = np.stack([y > 0.0, y < 0.0]) if bias else np.ones((1, y.size))
     lam, _ = nnls(np.vstack([Z, sums]), np.append(np.zeros(len(Z)), np.ones(len(sums))), maxiter=30 * y.size)
-    shares = normalised(lam, y, bias=bias)
-    if shares is None:
-        return lam, np.inf
-    return shares, float(np.linalg.norm(Z @ shares))
+    return normalised(lam, y, bias=bias)
 
 
-def why_not(X: Floats, y: Floats, names: Ints, *, bias: bool) -> NotSeparableError:
-    """Return the error for rows that no hyperplane was found to separate."""
-    lam, distance = common_point(X, y, bias=bias)
-    if distance > MEETING:
+def why_not(hulls: Hulls, rows: Ints, names: Ints, near: float = MEETING) -> NotSeparableError:
+    """Return the error for rows that no hyperplane was found to separate, called by their `names`.
+
+    Hulls that come as `near` as this, as a share of the radius, count as meeting.
+    """
+    lam = common_point(hulls.place(rows).rows, hulls.y[rows], bias=hulls.bias)
+    radius = hulls.radius or 1.0
+    distance = np.inf if lam is None else hulls.distance(rows, lam) / radius
+    if lam is None or distance > near:
         return undecided(distance)
-    rows = names[lam > 0.0]
-    shown = ", ".join(map(str, rows[:LISTED])) + (f" and {len(rows) - LISTED} more" if len(rows) > LISTED else "")
-    what = "the convex hulls of the two classes meet" if bias else "the origin lies in the hull of the rows y·x"
+    held = names[rows[lam > 0.0]]
+    shown = ", ".join(map(str, held[:LISTED])) + (f" and {len(held) - LISTED} more" if len(held) > LISTED else "")
+    which = "hyperplane" if hulls.bias else "hyperplane through the origin"
+    what = (
+        "the convex hulls of the two classes meet" if hulls.bias else "the hull of the rows y·x holds the origin"
+    )
     return NotSeparableError(
-        f"No hyperplane{'' if bias else ' through the origin'} separates the classes: {what}, in a combination of "
-        f"rows {shown} (to {distance:.1g} of the radius of the data). Use SoftMarginClassifier, which allows for "
-        "rows on the wrong side."
+        f"No {which} separates the classes: {what}, in a combination of rows {shown} (to {distance:.1g} of the "
+        "radius of the data). Use SoftMarginClassifier, which allows for rows on the wrong side."
+    )
+
+
+def unfinished(rounds: int) -> NotSeparableError:
+    """Return the error for a search that came to its limit before it separated every row."""
+    return NotSeparableError(
+        f"After {rounds} rounds no hyperplane was found that separates every row, nor a reason why there is none. "
+        "Allow more rounds (max_iter), or use SoftMarginClassifier."
     )
 
 

@@ -17,6 +17,7 @@ from rosenblatt.typing import Floats
 PRECISION = 1e-13
 STEPS = 200
 REFINEMENTS = 3
+MOST = 1e-4
 
 
 class Widest(NamedTuple):
@@ -73,6 +74,20 @@ def polish(X: Floats, y: Floats, *, bias: bool) -> Widest:
     for _ in range(REFINEMENTS):
         w = w + V @ (U.T @ (target - A @ w) / s)
     return Widest(w, y * (U @ (V.T @ w / s)))
+
+
+def sharpened(found: Widest, X: Floats, y: Floats, *, bias: bool) -> Widest | None:
+    """Return the solution that rows of most weight hold alone: a thin margin drowns in the weights of others."""
+    held = np.flatnonzero(found.lam > MOST * found.lam.max())
+    while held.size and not (bias and abs(y[held].sum()) == held.size):
+        exact = polish(X[held], y[held], bias=bias)
+        if (exact.lam > 0.0).all():
+            lam = np.zeros(y.size)
+            lam[held] = exact.lam
+            shares = normalised(lam, y, bias=bias)
+            return None if shares is None else Widest(exact.w, shares)
+        held = np.delete(held, int(np.argmin(exact.lam)))
+    return None
 
 
 def normalised(lam: Floats, y: Floats, *, bias: bool) -> Floats | None:
