@@ -5,7 +5,7 @@ import sys
 import zlib
 from pathlib import Path
 
-# Workers share the cores: threads of their own would make small products wait for each other, a hundred times as long.
+# Workers share the cores: threads of their own would make small products wait for each other, far too long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import hypothesis
