@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.data.batch import as_batch
@@ -19,20 +19,23 @@ from rosenblatt.learners.soft_margin import Limits, minimise, squared_hinge_mini
 from rosenblatt.loops.losses import Hinge, Logistic
 from tests.learners.test_objective import LOSS, make
 from tests.margin_oracles import least_objective
-from tests.strategies import noisy, problems
+from tests.strategies import Problem, noisy, problems
 
+CYCLES = Problem(np.array([[0.0, 1.0, -3.0], [2.0, -2.0, 2.0]]), np.array([-1, 1]))
 PENALTIES = [(0.0, 0.1), (0.1, 0.0), (0.02, 0.1), (0.0, 0.0)]
 
 
 @pytest.mark.parametrize(("l1", "l2"), PENALTIES)
 @pytest.mark.parametrize("loss", LOSS)
 @settings(max_examples=15)
+@example(problem=CYCLES, bias=False)  # steps that looked too far ahead went in circles here
 @given(problem=problems(), bias=st.booleans())
 def test_the_interior_point_method_reaches_the_minimum(loss, l1, l2, problem, bias):
     p = make(problem, loss, l1, l2, bias=bias)
     found = minimise(p, np.zeros(p.matrix.width), interior, Limits(1e-7, 200))
     least = least_objective(problem.X, problem.y, loss=loss, l1=l1, l2=l2, margin=0.5, bias=bias)
-    assert found.reason == ("no_minimum" if found.reason == "no_minimum" else "tol")
+    if loss != "logistic" or l1 or l2:  # which may have no minimum, and then may not even separate
+        assert found.reason == "tol"
     assert found.value - found.gap <= least + 1e-8
     if found.reason == "tol":
         assert found.value <= least + 1e-6 * least + 1e-9

@@ -22,6 +22,8 @@ from rosenblatt.typing import Floats
 
 DAMPING = 1e-8
 SHRINK = 0.1  # of μ, where the loss bends and no step ahead tells how much it may shrink
+SAFE = 0.3  # of μ, what a step aims at that looked too far ahead
+LEAST_FALL = 0.1
 ARMIJO = 1e-4
 LEAST_STEP = 1e-10
 LEAST_PRODUCT = 1e-30
@@ -75,23 +77,24 @@ class _Method:
         except LinAlgError:
             return False
         mu = self.mu()
+        # Products must not run ahead of the gradient: corners would then hold back every step.
+        behind = float(np.abs(gradient) @ np.abs(self.theta)) > self.products * mu
         if self.rows.smooth:
-            # The products must not run ahead of the gradient: corners would then hold back every step.
-            behind = float(np.abs(gradient) @ np.abs(self.theta)) > self.products * mu
             target = mu if behind else SHRINK * mu
+            dtheta = self.aim(solve, gradient, target, refine=True)
         else:
-            self.aim(solve, gradient, 0.0)
-            length = min(each.reach() for each in self.sets)
-            ahead = sum(each.gap_after(length) for each in self.sets) / max(self.products, 1)
-            target = mu * min(1.0, (ahead / mu)) ** 3
-            for each in self.sets:
-                each.correct()
-        dtheta = self.aim(solve, gradient, target, refine=True)
+            dtheta, target = self.look_ahead(solve, gradient, mu), 0.0
+            if not behind and self.ahead(self.reach()) > (1.0 - LEAST_FALL) * mu:
+                self.correct(0.0)
+                dtheta = self.aim(solve, gradient, SAFE * mu, refine=True)
         if not np.isfinite(dtheta).all():
             return False
-        length = min(each.reach() for each in self.sets)
+        length = self.reach()
         if self.rows.smooth:
             length = self.backtrack(dtheta, target, length)
+        elif not behind:
+            while length > LEAST_STEP and self.ahead(length) > (1.0 - LEAST_FALL * length) * mu:
+                length *= 0.5
         if length < LEAST_STEP:
             return False
         moves = bool(np.abs(length * dtheta).max() > ROUNDING * np.abs(self.theta).max())
@@ -104,6 +107,26 @@ class _Method:
         if self.corners is not None:
             self.corners.advance(length, -self.theta[: matrix.d])
         return True
+
+    def look_ahead(self, solve: Callable[[Floats], Floats], gradient: Floats, mu: float) -> Floats:
+        """Find Mehrotra's step: see how far products of zero are within reach, and make up for the bend."""
+        self.aim(solve, gradient, 0.0)
+        target = mu * min(1.0, self.ahead(self.reach()) / mu) ** 3
+        self.correct(1.0)
+        return self.aim(solve, gradient, target, refine=True)
+
+    def reach(self) -> float:
+        """Return how far the step may go."""
+        return min(each.reach() for each in self.sets)
+
+    def ahead(self, length: float) -> float:
+        """Return the mean of the products a step ahead."""
+        return sum(each.gap_after(length) for each in self.sets) / max(self.products, 1)
+
+    def correct(self, share: float) -> None:
+        """Let the next step make up for a share of the bend of this one."""
+        for each in self.sets:
+            each.correct(share)
 
     def mu(self) -> float:
         """Return the mean of the products."""

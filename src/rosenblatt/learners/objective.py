@@ -89,9 +89,9 @@ class Objective:
             if self.matrix.width > max(self.matrix.n, SMALL):  # rows in general position allow no α but 0
                 return 0.0
             alpha, v = self._orthogonal(alpha)
-            typical = self.loss.margin + 1.0
-            reach = REACH * (np.abs(theta) + typical / np.maximum(self.matrix.column_sizes, np.finfo(float).tiny))
-            missing = float(np.abs(v) @ np.where(self.matrix.column_sizes > 0.0, reach, 0.0))
+            sizes = self.matrix.column_sizes
+            typical = (self.loss.margin + 1.0) / np.where(sizes > 0.0, sizes, np.inf)
+            missing = float(np.abs(v) @ (REACH * (np.abs(theta) + typical)))
             return max(0.0, self._dual_losses(alpha) - missing)
         if self.bias == "free":
             alpha = self._balanced(alpha)

@@ -47,8 +47,8 @@ class Pieces(Protocol):
     def gap_after(self, step: float) -> float:
         """Return the sum of all products a step ahead."""
 
-    def correct(self) -> None:
-        """Let the next pull make up for the bend of the products along this step."""
+    def correct(self, share: float) -> None:
+        """Let the next pull make up for a share of the bend of the products along this step."""
 
     def advance(self, step: float, t: Floats) -> None:
         """Go a step ahead, to shortfalls `t`."""
@@ -95,8 +95,8 @@ class _Hinges:
         alpha, beta = self.alpha + step * self.dalpha, self.beta - step * self.dalpha
         return float(alpha @ (self.s + step * self.ds) + beta @ (self.xi + step * self.dxi))
 
-    def correct(self) -> None:
-        self.bend_s, self.bend_xi = self.dalpha * self.ds, -self.dalpha * self.dxi
+    def correct(self, share: float) -> None:
+        self.bend_s, self.bend_xi = share * self.dalpha * self.ds, -share * self.dalpha * self.dxi
 
     def advance(self, step: float, t: Floats) -> None:
         positive = self.alpha + step * self.dalpha, self.beta - step * self.dalpha
@@ -146,8 +146,8 @@ class _SquaredHinges:
     def gap_after(self, step: float) -> float:
         return float((self.alpha + step * self.dalpha) @ (self.s + step * self.ds))
 
-    def correct(self) -> None:
-        self.bend = self.dalpha * self.ds
+    def correct(self, share: float) -> None:
+        self.bend = share * self.dalpha * self.ds
 
     def advance(self, step: float, t: Floats) -> None:
         alpha, s = self.alpha + step * self.dalpha, self.s + step * self.ds
@@ -189,7 +189,7 @@ class _Smooth:
     def gap_after(self, step: float) -> float:
         return 0.0
 
-    def correct(self) -> None:
+    def correct(self, share: float) -> None:
         pass
 
     def advance(self, step: float, t: Floats) -> None:
