@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-
-import io
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,10 @@ import numpy as np
 mpl.use("Agg")
 
 from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.exceptions import ConvergenceWarning
-
-from matplotlib.axes import Axes
-from PIL import Image
 
 import rosenblatt as rb
 from rosenblatt.plot import style
@@ -147,13 +143,6 @@ def margins() -> None:
     save(figure, "margins.png")
 
 
-def save(figure: Any, name: str) -> None:
-    """Save with a palette: a third of the size."""
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=110)
-    Image.open(drawn).convert("RGB").quantize(64).save(IMAGES / name, optimize=True)
-
-
 def two_clouds() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(4)
     y = np.repeat([-1, 1], 14)
@@ -174,5 +163,4 @@ if __name__ == "__main__":
     learning_curve()
     three_in_a_row()
     not_separable()
-
     margins()

@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from rosenblatt import testing as testing
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
-
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
-    from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
-
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
+    from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
 
@@ -31,11 +29,9 @@ __version__ = "0.1.0"
 _MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
-
     "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
-
     "SoftMarginClassifier": "rosenblatt.estimators.soft_margin",
     "Trace": "rosenblatt.trace.record",
     "VotedPerceptron": "rosenblatt.estimators.voted",
@@ -45,11 +41,9 @@ _NAMES = {
 
 __all__ = [
     "LiftedPerceptron",
-
     "MaxMarginClassifier",
     "Perceptron",
     "PocketPerceptron",
-
     "SoftMarginClassifier",
     "Trace",
     "VotedPerceptron",

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 import rosenblatt as rb
 from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import LabelError, NonFiniteError, NotSeparableError, ParameterError
-from rosenblatt.learners import hulls, max_margin
+from rosenblatt.learners.margins import hulls, max_margin
 from tests.margin_oracles import largest_margin
 from tests.strategies import full_state, problems, separable
 

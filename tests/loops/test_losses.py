@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.learners.objective import conjugates, losses, slopes
+from rosenblatt.learners.margins.objective import conjugates, losses, slopes
 from rosenblatt.loops._jit import jit
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge, best_dual, slope, value
 

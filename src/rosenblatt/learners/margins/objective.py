@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import xlogy
 
-from rosenblatt.learners.matrix import Matrix
+from rosenblatt.learners.margins.matrix import Matrix
 from rosenblatt.loops.losses import Hinge, Loss, SquaredHinge
 from rosenblatt.typing import Floats
 

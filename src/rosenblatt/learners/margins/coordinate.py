@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rosenblatt.learners.iterate import Iterate
-from rosenblatt.learners.objective import Objective
+from rosenblatt.learners.margins.iterate import Iterate
+from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.loops.coordinate import Costs, ascend
 from rosenblatt.loops.losses import Logistic
 from rosenblatt.typing import Floats

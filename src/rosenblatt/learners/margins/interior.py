@@ -14,9 +14,9 @@ from itertools import count
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
-from rosenblatt.learners.iterate import Iterate
-from rosenblatt.learners.objective import Objective, factor_symmetric
-from rosenblatt.learners.pieces import Pieces, pieces_of
+from rosenblatt.learners.margins.iterate import Iterate
+from rosenblatt.learners.margins.objective import Objective, factor_symmetric
+from rosenblatt.learners.margins.pieces import Pieces, pieces_of
 from rosenblatt.loops.losses import Hinge
 from rosenblatt.typing import Floats
 

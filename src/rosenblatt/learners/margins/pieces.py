@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rosenblatt.learners.objective import losses, slopes
+from rosenblatt.learners.margins.objective import losses, slopes
 from rosenblatt.loops.losses import Hinge, Logistic, Loss
 from rosenblatt.typing import Floats
 

@@ -7,11 +7,11 @@ from scipy.optimize import nnls
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
-from rosenblatt.learners.hulls import Hulls
-from rosenblatt.learners.interior import interior
-from rosenblatt.learners.matrix import Matrix
-from rosenblatt.learners.objective import Objective
-from rosenblatt.learners.quadratic import normalised
+from rosenblatt.learners.margins.hulls import Hulls
+from rosenblatt.learners.margins.interior import interior
+from rosenblatt.learners.margins.matrix import Matrix
+from rosenblatt.learners.margins.objective import Objective
+from rosenblatt.learners.margins.quadratic import normalised
 from rosenblatt.loops.losses import Hinge
 from rosenblatt.typing import Floats, Ints
 

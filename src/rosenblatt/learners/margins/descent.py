@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.learners.iterate import Iterate
-from rosenblatt.learners.objective import Objective, slopes
+from rosenblatt.learners.margins.iterate import Iterate
+from rosenblatt.learners.margins.objective import Objective, slopes
 from rosenblatt.learners.stopping import Tolerance
 from rosenblatt.loops.descent import Penalty, Weights, descend
 from rosenblatt.loops.schedules import Constant, InverseScaling, Optimal, Schedule

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import eigh, qr
 
 from rosenblatt.data.features import Features
-from rosenblatt.learners.matrix import Matrix
+from rosenblatt.learners.margins.matrix import Matrix
 from rosenblatt.typing import Floats, Ints
 
 NARROW = 1000

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.learners.test_objective import LOSS, make
 
 from rosenblatt.data.batch import as_batch
-from rosenblatt.learners import interior as interior_module
-from rosenblatt.learners.columns import columns
-from rosenblatt.learners.coordinate import coordinate
-from rosenblatt.learners.interior import interior
-from rosenblatt.learners.iterate import Iterate
-from rosenblatt.learners.matrix import Matrix
-from rosenblatt.learners.objective import Objective
-from rosenblatt.learners.soft_margin import Limits, minimise, squared_hinge_minimum
+from rosenblatt.learners.margins import interior as interior_module
+from rosenblatt.learners.margins.columns import columns
+from rosenblatt.learners.margins.coordinate import coordinate
+from rosenblatt.learners.margins.interior import interior
+from rosenblatt.learners.margins.iterate import Iterate
+from rosenblatt.learners.margins.matrix import Matrix
+from rosenblatt.learners.margins.objective import Objective
+from rosenblatt.learners.margins.soft_margin import Limits, minimise, squared_hinge_minimum
 from rosenblatt.loops.losses import Hinge, Logistic
-from tests.learners.test_objective import LOSS, make
 from tests.margin_oracles import least_objective
 from tests.strategies import Problem, noisy, problems
 

@@ -9,9 +9,9 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import LabelError
-from rosenblatt.learners.hulls import Hulls
-from rosenblatt.learners.meeting import separating, undecided, unfinished, why_not
-from rosenblatt.learners.quadratic import Widest, normalised, polish, sharpened, widest
+from rosenblatt.learners.margins.hulls import Hulls
+from rosenblatt.learners.margins.meeting import separating, undecided, unfinished, why_not
+from rosenblatt.learners.margins.quadratic import Widest, normalised, polish, sharpened, widest
 from rosenblatt.typing import Floats, Ints
 
 MOST_NEW = 100

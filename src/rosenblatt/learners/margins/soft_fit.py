@@ -13,13 +13,13 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import LabelError, ParameterError
-from rosenblatt.learners.columns import columns
-from rosenblatt.learners.coordinate import coordinate
-from rosenblatt.learners.descent import Descent, padded, stochastic
-from rosenblatt.learners.interior import interior
-from rosenblatt.learners.matrix import Matrix
-from rosenblatt.learners.objective import Objective
-from rosenblatt.learners.soft_margin import Limits, Solution, Solver, minimise
+from rosenblatt.learners.margins.columns import columns
+from rosenblatt.learners.margins.coordinate import coordinate
+from rosenblatt.learners.margins.descent import Descent, padded, stochastic
+from rosenblatt.learners.margins.interior import interior
+from rosenblatt.learners.margins.matrix import Matrix
+from rosenblatt.learners.margins.objective import Objective
+from rosenblatt.learners.margins.soft_margin import Limits, Solution, Solver, minimise
 from rosenblatt.loops.losses import Loss
 from rosenblatt.typing import Floats
 

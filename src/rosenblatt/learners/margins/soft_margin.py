@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rosenblatt.data.batch import Batch
-from rosenblatt.learners.interior import interior
-from rosenblatt.learners.iterate import Iterate
-from rosenblatt.learners.matrix import Matrix
-from rosenblatt.learners.objective import Objective
+from rosenblatt.learners.margins.interior import interior
+from rosenblatt.learners.margins.iterate import Iterate
+from rosenblatt.learners.margins.matrix import Matrix
+from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
 from rosenblatt.typing import Floats
 
