@@ -37,7 +37,23 @@ VARIANTS = {
 }
 """Constructor arguments worth checking; an estimator that is not listed is checked with none."""
 
-INAPPLICABLE: dict[str, dict[str, str]] = {}
+SOLVED = "a solver comes as close as it is told to: its sums round by the layout"
+INAPPLICABLE = {
+    "LiftedPerceptron": {"check_float32": "rows are copied into sparse ones that have a coordinate more"},
+    "MaxMarginClassifier": {
+        "check_sparse": SOLVED,
+        "check_float32": "the rows that memory is counted on do not separate; its program is in float64",
+    },
+    "PocketPerceptron": {"check_replay": "trace_ is of the whole run, coef_ of the best hypothesis on its way"},
+    "SoftMarginClassifier": {
+        "check_sparse": SOLVED,
+        "check_float32": "its second-order steps work on float64 copies of blocks of rows",
+    },
+    "VotedPerceptron": {
+        "check_float32": "it keeps the rows of its mistakes: they are its hypotheses",
+        "check_replay": "a vote has no coef_",
+    },
+}
 """For a classifier, the checks it need not pass, with the reason."""
 
 

@@ -16,7 +16,7 @@ ATTRIBUTES = ("coef_", "intercept_", "n_mistakes_", "t_")
 
 
 class Sample(NamedTuple):
-    """Rows and labels 0, 1, …, not separable, so that training has something to do to the end."""
+    """Rows and labels 0, 1, …: two classes that can be separated, or four that cannot."""
 
     X: Floats
     y: Ints

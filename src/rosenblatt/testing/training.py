@@ -116,7 +116,7 @@ def check_refit(estimator: Any) -> None:
         expected = told(model, X)
         require_same(told(trained(model, X, y), X), expected, "a copy against the first fit")
         require_same(told(model.fit(X, y), X), expected, "the second fit against the first")
-        other = trained(model, X[::-1, :2], np.minimum(y[::-1], 1)).fit(X, y)
+        other = trained(model, np.hstack([X, X])[::-1], y[::-1]).fit(X, y)  # as separable as X is
         require_same(told(other, X), expected, "a fit after one of other data")
 
 
