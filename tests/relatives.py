@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from rosenblatt.learners import perceptron, visitor
 from rosenblatt.loops import reference
 from rosenblatt.loops import reference_family as family
 
@@ -88,3 +89,17 @@ def told(trace: Any, X: np.ndarray, y: np.ndarray) -> Told:
         X.tolist(), mistakes, start, trace.bias, lambda m: family.moves(kind, sides, m, int(y[m.index]))
     )
     return Told(path, kind, trace.scheme.pairs, trace.zero)
+
+
+def interrupt_at(monkeypatch: Any, moment: int) -> None:
+    """Have Ctrl-C come after so many blocks of visits, ten to a block."""
+    add, calls = perceptron.Recorder.add, []
+
+    def interrupted(recorder: Any, stretch: Any) -> None:
+        calls.append(stretch)
+        if len(calls) == moment:
+            raise KeyboardInterrupt
+        add(recorder, stretch)
+
+    monkeypatch.setattr(visitor, "BLOCK_MISTAKES", 10)
+    monkeypatch.setattr(perceptron.Recorder, "add", interrupted)

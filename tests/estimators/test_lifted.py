@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt.loops import reference
 from rosenblatt.loops import reference_family as family
-from tests.relatives import LAYOUTS, laid_out
-from tests.strategies import RaisesAfter, exact, exact_rule, noisy, problems, quietly
+from tests.relatives import LAYOUTS, interrupt_at, laid_out
+from tests.strategies import exact, exact_rule, noisy, problems, quietly
 
 BIASES = {"unit": 1.0, None: 0.0, 4.0: 4.0}
 ROUNDING = 1 + 1e-9
@@ -135,15 +135,19 @@ def test_limits_are_limits():
         rb.LiftedPerceptron(max_iter=2).fit(X, y)
 
 
-def test_an_interrupt_leaves_the_last_completed_pass():
-    X, y = noisy(200, 4, flip=0.2)
-    clf = rb.LiftedPerceptron(callbacks=[RaisesAfter(2, KeyboardInterrupt)])
+@pytest.mark.parametrize("moment", range(11, 40, 3))
+def test_an_interrupt_leaves_the_last_completed_pass(monkeypatch, moment):
+    X, y = noisy(100, 4, flip=0.2)
+    interrupt_at(monkeypatch, moment)
+    clf = rb.LiftedPerceptron()
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
-    two = quietly(rb.LiftedPerceptron(max_iter=2).fit, X, y)
-    assert clf.coef_.tolist() == two.coef_.tolist()
-    assert clf.lift_.tolist() == two.lift_.tolist()
-    assert clf.lifted_margin_ == two.lifted_margin_
+    monkeypatch.undo()
+    assert (clf.stop_reason_, clf.t_) == ("interrupted", 100 * clf.n_iter_)
+    whole = quietly(rb.LiftedPerceptron(max_iter=clf.n_iter_).fit, X, y)
+    assert clf.coef_.tolist() == whole.coef_.tolist()
+    assert clf.lift_.tolist() == whole.lift_.tolist()
+    assert clf.lifted_margin_ == whole.lifted_margin_
 
 
 def test_more_than_two_classes_are_refused():

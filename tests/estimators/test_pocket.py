@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import rosenblatt as rb
 from rosenblatt.loops import reference_family as family
-from tests.relatives import CONVENTIONS, LAYOUTS, laid_out, problems, told
+from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
 from tests.strategies import noisy, quietly, separable, trained
 
 
@@ -187,17 +187,19 @@ def test_values_a_parameter_cannot_take(name, value):
     assert not clf.__sklearn_is_fitted__()
 
 
-class Interrupts:
-    def __call__(self, report):
-        if report.epoch == 3:
-            raise KeyboardInterrupt
-
-
-def test_an_interrupt_leaves_the_best_of_the_completed_passes():
+@pytest.mark.parametrize("moment", range(1, 40, 3))
+def test_an_interrupt_leaves_the_best_of_the_completed_passes(monkeypatch, moment):
     X, y = noisy(100, 3)
-    clf = rb.PocketPerceptron(callbacks=[Interrupts()])
+    interrupt_at(monkeypatch, moment)
+    clf = rb.PocketPerceptron()
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
-    three = pocketed(X, y, max_iter=3)
-    assert (clf.stop_reason_, clf.t_, clf.pocket_errors_) == ("interrupted", 300, three.pocket_errors_)
-    assert clf.coef_.tolist() == three.coef_.tolist()
+    monkeypatch.undo()
+    completed = clf.t_ // 100
+    assert (clf.stop_reason_, clf.t_, clf.n_iter_) == ("interrupted", 100 * completed, completed)
+    if completed:
+        whole = pocketed(X, y, max_iter=completed)
+        assert (clf.pocket_errors_, clf.pocket_visit_) == (whole.pocket_errors_, whole.pocket_visit_)
+        assert clf.coef_.tolist() == whole.coef_.tolist()
+    else:
+        assert (clf.pocket_visit_, clf.coef_.any()) == (0, False)
