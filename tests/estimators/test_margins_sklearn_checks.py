@@ -30,6 +30,7 @@ HARD = dict.fromkeys(
         "check_sample_weights_list",
         "check_sample_weights_not_an_array",
         "check_sample_weights_pandas_series",
+        "check_sparsify_coefficients",
         "check_supervised_y_2d",
     ],
     NOT_SEPARABLE,

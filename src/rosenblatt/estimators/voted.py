@@ -22,6 +22,17 @@ from rosenblatt.model.voted import Hypotheses, VotedModel
 from rosenblatt.typing import Floats, Ints
 
 
+def _absent(name: str) -> property:
+    """Return an attribute that hyperplanes have and a vote has not."""
+
+    def absent(self: Any) -> Any:
+        raise AttributeError(
+            f"A vote is not linear: VotedPerceptron has no {name!r}. See 'trace_' for its hypotheses."
+        )
+
+    return property(absent, doc="A vote has none.")
+
+
 class VotedPerceptron(OnlineLearning):
     """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire).
 
@@ -179,19 +190,10 @@ class VotedPerceptron(OnlineLearning):
             row = vector_row(x, self._width)
         return model.predict(Features(row, 1, self._width))[0]
 
-    @property
-    def coef_(self) -> Floats:
-        """A vote has none."""
-        raise AttributeError(
-            "A vote is not linear: VotedPerceptron has no 'coef_'. See 'trace_' for its hypotheses."
-        )
-
-    @property
-    def intercept_(self) -> Floats:
-        """A vote has none."""
-        raise AttributeError(
-            "A vote is not linear: VotedPerceptron has no 'intercept_'. See 'trace_' for its hypotheses."
-        )
+    coef_ = _absent("coef_")
+    intercept_ = _absent("intercept_")
+    sparsify = _absent("sparsify")  # type: ignore[assignment]
+    densify = _absent("densify")  # type: ignore[assignment]
 
     @property
     def survived_(self) -> Ints:

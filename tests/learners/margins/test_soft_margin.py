@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.learners.test_objective import LOSS, make
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.learners.margins import interior as interior_module
@@ -18,6 +17,7 @@ from rosenblatt.learners.margins.matrix import Matrix
 from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.learners.margins.soft_margin import Limits, minimise, squared_hinge_minimum
 from rosenblatt.loops.losses import Hinge, Logistic
+from tests.learners.margins.test_objective import LOSS, make
 from tests.margin_oracles import least_objective
 from tests.strategies import Problem, noisy, problems
 
