@@ -192,8 +192,8 @@ class VotedPerceptron(OnlineLearning):
 
     coef_ = _absent("coef_")
     intercept_ = _absent("intercept_")
-    sparsify = _absent("sparsify")  # type: ignore[assignment]
-    densify = _absent("densify")  # type: ignore[assignment]
+    sparsify = _absent("sparsify")
+    densify = _absent("densify")
 
     @property
     def survived_(self) -> Ints:
