@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rosenblatt as rb
@@ -121,7 +121,6 @@ def test_streams_vote_as_a_fit_of_the_same_visits(data, problem, conventions, la
 def test_a_stream_goes_on_from_a_fit(problem, conventions, passes):
     """The votes of both are added."""
     X, y, _ = problem
-    assume(conventions["bias"] != "radius")  # the stream squares R, which rounds
     clf = voting(X, y, max_iter=passes, **conventions)
     before = votes_by_hand(clf, X, y, X)
     clf.partial_fit(X[::-1].copy(), y[::-1])

@@ -195,8 +195,7 @@ class OnlineLearning(LinearClassifier):
     def _rule_of_stream(self) -> tuple[Rule, float | None]:
         """Return the rule, and R if it uses one: given, or found by the fit that the stream goes on from."""
         settings.check_parameters(self)
-        found = self.__dict__.get("_trace")
-        return settings.make_rule(self, None, None if found is None else found.radius)
+        return settings.make_rule(self, None, self.__dict__.get("_trace"))
 
     def _rule_to_go_on_by(self, stream: Stream) -> Rule:
         """Return the rule that the parameters name now, if a stream that began by others can go on by it."""

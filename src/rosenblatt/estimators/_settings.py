@@ -18,6 +18,7 @@ from rosenblatt.loops.passes import largest_square
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.model.state import State
+from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Detail
 from rosenblatt.typing import Floats
 
@@ -84,8 +85,8 @@ def make_penalty(p: Any) -> Penalty:
     return Penalty(keep=1.0 - (1.0 - l1_share) * step, rent=l1_share * step)
 
 
-def make_rule(p: Any, batch: Batch | None, found: float | None = None) -> tuple[Rule, float | None]:
-    """Return the rule, and the radius R if it uses one: given, `found` before, or of the batch."""
+def make_rule(p: Any, batch: Batch | None, before: Trace | None = None) -> tuple[Rule, float | None]:
+    """Return the rule, and the radius R if it uses one: given, of the batch, or of the run that went `before`."""
     bias = p.bias if p.fit_intercept else None
     radius = None
     match bias:
@@ -94,23 +95,25 @@ def make_rule(p: Any, batch: Batch | None, found: float | None = None) -> tuple[
         case "unit":
             beta = 1.0
         case "radius":
-            radius, beta = _radius(p.radius if p.radius is not None or batch is not None else found, batch)
+            radius, beta = _radius(p.radius, batch, before)
         case _:
             beta = float(bias)
     return Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero)), radius
 
 
-def _radius(given: float | None, batch: Batch | None) -> tuple[float, float]:
-    """Return R and R²; of a batch R² is exact where sums are, and so is never made from R."""
-    if given is None and batch is None:
+def _radius(given: float | None, batch: Batch | None, before: Trace | None) -> tuple[float, float]:
+    """Return R and R²; of data R² is exact where sums are, and so is never made from R."""
+    if given is None and batch is not None:
+        square = largest_square(batch.rows, batch.n_rows)
+        return float(np.sqrt(square)), square
+    if given is None and before is not None and before.radius is not None:
+        return before.radius, before.bias
+    if given is None:
         raise ParameterError(
             "bias='radius' needs R, the largest norm of a row, which a stream has yet to show. "
             "Pass radius=R, or use bias='unit'."
         )
-    if given is None and batch is not None:
-        square = largest_square(batch.rows, batch.n_rows)
-        return float(np.sqrt(square)), square
-    radius = float(given or 0.0)
+    radius = float(given)
     square = radius * radius
     if not 0.0 < square < np.inf:
         raise ParameterError(f"radius={radius!r} has no square among floats. Scale the features.")

@@ -11,9 +11,9 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features
 from rosenblatt.exceptions import OrderError
+from rosenblatt.learners.margins.soft_margin import squared_hinge_minimum
 from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
 from rosenblatt.learners.perceptron import Plan, Run, fit
-from rosenblatt.learners.squared_hinge import squared_hinge
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops import lifted as loop
 from rosenblatt.loops.passes import largest_square
@@ -64,7 +64,7 @@ def fit_lifted(batch: Batch, weight: Floats, plan: Plan, start: State, a: float)
     run = fit(batch, weight, plan, start, visitor)
     lift = made[0].lift_after(run.state.visits)
     beta = plan.rule.beta
-    lemma, bound = _lemma(batch, y, a, beta)
+    lemma, bound = _lemma(batch, a, beta)
     return Lifted(run, lift, _margin(run, batch, y, lift, square), lemma, bound)
 
 
@@ -89,13 +89,13 @@ def _margin(run: Run, batch: Batch, y: Floats, lift: Floats, square: float) -> f
     return lowest / norm if norm > 0.0 else 0.0
 
 
-def _lemma(batch: Batch, y: Floats, a: float, beta: float) -> tuple[float, float]:
+def _lemma(batch: Batch, a: float, beta: float) -> tuple[float, float]:
     """Return γ' for a good choice of w* and γ, and the mistakes it allows.
 
     With v = w*/γ it is a / sqrt(‖v‖² + a²/(1 − a²) Σ max(0, 1 − y_i <v, x_i>)²): any v gives a margin that holds.
     """
     square = a * a
-    _, value = squared_hinge(batch, y, sqrt(beta), square / (1.0 - square))
+    _, value, _ = squared_hinge_minimum(batch, square / (1.0 - square), pad=sqrt(beta), tol=1e-11)
     largest = largest_square(batch.rows, batch.n_rows) + beta
     return a / sqrt(value), (square * largest + 1.0 - square) * value / square
 

@@ -1,7 +1,7 @@
 """The products of a data matrix that batch solvers need, whatever its layout; X is read, never copied.
 
-Rows are padded with a 1 for the bias where there is one. Batch solvers promise a gap, not bits, and so may use the
-sums that BLAS and scipy choose.
+Rows are padded with a constant for the bias where there is one. Batch solvers promise a gap, not bits, and so may
+use the sums that BLAS and scipy choose.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ BLOCK = 2**18
 
 
 class Matrix:
-    """n rows of d features, and a last column of ones if there is a bias.
+    """n rows of d features, and a last column that is constant if there is a bias.
 
     Parameters
     ----------
     features : Features
         The rows.
     bias : bool
-        Whether rows are padded with a 1.
+        Whether rows are padded.
+    pad : float
+        What they are padded with.
     """
 
-    def __init__(self, features: Features, *, bias: bool) -> None:
-        self.features, self.bias = features, bias
+    def __init__(self, features: Features, *, bias: bool, pad: float = 1.0) -> None:
+        self.features, self.bias, self.pad = features, bias, pad
         self.n, self.d = features.n_rows, features.n_features
         self.width = self.d + bias
         self.sparse = isinstance(features.rows, CSR)
@@ -42,7 +44,7 @@ class Matrix:
         """Return <θ, x_i> for every row."""
         w = theta[: self.d]
         product = self.X @ w if self.sparse or self.X.dtype == w.dtype else self._times_narrow(w)
-        return np.asarray(product + theta[-1] if self.bias else product, np.float64)
+        return np.asarray(product + self.pad * theta[-1] if self.bias else product, np.float64)
 
     def combine(self, r: Floats) -> Floats:
         """Return Σ r_i x_i."""
@@ -52,7 +54,7 @@ class Matrix:
         else:
             sums[: self.d] = sum(r[rows] @ block for rows, block in self._blocks())
         if self.bias:
-            sums[-1] = r.sum()
+            sums[-1] = self.pad * r.sum()
         return sums
 
     def gram(self, weight: Floats) -> Floats:
@@ -67,8 +69,8 @@ class Matrix:
                 scaled = block * np.sqrt(weight[rows])[:, None]
                 inner += scaled.T @ scaled
         if self.bias:
-            out[-1, :-1] = out[:-1, -1] = self.combine(weight)[:-1]
-            out[-1, -1] = weight.sum()
+            out[-1, :-1] = out[:-1, -1] = self.pad * self.combine(weight)[:-1]
+            out[-1, -1] = self.pad * self.pad * weight.sum()
         return out
 
     def outer(self, weight: Floats) -> Floats:
@@ -91,12 +93,14 @@ class Matrix:
 
     @cached_property
     def column_sizes(self) -> Floats:
-        """The root of the mean square of each column, 1 for that of the bias."""
+        """The root of the mean square of each column."""
         if self.sparse:
             squares = np.asarray(self.X.astype(np.float64).power(2).sum(axis=0)).ravel()
         else:
             squares = sum(np.einsum("ij,ij->j", block, block) for _, block in self._blocks())
-        return np.sqrt(np.append(squares / self.n, np.ones(int(self.bias))))
+        padding = np.full(int(self.bias), self.pad * self.pad)
+        sizes: Floats = np.sqrt(np.append(squares / self.n, padding))
+        return sizes
 
     def _times_narrow(self, w: Floats) -> Floats:
         return np.concatenate([block @ w for _, block in self._blocks()])

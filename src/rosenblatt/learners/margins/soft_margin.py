@@ -73,7 +73,9 @@ def minimise(problem: Objective, start: Floats, solver: Solver, limits: Limits) 
     return _Pursuit(problem, start, limits).follow(solver)
 
 
-def squared_hinge_minimum(batch: Batch, C: float, tol: float = 1e-8) -> tuple[Floats, float, float]:
+def squared_hinge_minimum(
+    batch: Batch, C: float, *, pad: float = 1.0, tol: float = 1e-8
+) -> tuple[Floats, float, float]:
     """Minimise ‖v‖² + C Σ max(0, 1 − y_i <v, x̃_i>)² over padded vectors v, the bias penalised like the rest.
 
     Parameters
@@ -82,12 +84,14 @@ def squared_hinge_minimum(batch: Batch, C: float, tol: float = 1e-8) -> tuple[Fl
         Rows of two classes; their weights, if any, multiply C.
     C : float
         What a unit of squared loss costs.
+    pad : float
+        The last coordinate of the padded rows x̃_i; 0 leaves it out.
     tol : float
         The gap wanted, as a share of the value.
 
     Returns
     -------
-    v : ndarray, shape (n_features + 1,)
+    v : ndarray, shape (n_features + 1,), or (n_features,) without a pad
         The minimiser, bias last.
     value, gap : float
         The objective there, and how far at most it lies above the minimum.
@@ -103,7 +107,7 @@ def squared_hinge_minimum(batch: Batch, C: float, tol: float = 1e-8) -> tuple[Fl
     if not weight.all():
         counts = weight > 0.0
         batch, weight = batch.take(counts), weight[counts]
-    matrix = Matrix(batch, bias=True)
+    matrix = Matrix(batch, bias=pad != 0.0, pad=pad)
     problem = Objective(matrix, batch.signs.astype(float), C * weight, SquaredHinge(), 0.0, 2.0, "penalised")
     found = minimise(problem, np.zeros(matrix.width), interior, Limits(tol, 200))
     return found.theta, found.value, found.gap
