@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import fits, prediction, report, single, spam, startup
+from benchmarks import fits, margins, prediction, report, single, spam, startup
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -23,6 +23,8 @@ WORKLOADS = {
     "M1": fits.dense_classes,
     "M2": fits.sparse_classes,
     "SMS": spam.sms,
+    "soft": margins.soft,
+    "hard": margins.hard,
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,
