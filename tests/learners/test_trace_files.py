@@ -242,6 +242,32 @@ def test_records_that_contradict_themselves(trace, tmp_path, changes):
         rb.Trace.load(tmp_path / "run.npz")
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"start_sums": np.ones(1)},
+        {"start_sums": np.array([0.0, 0.0])},
+        {"start_sums": np.array([1.0, np.nan])},
+        {"start_paid": np.zeros(2)},
+        {"penalty": np.array([1.5, 0.0])},
+        {"penalty": np.array([1.0, -1.0])},
+        {"visits_per_pass": np.full(3, 10**15)},
+        {"visit": "backwards"},
+        {"visit": "late"},
+    ],
+    ids=lambda changes: "-".join(changes),
+)
+def test_records_of_shrinking_weights_that_contradict_themselves(tmp_path, changes):
+    """A replay counts visits up to each mistake, and would not end if one lay behind."""
+    trace = trained(X, Y, max_iter=3, penalty="elasticnet", order="cyclic").trace_
+    name, values = next(iter(changes.items()))
+    if isinstance(values, str):
+        values = trace.visit[::-1].copy() if values == "backwards" else trace.visit + 10**6
+    _rewritten(trace, tmp_path / "run.npz", **{name: values})
+    with pytest.raises(InputError, match=r"run\.npz"):
+        rb.Trace.load(tmp_path / "run.npz")
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         rb.Trace.load(tmp_path / "none.npz")

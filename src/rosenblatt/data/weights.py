@@ -90,7 +90,8 @@ def class_weights(class_weight: Any, codes: Ints, classes: NDArray[Any]) -> Floa
     Raises
     ------
     WeightError
-        A label that is no class, a weight that is negative or not finite, or no weight above zero.
+        No label that is a class, a weight that is negative or not finite, or no weight above zero. Some labels may
+        be of classes that these rows lack.
     ParameterError
         Anything but None, "balanced" or a mapping.
 

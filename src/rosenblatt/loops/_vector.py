@@ -147,10 +147,19 @@ def columns_dot(lanes: int) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_context: Any, array: Any, at: Any) -> Any:
-    """Ask for the cache line of ``array.flat[at]`` ahead of its use; never faults, even past the end."""
+    """Ask for the cache line of ``array.flat[at]`` ahead of its use; never faults, even past the end.
+
+    Of a strided array, such as one machine's weights where sparse rows are read, it is that of ``array[at]``.
+    """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _prefetch(builder, _element(context, builder, signature.args[0], args[0], args[1]), FIRST_LEVEL)
+        if array.layout != "A":
+            _prefetch(builder, _element(context, builder, signature.args[0], args[0], args[1]), FIRST_LEVEL)
+            return context.get_dummy_value()
+        strided = context.make_array(array)(context, builder, args[0])
+        stride = cgutils.unpack_tuple(builder, strided.strides, 1)[0]
+        far = builder.mul(context.cast(builder, args[1], signature.args[1], types.intp), stride)
+        _prefetch(builder, cgutils.pointer_add(builder, strided.data, far), FIRST_LEVEL)
         return context.get_dummy_value()
 
     return types.void(array, at), codegen

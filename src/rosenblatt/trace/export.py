@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops.shrinking import Penalty, Shrunk
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rosenblatt.trace.record import Trace
 
 FORMAT = 1
+MOST_VISITS = 10**12  # a month of training; a damaged file may claim more than a replay could ever count
 
 
 def to_frame(trace: Trace, backend: Any) -> Any:
@@ -83,38 +85,59 @@ def _shrunk(held: dict[str, Any]) -> Shrunk | None:
 
 def _require_sound(trace: Trace) -> None:
     """Require that a record read from a file cannot lead a loop astray: loops check no index and no length."""
-    integers = [trace.mistakes_per_pass, trace.visits_per_pass]
-    floats = []
-    if trace.mistakes is not None:
-        integers += [trace.mistakes.visit, trace.mistakes.index.astype(np.int64)]
-        floats += [trace.mistakes.score, trace.mistakes.step]
-    weights = [trace.start.w] if trace.start.u is None else [trace.start.w, trace.start.u]
-    if trace.start.shrunk is not None:
-        weights.append(trace.start.shrunk.paid)
-        floats.append(trace.start.shrunk.sums)
-    scheme, n_classes = trace.scheme, len(trace.classes)
-    sound = (
-        all(array.dtype == np.int64 and array.ndim == 1 for array in integers)
-        and (trace.mistakes is None or trace.mistakes.index.dtype in (np.int32, np.int64))
-        and all(array.dtype == np.float64 and array.ndim == 1 for array in floats)
-        and scheme.kind in (("binary",) if n_classes in (1, 2) else ("direct", "ovr", "ovo"))
-        and trace.n_features >= 1
-        and all(array.dtype == np.float64 and array.shape == scheme.shape(trace.n_features) for array in weights)
-        and len(trace.mistakes_per_pass) == len(trace.visits_per_pass)
-        and bool((trace.mistakes_per_pass >= 0).all())
-        and bool((trace.mistakes_per_pass <= trace.visits_per_pass * scheme.n_machines).all())
-    )
-    if sound and trace.mistakes is not None:
-        index, machine = trace.mistakes.index, trace.mistakes.machine
-        machines = 2 if scheme.kind == "binary" else scheme.n_machines
-        sound = (
-            all(len(array) == len(trace) for array in trace.mistakes)
-            and machine.dtype == np.int32
-            and bool(((index >= 0) & (index < trace.n_rows)).all())
-            and bool(((machine >= 0) & (machine < machines)).all())
-        )
-    if not sound:
+    if not (_sound_run(trace) and _sound_start(trace) and (trace.mistakes is None or _sound_mistakes(trace))):
         raise ValueError("its parts contradict each other")
+
+
+def _sound_run(trace: Trace) -> bool:
+    counts, visits, n_classes = trace.mistakes_per_pass, trace.visits_per_pass, len(trace.classes)
+    return (
+        _is_column(counts, np.int64)
+        and _is_column(visits, np.int64)
+        and len(counts) == len(visits)
+        and trace.scheme.kind in (("binary",) if n_classes in (1, 2) else ("direct", "ovr", "ovo"))
+        and trace.n_features >= 1
+        and bool((counts >= 0).all())
+        and bool((counts <= visits * trace.scheme.n_machines).all())
+        and 0 <= trace.start.visits <= MOST_VISITS
+        and int(visits.sum()) <= MOST_VISITS
+    )
+
+
+def _sound_start(trace: Trace) -> bool:
+    w, u, shrunk = trace.start.w, trace.start.u, trace.start.shrunk
+    weights = [w, *([] if u is None else [u]), *([] if shrunk is None else [shrunk.paid])]
+    shape = trace.scheme.shape(trace.n_features)
+    if not all(array.dtype == np.float64 and array.shape == shape for array in weights):
+        return False
+    if shrunk is None or trace.penalty is None:
+        return shrunk is None and trace.penalty is None
+    sums, (keep, rent) = shrunk.sums, trace.penalty
+    whole = _is_column(sums, np.float64) and len(sums) == 2 and bool(np.isfinite(sums).all())
+    return whole and bool(sums[0] > 0.0) and 0.0 < keep <= 1.0 and 0.0 <= rent < np.inf
+
+
+def _sound_mistakes(trace: Trace) -> bool:
+    visit, index, score, step, machine = trace.mistakes  # type: ignore[misc]  # asked for only where there are some
+    machines = 2 if trace.scheme.kind == "binary" else trace.scheme.n_machines
+    ends = trace.start.visits + np.repeat(np.cumsum(trace.visits_per_pass), trace.mistakes_per_pass)
+    begins = ends - np.repeat(trace.visits_per_pass, trace.mistakes_per_pass)
+    return (
+        _is_column(visit, np.int64)
+        and (_is_column(index, np.int32) or _is_column(index, np.int64))
+        and _is_column(score, np.float64)
+        and _is_column(step, np.float64)
+        and _is_column(machine, np.int32)
+        and all(len(column) == len(trace) for column in (visit, index, score, step, machine))
+        and bool(((index >= 0) & (index < trace.n_rows)).all())
+        and bool(((machine >= 0) & (machine < machines)).all())
+        and bool(((visit >= begins) & (visit < ends)).all())
+        and bool((np.diff(visit) >= 0).all())
+    )
+
+
+def _is_column(array: NDArray[Any], dtype: Any) -> bool:
+    return array.dtype == dtype and array.ndim == 1
 
 
 def _write_npz(trace: Trace, path: Path) -> None:
