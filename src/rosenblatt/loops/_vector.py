@@ -41,15 +41,16 @@ def lanes_dot(lanes: int) -> Any:
 def lanes_dots(lanes: int, machines: int, rows: int) -> Any:
     """Build the dot products of several w with several x, each of them what `lanes_dot` would give, to the bit.
 
-    Each value is loaded once for all, and the row that begins at `ahead` of x is asked for meanwhile. The tuple
-    returned holds the first machine's scores of all rows, then the second's.
+    Each value is loaded once for all, and the row that begins at `ahead` of x, unless that is None, is asked for
+    meanwhile. The tuple returned holds the first machine's scores of all rows, then the second's.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
     def dots(_context: Any, w: Any, w_at: Any, x: Any, x_at: Any, n: Any, ahead: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             places = cgutils.unpack_tuple(builder, args[1], machines), cgutils.unpack_tuple(builder, args[3], rows)
-            values = _lanes_dots(context, builder, signature, args, places, lanes, args[5])
+            asked_for = None if ahead == types.none else args[5]
+            values = _lanes_dots(context, builder, signature, args, places, lanes, asked_for)
             return context.make_tuple(builder, signature.return_type, values)
 
         return types.UniTuple(w.dtype, machines * rows)(w, w_at, x, x_at, n, ahead), codegen

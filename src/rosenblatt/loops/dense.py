@@ -59,7 +59,7 @@ def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Any, ou
         at = (m * w.shape[1], (m + 1) * w.shape[1])
         a, b, c, d = _dots_wide(w, at, X, rows, wide, ahead[(m // PAIR) % PAIR] * n)
         at, tail = (at[0] + wide, at[1] + wide), (rows[0] + wide, rows[1] + wide)
-        e, f, g, h = _dots_narrow(w, at, X, tail, narrow - wide, tail[0])
+        e, f, g, h = _dots_narrow(w, at, X, tail, narrow - wide, None)
         a, b, c, d = a + e, b + f, c + g, d + h
         for k in range(narrow, n):
             a += w[m, k] * X[i, k]
