@@ -16,7 +16,7 @@ from rosenblatt.learners.margins.iterate import Iterate
 from rosenblatt.learners.margins.matrix import Matrix
 from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.learners.margins.soft_margin import Limits, minimise, squared_hinge_minimum
-from rosenblatt.loops.losses import Hinge, Logistic
+from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
 from tests.learners.margins.test_objective import LOSS, make
 from tests.margin_oracles import least_objective
 from tests.strategies import Problem, noisy, problems
@@ -167,3 +167,40 @@ def test_a_separable_set_has_no_logistic_minimum():
     assert found.reason == "no_minimum"
     assert not found.converged
     assert found.gap == found.value
+
+
+@pytest.mark.parametrize("pad", [25.0, 0.0])
+@pytest.mark.parametrize("solver", [interior, partial(coordinate, rng=np.random.default_rng(0))])
+def test_rows_wider_than_they_are_many_may_be_padded_with_any_number(solver, pad):
+    X, y = noisy(50, 500, seed=1)
+    by_hand = np.column_stack([X, np.full(50, pad)]) if pad else X
+    found = [
+        minimise(
+            Objective(matrix, y.astype(float), np.full(50, 0.1), SquaredHinge(), 0.0, 2.0, bias),
+            np.zeros(matrix.width),
+            solver,
+            Limits(1e-9),
+        )
+        for matrix, bias in (
+            (Matrix(as_batch(X, y), bias=pad > 0.0, pad=pad), "penalised" if pad else None),
+            (Matrix(as_batch(by_hand, y), bias=False), None),
+        )
+    ]
+    assert [each.reason for each in found] == ["tol", "tol"]
+    assert found[0].theta == pytest.approx(found[1].theta, rel=1e-4, abs=1e-7)
+    v, value, gap = squared_hinge_minimum(as_batch(X, y), 0.1, pad=pad)
+    assert (value, gap < 1e-7 * value) == (pytest.approx(found[1].value, rel=1e-7), True)
+    assert len(v) == by_hand.shape[1]
+
+
+@pytest.mark.parametrize("solver", [interior, partial(coordinate, rng=np.random.default_rng(0))])
+def test_what_pads_the_rows_changes_nothing_but_the_scale_of_a_free_bias(solver):
+    X, y = noisy(50, 500, seed=2)
+    found = []
+    for pad in (1.0, 25.0):
+        matrix = Matrix(as_batch(X, y), bias=True, pad=pad)
+        p = Objective(matrix, y.astype(float), np.full(50, 0.02), SquaredHinge(), 0.0, 0.1, "free")
+        found.append(minimise(p, np.zeros(501), solver, Limits(1e-8)))
+    assert [each.reason for each in found] == ["tol", "tol"]
+    assert found[1].theta[-1] * 25.0 == pytest.approx(found[0].theta[-1], rel=1e-3)
+    assert found[1].value == pytest.approx(found[0].value, rel=1e-7)

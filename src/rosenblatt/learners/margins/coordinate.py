@@ -28,7 +28,7 @@ def coordinate(problem: Objective, start: Floats, rng: np.random.Generator) -> I
     """Give one iterate a pass."""
     matrix, y, l2 = problem.matrix, problem.y, problem.l2
     squares = matrix.squares()
-    move = {"free": float(problem.cost @ squares / problem.cost.sum()) / l2, "penalised": 1.0 / l2}
+    move = {"free": float(problem.cost @ squares / problem.cost.sum()) / l2, "penalised": matrix.pad**2 / l2}
     bias = move[problem.bias] if problem.bias is not None else 0.0
     costs = Costs(problem.cost, squares / l2 + bias, l2, bias)
     alpha = 0.5 * problem.cost if isinstance(problem.loss, Logistic) else np.zeros(matrix.n)
@@ -38,11 +38,14 @@ def coordinate(problem: Objective, start: Floats, rng: np.random.Generator) -> I
         sums = matrix.combine(alpha * y)  # made anew each pass, so that rounding does not gather
         w[: matrix.d] = sums[: matrix.d] / l2
         if problem.bias == "free":
-            center += bias * sums[-1]
-        w[-1] = center + bias * sums[-1] if problem.bias is not None else 0.0
+            center += bias * sums[-1] / matrix.pad
+        w[-1] = center + bias * sums[-1] / matrix.pad if problem.bias is not None else 0.0
         ascend(matrix.features.rows, y, rng.permutation(matrix.n), problem.loss, costs, alpha, w)
         made += 1
         due = made - judged > JUDGED * made
         if due:
             judged = made
-        yield Iterate(w[: matrix.width].copy(), alpha=alpha.copy() if due else None, made=made, judge=due)
+        theta = w[: matrix.width].copy()
+        if matrix.bias:
+            theta[-1] /= matrix.pad  # the loop adds w[-1] to every score as it stands
+        yield Iterate(theta, alpha=alpha.copy() if due else None, made=made, judge=due)

@@ -246,7 +246,7 @@ class _Method:
                 self.outer = matrix.outer(np.ones(matrix.d))
             K = self.outer / inner[0]
         if self.problem.bias == "penalised":
-            K += 1.0 / diagonal[-1]
+            K += matrix.pad**2 / diagonal[-1]
         root = np.sqrt(D)
         K *= root
         K *= root[:, None]
@@ -262,10 +262,10 @@ class _Method:
         ones = rows_solve(np.ones(matrix.n))
 
         def solve(r: Floats) -> Floats:
-            # θ = (w, b) with Λ w + Xᵀ q = r_w and 1ᵀ q = r_b, where q = D (X w + b).
+            # θ = (w, b) with Λ w + Xᵀ q = r_w and pad 1ᵀ q = r_b, where q = D (X w + pad b).
             ahead = matrix.times(np.append(r[:-1] / inner, 0.0))
-            b = (r[-1] - ones @ ahead) / ones.sum()
-            q = rows_solve(ahead + b)
-            return np.append((r[:-1] - matrix.combine(q)[:-1]) / inner, b)
+            shift = (r[-1] / matrix.pad - ones @ ahead) / ones.sum()
+            q = rows_solve(ahead + shift)
+            return np.append((r[:-1] - matrix.combine(q)[:-1]) / inner, shift / matrix.pad)
 
         return solve

@@ -108,7 +108,7 @@ def squared_hinge_minimum(
         counts = weight > 0.0
         batch, weight = batch.take(counts), weight[counts]
     matrix = Matrix(batch, bias=pad != 0.0, pad=pad)
-    problem = Objective(matrix, batch.signs.astype(float), C * weight, SquaredHinge(), 0.0, 2.0, "penalised")
+    problem = Objective(matrix, batch.signs.astype(float), C * weight, SquaredHinge(), 0.0, 2.0, "penalised" if pad else None)
     found = minimise(problem, np.zeros(matrix.width), interior, Limits(tol, 200))
     return found.theta, found.value, found.gap
 
