@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from rosenblatt.learners import lifted
+from rosenblatt.learners.margins import soft_fit
 from rosenblatt.loops import reference
 from rosenblatt.loops import reference_family as family
 from tests.relatives import LAYOUTS, interrupt_at, laid_out
@@ -148,6 +150,29 @@ def test_an_interrupt_leaves_the_last_completed_pass(monkeypatch, moment):
     assert clf.coef_.tolist() == whole.coef_.tolist()
     assert clf.lift_.tolist() == whole.lift_.tolist()
     assert clf.lifted_margin_ == whole.lifted_margin_
+
+
+@pytest.mark.parametrize("where", ["interior", "largest_square"])
+def test_an_interrupt_of_the_lemma_leaves_what_was_trained(monkeypatch, where):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    X, y = noisy(100, 4, flip=0.2)
+    whole = rb.LiftedPerceptron().fit(X, y)
+    monkeypatch.setattr(lifted if where == "largest_square" else soft_fit, where, interrupted)
+    clf = rb.LiftedPerceptron()
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    assert (clf.stop_reason_, clf.coef_.tolist()) == ("separated", whole.coef_.tolist())
+    assert 0.0 <= clf.lemma_margin_ < whole.lemma_margin_
+    assert clf.mistake_bound_ > whole.mistake_bound_
+
+
+def test_the_lemma_takes_no_more_time_than_is_left():
+    X, y = noisy(100, 4, flip=0.2)
+    clf = quietly(rb.LiftedPerceptron(max_time=1e-9).fit, X, y)
+    assert clf.stop_reason_ == "max_time"
+    assert clf.lemma_margin_ == pytest.approx(sqrt(0.75 / 100))  # that of v = 0
 
 
 def test_more_than_two_classes_are_refused():

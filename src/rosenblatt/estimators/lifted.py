@@ -48,7 +48,8 @@ class LiftedPerceptron(Recorded):
         The geometric margin of the lifted rows under the lifted weights.
     lemma_margin_ : float
         γ', the margin that the lemma guarantees, at its best: a γ / sqrt(1 + a²/(1 − a²) Σ l_i²), where
-        l_i = max(0, γ − y_i <w*, x_i>), over unit vectors w* and γ > 0.
+        l_i = max(0, γ − y_i <w*, x_i>), over unit vectors w* and γ > 0. It is sought for a second or as long as
+        training took, within `max_time`; what is found by then holds as well.
     mistake_bound_ : float
         (a²R² + 1 − a²) / γ'²: the mistakes are no more. R is the largest norm of a row, the bias included.
     converged_ : bool

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from math import sqrt
+from dataclasses import replace
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +13,8 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features
 from rosenblatt.exceptions import OrderError
-from rosenblatt.learners.margins.soft_margin import squared_hinge_minimum
+from rosenblatt.learners.margins.soft_fit import squared_hinge_minimum
+from rosenblatt.learners.margins.soft_margin import Limits
 from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
 from rosenblatt.learners.perceptron import Plan, Run, fit
 from rosenblatt.learners.visitor import Visitor
@@ -25,6 +28,9 @@ from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
+
+LEMMA_SECONDS = 1.0
+"""That the lemma may take, however short training was."""
 
 
 class Lifted(NamedTuple):
@@ -61,11 +67,20 @@ def fit_lifted(batch: Batch, weight: Floats, plan: Plan, start: State, a: float)
         return made[0]
 
     y = batch.signs.astype(np.float64)
+    began = time.perf_counter()
     run = fit(batch, weight, plan, start, visitor)
     lift = made[0].lift_after(run.state.visits)
-    beta = plan.rule.beta
-    lemma, bound = _lemma(batch, a, beta)
-    return Lifted(run, lift, _margin(run, batch, y, lift, square), lemma, bound)
+    margin = _margin(run, batch, y, lift, square)
+    took = time.perf_counter() - began
+    seconds = max(LEMMA_SECONDS, took)
+    if plan.max_time is not None:
+        seconds = min(seconds, plan.max_time - took)
+    if run.interruption is not None:
+        seconds = 0.0  # who wants to leave is not kept waiting
+    lemma, bound, interruption = _lemma(batch, a, plan.rule.beta, seconds)
+    if interruption is not None:  # what was trained is whole all the same, and published before this is raised
+        run = replace(run, interruption=interruption)
+    return Lifted(run, lift, margin, lemma, bound)
 
 
 def require_every_row(order: Order, n_rows: int) -> None:
@@ -89,15 +104,24 @@ def _margin(run: Run, batch: Batch, y: Floats, lift: Floats, square: float) -> f
     return lowest / norm if norm > 0.0 else 0.0
 
 
-def _lemma(batch: Batch, a: float, beta: float) -> tuple[float, float]:
-    """Return γ' for a good choice of w* and γ, and the mistakes it allows.
+def _lemma(batch: Batch, a: float, beta: float, seconds: float) -> tuple[float, float, KeyboardInterrupt | None]:
+    """Return γ' for a good choice of w* and γ, the mistakes it allows, and the Ctrl-C that cut the choice short.
 
-    With v = w*/γ it is a / sqrt(‖v‖² + a²/(1 − a²) Σ max(0, 1 − y_i <v, x_i>)²): any v gives a margin that holds.
+    With v = w*/γ it is a / sqrt(‖v‖² + a²/(1 − a²) Σ max(0, 1 − y_i <v, x_i>)²): any v gives a margin that holds,
+    and so the best one found within some seconds does.
     """
     square = a * a
-    _, value, _ = squared_hinge_minimum(batch, square / (1.0 - square), pad=sqrt(beta), tol=1e-11)
-    largest = largest_square(batch.rows, batch.n_rows) + beta
-    return a / sqrt(value), (square * largest + 1.0 - square) * value / square
+    C = square / (1.0 - square)
+    value, interruption = C * batch.n_rows, None  # of v = 0
+    try:
+        largest = largest_square(batch.rows, batch.n_rows) + beta
+        if seconds > 0.0:
+            limits = Limits(tol=1e-11, max_time=seconds)
+            found = squared_hinge_minimum(batch, C, pad=sqrt(beta), limits=limits)
+            value, interruption = found.value, found.interruption
+    except KeyboardInterrupt as caught:  # before anything was known
+        return 0.0, inf, caught
+    return a / sqrt(value), (square * largest + 1.0 - square) * value / square, interruption
 
 
 class _LiftedVisitor(Visitor):

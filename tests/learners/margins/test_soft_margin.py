@@ -15,7 +15,8 @@ from rosenblatt.learners.margins.interior import interior
 from rosenblatt.learners.margins.iterate import Iterate
 from rosenblatt.learners.margins.matrix import Matrix
 from rosenblatt.learners.margins.objective import Objective
-from rosenblatt.learners.margins.soft_margin import Limits, minimise, squared_hinge_minimum
+from rosenblatt.learners.margins.soft_fit import squared_hinge_minimum
+from rosenblatt.learners.margins.soft_margin import Limits, minimise
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
 from tests.learners.margins.test_objective import LOSS, make
 from tests.margin_oracles import least_objective
@@ -99,7 +100,8 @@ def test_few_features_at_a_time_reach_the_same_minimum(loss, l2):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_squared_hinge_with_its_bias_penalised(C):
     X, y = noisy(60, 4, seed=7)
-    v, value, gap = squared_hinge_minimum(as_batch(X, y), C)
+    found = squared_hinge_minimum(as_batch(X, y), C)
+    v, value, gap = found.theta, found.value, found.gap
     padded = np.column_stack([X, np.ones(60)])
     assert value == pytest.approx(v @ v + C * (np.maximum(0, 1 - y * (padded @ v)) ** 2).sum())
     least = least_objective(padded, y, loss="squared_hinge", cost=np.full(60, C), l2=2.0, bias=False)
@@ -110,11 +112,11 @@ def test_the_squared_hinge_with_its_bias_penalised(C):
 def test_weights_of_rows_multiply_their_losses_there():
     X, y = noisy(30, 3, seed=8)
     weight = np.arange(30) % 3
-    v, value, _ = squared_hinge_minimum(as_batch(X, y, weight), 1.0)
+    found = squared_hinge_minimum(as_batch(X, y, weight), 1.0)
     again = np.repeat(np.arange(30), weight)
-    w, same, _ = squared_hinge_minimum(as_batch(X[again], y[again]), 1.0)
-    assert value == pytest.approx(same)
-    assert v == pytest.approx(w, abs=1e-4)
+    same = squared_hinge_minimum(as_batch(X[again], y[again]), 1.0)
+    assert found.value == pytest.approx(same.value)
+    assert found.theta == pytest.approx(same.theta, abs=1e-4)
 
 
 def small():
@@ -188,9 +190,9 @@ def test_rows_wider_than_they_are_many_may_be_padded_with_any_number(solver, pad
     ]
     assert [each.reason for each in found] == ["tol", "tol"]
     assert found[0].theta == pytest.approx(found[1].theta, rel=1e-4, abs=1e-7)
-    v, value, gap = squared_hinge_minimum(as_batch(X, y), 0.1, pad=pad)
-    assert (value, gap < 1e-7 * value) == (pytest.approx(found[1].value, rel=1e-7), True)
-    assert len(v) == by_hand.shape[1]
+    best = squared_hinge_minimum(as_batch(X, y), 0.1, pad=pad)
+    assert (best.value, best.converged) == (pytest.approx(found[1].value, rel=1e-7), True)
+    assert len(best.theta) == by_hand.shape[1]
 
 
 @pytest.mark.parametrize("solver", [interior, partial(coordinate, rng=np.random.default_rng(0))])
@@ -204,3 +206,15 @@ def test_what_pads_the_rows_changes_nothing_but_the_scale_of_a_free_bias(solver)
     assert [each.reason for each in found] == ["tol", "tol"]
     assert found[1].theta[-1] * 25.0 == pytest.approx(found[0].theta[-1], rel=1e-3)
     assert found[1].value == pytest.approx(found[0].value, rel=1e-7)
+
+
+def test_the_squared_hinge_of_much_data_is_minimised_within_limits_and_without_matrices(monkeypatch):
+    def refuse(matrix, weight):
+        raise AssertionError("a matrix that large")
+
+    monkeypatch.setattr(Matrix, "gram", refuse)
+    monkeypatch.setattr(Matrix, "outer", refuse)
+    X, y = noisy(3000, 2500, seed=3, dtype=np.float32)
+    found = squared_hinge_minimum(as_batch(X, y), 1 / 3000, pad=2.0, limits=Limits(0.0, 3))
+    assert (found.reason, found.n_iter) == ("max_iter", 3)
+    assert 0.0 < found.value - found.gap <= found.value < 1.0

@@ -18,15 +18,17 @@ from rosenblatt.learners.margins.coordinate import coordinate
 from rosenblatt.learners.margins.descent import Descent, padded, stochastic
 from rosenblatt.learners.margins.interior import interior
 from rosenblatt.learners.margins.matrix import Matrix
-from rosenblatt.learners.margins.objective import Objective
+from rosenblatt.learners.margins.objective import Bias, Objective
 from rosenblatt.learners.margins.soft_margin import Limits, Solution, Solver, minimise
-from rosenblatt.loops.losses import Loss
+from rosenblatt.loops.losses import Loss, SquaredHinge
 from rosenblatt.typing import Floats
 
 SolverName: TypeAlias = Literal["auto", "interior", "coordinate", "sgd"]
 
 DIRECT = 2000
 """The fewer of rows and features up to which "auto" solves by matrices of that size."""
+QUICK = 2e9
+"""The multiplications of one such solve that are not worth a thought: less than a second of them."""
 LARGEST = 15_000
 """The size above which such a matrix, of 2 GB, is refused."""
 
@@ -124,6 +126,46 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
             "needs. Use penalty='l2' or 'l1', or solver='sgd'."
         )
     return interior
+
+
+def squared_hinge_minimum(batch: Batch, C: float, *, pad: float = 1.0, limits: Limits | None = None) -> Solution:
+    """Minimise ‖v‖² + C Σ max(0, 1 − y_i <v, x̃_i>)² over padded vectors v, the bias penalised like the rest.
+
+    Parameters
+    ----------
+    batch : Batch
+        Rows of two classes; their weights, if any, multiply C.
+    C : float
+        What a unit of squared loss costs.
+    pad : float
+        The last coordinate of the padded rows x̃_i; 0 leaves it out.
+    limits : Limits or None
+        When to end; by default at a gap of 10⁻⁸ of the value.
+
+    Returns
+    -------
+    Solution
+        The best v that was found, bias last, or of n_features weights without a pad.
+
+    Examples
+    --------
+    >>> from rosenblatt.data.batch import as_batch
+    >>> found = squared_hinge_minimum(as_batch([[-1.0], [1.0]], [0, 1]), C=1.0, limits=Limits(1e-12))
+    >>> found.theta.round(6), round(found.value, 6), found.gap < 1e-6
+    (array([0.666667, 0.      ]), 0.666667, True)
+    """
+    weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
+    if not weight.all():
+        counts = weight > 0.0
+        batch, weight = batch.take(counts), weight[counts]
+    matrix = Matrix(batch, bias=pad != 0.0, pad=pad)
+    bias: Bias = "penalised" if matrix.bias else None
+    problem = Objective(matrix, batch.signs.astype(np.float64), C * weight, SquaredHinge(), 0.0, 2.0, bias)
+    smaller = min(matrix.n, matrix.width)
+    solver: Solver = interior
+    if smaller > DIRECT or float(matrix.n) * matrix.width * smaller > QUICK:  # limits are looked at between steps
+        solver = partial(coordinate, rng=np.random.default_rng(0))
+    return minimise(problem, np.zeros(matrix.width), solver, limits or Limits(1e-8))
 
 
 def weights(solutions: Sequence[Solution], d: int) -> Floats:

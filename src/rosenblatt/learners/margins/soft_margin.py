@@ -9,12 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rosenblatt.data.batch import Batch
-from rosenblatt.learners.margins.interior import interior
 from rosenblatt.learners.margins.iterate import Iterate
-from rosenblatt.learners.margins.matrix import Matrix
 from rosenblatt.learners.margins.objective import Objective
-from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.loops.losses import Hinge, Logistic
 from rosenblatt.typing import Floats
 
 Reason: TypeAlias = Literal["tol", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]
@@ -71,46 +68,6 @@ class Limits:
 def minimise(problem: Objective, start: Floats, solver: Solver, limits: Limits) -> Solution:
     """Follow a solver until the gap is small enough, or a limit is met; Ctrl-C leaves the best so far."""
     return _Pursuit(problem, start, limits).follow(solver)
-
-
-def squared_hinge_minimum(
-    batch: Batch, C: float, *, pad: float = 1.0, tol: float = 1e-8
-) -> tuple[Floats, float, float]:
-    """Minimise ‖v‖² + C Σ max(0, 1 − y_i <v, x̃_i>)² over padded vectors v, the bias penalised like the rest.
-
-    Parameters
-    ----------
-    batch : Batch
-        Rows of two classes; their weights, if any, multiply C.
-    C : float
-        What a unit of squared loss costs.
-    pad : float
-        The last coordinate of the padded rows x̃_i; 0 leaves it out.
-    tol : float
-        The gap wanted, as a share of the value.
-
-    Returns
-    -------
-    v : ndarray, shape (n_features + 1,), or (n_features,) without a pad
-        The minimiser, bias last.
-    value, gap : float
-        The objective there, and how far at most it lies above the minimum.
-
-    Examples
-    --------
-    >>> from rosenblatt.data.batch import as_batch
-    >>> v, value, gap = squared_hinge_minimum(as_batch([[-1.0], [1.0]], [0, 1]), C=1.0, tol=1e-12)
-    >>> v.round(6), round(value, 6), gap < 1e-6
-    (array([0.666667, 0.      ]), 0.666667, True)
-    """
-    weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
-    if not weight.all():
-        counts = weight > 0.0
-        batch, weight = batch.take(counts), weight[counts]
-    matrix = Matrix(batch, bias=pad != 0.0, pad=pad)
-    problem = Objective(matrix, batch.signs.astype(float), C * weight, SquaredHinge(), 0.0, 2.0, "penalised" if pad else None)
-    found = minimise(problem, np.zeros(matrix.width), interior, Limits(tol, 200))
-    return found.theta, found.value, found.gap
 
 
 class _Pursuit:
