@@ -16,7 +16,13 @@ from sklearn.svm import SVC
 
 import rosenblatt as rb
 from rosenblatt.data.batch import as_batch
-from rosenblatt.exceptions import LabelError, NonFiniteError, NotSeparableError, ParameterError
+from rosenblatt.exceptions import (
+    LabelError,
+    NonFiniteError,
+    NotSeparableError,
+    ParameterError,
+    TrainingOverflowError,
+)
 from rosenblatt.learners.margins import hulls, max_margin
 from tests.margin_oracles import largest_margin
 from tests.strategies import full_state, problems, separable
@@ -210,6 +216,35 @@ def test_weights_leave_rows_out_and_change_nothing_else():
     assert (some.support_vectors_ == X[some.support_]).all()
     heavy = rb.MaxMarginClassifier().fit(X, y, sample_weight=np.arange(1, len(y) + 1))
     assert (heavy.coef_ == clf.coef_).all()
+
+
+@pytest.mark.parametrize("exponent", [1000, 530, 201, -201, -560, -665, -1000])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_margins_scale_with_the_data_to_the_ends_of_floats(convert, exponent):
+    X, y = separable(60, 3)
+    plain = rb.MaxMarginClassifier().fit(convert(X), y)
+    clf = rb.MaxMarginClassifier().fit(convert(np.ldexp(X, exponent)), y)
+    assert np.ldexp(clf.margin_, -exponent) == pytest.approx(plain.margin_, rel=1e-12)
+    assert np.ldexp(clf.coef_, exponent) == pytest.approx(plain.coef_, rel=1e-9)
+    assert clf.intercept_ == pytest.approx(plain.intercept_, rel=1e-9)
+    assert (clf.support_ == plain.support_).all()
+    if abs(exponent) < 500:
+        assert np.ldexp(clf.dual_coef_, 2 * exponent) == pytest.approx(plain.dual_coef_, rel=1e-6)
+
+
+def test_features_that_no_finite_weights_fit_are_refused():
+    with pytest.raises(TrainingOverflowError, match="Scale the features"):
+        rb.MaxMarginClassifier().fit(np.array([[-1.0], [1.0]]) * 1e-310, [0, 1])
+
+
+def test_the_data_is_measured_once_and_from_its_center(monkeypatch):
+    X, y = separable(2000, 3)
+    there = hulls.Hulls(as_batch(X + 1e6, y), y.astype(float), bias=True)
+    assert there.radius == pytest.approx(np.linalg.norm(X - X.mean(axis=0), axis=1).max(), rel=1e-6)
+    seen, squares = [], hulls.Matrix.squares
+    monkeypatch.setattr(hulls.Matrix, "squares", lambda matrix: seen.append(1) or squares(matrix))
+    assert rb.MaxMarginClassifier().fit(X, y).n_iter_ > 1
+    assert len(seen) == 1
 
 
 def test_the_perceptron_s_margin_is_never_larger():

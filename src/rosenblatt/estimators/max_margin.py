@@ -46,7 +46,8 @@ class MaxMarginClassifier(LinearClassifier):
     support_vectors_ : ndarray or sparse array
         These rows.
     dual_coef_ : ndarray, shape (1, n_support)
-        α_i y_i of each: ``coef_ = dual_coef_ @ support_vectors_``.
+        α_i y_i of each: ``coef_ = dual_coef_ @ support_vectors_``. They go by the inverse square of the features,
+        and so are 0 or infinite for features beyond 10¹⁵⁰ or below 10⁻¹⁵⁰.
     n_iter_ : int
         Rounds made.
     classes_, n_features_in_, feature_names_in_

@@ -32,3 +32,11 @@ def test_only_hulls_that_touch_count_as_meeting(apart, words):
     error = why_not(hulls, np.arange(4), np.arange(10, 14))
     assert words in str(error)
     assert ("rows 10, 11, 12" in str(error)) == (apart == 0.0)
+
+
+def test_what_is_not_a_number_proves_nothing():
+    X = np.array([[-1.0], [-2.0], [1.0], [2.0]]) * 1e160
+    with np.errstate(all="ignore"):
+        hulls = Hulls(as_rows(X), np.array([-1.0, -1.0, 1.0, 1.0]), bias=True)
+        error = why_not(hulls, np.arange(4), np.arange(4))
+    assert "cannot decide" in str(error)

@@ -8,13 +8,14 @@ claims.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr
 
 from rosenblatt.data.features import Features
-from rosenblatt.learners.margins.matrix import Matrix
+from rosenblatt.learners.margins.matrix import BLOCK, Matrix
 from rosenblatt.typing import Floats, Ints
 
 NARROW = 1000
@@ -48,9 +49,18 @@ class Hulls:
         if bias and self.dense:
             self.center = self.matrix.combine(np.full(y.size, 1.0 / y.size))
 
-    @property
+    @cached_property
     def radius(self) -> float:
-        """The largest norm of a row."""
+        """The largest norm of a row as it is seen from the center."""
+        if not self.dense:
+            return self.reach
+        step = max(1, BLOCK // self.matrix.d)
+        blocks = (self.moved(slice(start, start + step)) for start in range(0, self.matrix.n, step))
+        return float(np.sqrt(max(np.einsum("ij,ij->i", block, block).max() for block in blocks)))
+
+    @cached_property
+    def reach(self) -> float:
+        """The largest norm of a row as it was given, which the rounding of scores goes by."""
         return float(np.sqrt(self.matrix.squares().max()))
 
     def scores(self, w: Floats) -> Floats:
@@ -61,7 +71,7 @@ class Hulls:
         """Return some rows, in few coordinates if they are wide."""
         return Coordinates(self.moved(rows))
 
-    def moved(self, rows: Ints) -> Any:
+    def moved(self, rows: Ints | slice) -> Any:
         """Return some rows as they are seen from the center."""
         X = self.matrix.X[rows]
         if not self.dense:

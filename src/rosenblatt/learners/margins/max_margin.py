@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import LabelError
+from rosenblatt.data.reals import read_only
+from rosenblatt.exceptions import LabelError, TrainingOverflowError
 from rosenblatt.learners.margins.hulls import Hulls
 from rosenblatt.learners.margins.meeting import separating, undecided, unfinished, why_not
 from rosenblatt.learners.margins.quadratic import Widest, normalised, polish, sharpened, widest
+from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats, Ints
 
 MOST_NEW = 100
@@ -24,6 +26,7 @@ SOUND = 1e-3  # and one to go on with
 WEIGHTY = 1e-9  # of the largest, a dual weight that may belong to a support vector
 AS_GOOD = 1e-11
 POLISHES = 30
+FARTHEST = 200  # powers of two from 1 up to which squares, and their squares, are well within floats
 GUESSES = (1.0, 10.0, 0.1, 100.0, 0.01)
 
 
@@ -83,7 +86,33 @@ def max_margin(batch: Batch, *, bias: bool = True, max_iter: int = 1000) -> Marg
         batch, y = batch.take(names), y[names]
     if abs(y.sum()) == y.size:
         raise LabelError("Rows of one class only have any weight, but two classes are needed to tell apart.")
-    return _Search(Hulls(batch, y, bias=bias), names).run(max_iter)
+    exponent = int(np.frexp(np.abs(batch.values).max(initial=0.0))[1])
+    if abs(exponent) <= FARTHEST:
+        return _Search(Hulls(batch, y, bias=bias), names).run(max_iter)
+    found = _Search(Hulls(_scaled(batch, -exponent), y, bias=bias), names).run(max_iter)
+    return _as_large_as_the_data(found, exponent)
+
+
+def _scaled(batch: Batch, exponent: int) -> Batch:
+    """Return the rows times a power of two, which rounds nothing that counts beside the largest value."""
+    rows = batch.rows
+    if isinstance(rows, CSR):
+        return replace(batch, rows=rows._replace(data=read_only(np.ldexp(rows.data, exponent))))
+    return replace(batch, rows=read_only(np.ldexp(rows, exponent)))
+
+
+def _as_large_as_the_data(found: Margin, exponent: int) -> Margin:
+    """Return the hyperplane of rows that were divided by a power of two, for the rows themselves."""
+    with np.errstate(over="ignore", under="ignore"):
+        w = np.ldexp(found.w, -exponent)
+        alpha = np.ldexp(found.alpha, -2 * exponent)  # α goes by the square, and leaves the floats before w does
+    if not (np.isfinite(w).all() and w.any()):
+        raise TrainingOverflowError(
+            "The weights of the hyperplane are beyond the range of floats, because the features are too small or "
+            "too large. Scale the features."
+        )
+    margin, upper = (float(np.ldexp(each, exponent)) for each in (found.margin, found.upper))
+    return replace(found, w=w, alpha=alpha, margin=margin, upper=upper)
 
 
 class _Search:
@@ -112,8 +141,8 @@ class _Search:
             kept = (found.lam > WEIGHTY * found.lam.max()) | (self.y[rows] * f[rows] < WELL_WITHIN)
             rows = np.union1d(rows[kept] if len(rows) > MANY else rows, near)
         self.polish()
-        if not self.margin > np.finfo(float).eps * self.hulls.radius:
-            raise undecided(self.upper / self.hulls.radius)
+        if not self.margin > np.finfo(float).eps * self.hulls.reach:
+            raise undecided(self.upper / (self.hulls.radius or 1.0))
         return self.result(made)
 
     @property

@@ -55,7 +55,7 @@ def why_not(hulls: Hulls, rows: Ints, names: Ints, near: float = MEETING) -> Not
     lam = common_point(hulls.place(rows).rows, hulls.y[rows], bias=hulls.bias)
     radius = hulls.radius or 1.0
     distance = np.inf if lam is None else hulls.distance(rows, lam) / radius
-    if lam is None or distance > near:
+    if lam is None or not distance <= near:  # where it is not a number, nothing is proved
         return undecided(distance)
     held = names[rows[lam > 0.0]]
     shown = ", ".join(map(str, held[:LISTED])) + (f" and {len(held) - LISTED} more" if len(held) > LISTED else "")
