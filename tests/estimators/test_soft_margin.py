@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 import rosenblatt as rb
-from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError, TrainingOverflowError
+from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError, TrainingOverflowError, WeightError
 from rosenblatt.learners.margins import soft_fit
 from tests.margin_oracles import least_objective, objective
 from tests.strategies import full_state, noisy, problems, quietly, separable
@@ -136,6 +136,18 @@ def test_a_row_of_weight_two_is_two_rows(loss):
     assert clf.objective_ == pytest.approx(same.objective_)
 
 
+@pytest.mark.parametrize("weight", [1e308, 5e-324])
+def test_weights_are_shares_whatever_their_size(weight):
+    X, y = noisy(60, 3, seed=3)
+    assert (fitted(X, y, fit={"sample_weight": np.full(60, weight)}).coef_ == fitted(X, y).coef_).all()
+
+
+def test_rows_whose_share_vanishes_still_count_as_rows():
+    X, y = separable(20, 2)
+    weight = np.where(y == 1, 1e308, 1e-308)
+    assert fitted(X, y, fit={"sample_weight": weight}, alpha=1.0).objective_ >= 0.0
+
+
 def test_class_weights_multiply_the_loss():
     X, y = noisy(60, 3, seed=3)
     clf = fitted(X, y, class_weight={1: 5.0}, alpha=0.1, tol=1e-10)
@@ -251,8 +263,10 @@ def test_what_cannot_be_used_leaves_it_as_it_was():
     before = full_state(clf)
     with pytest.raises(LabelError, match="only one class"):
         clf.fit(X, np.zeros(30))
-    with pytest.raises(LabelError, match="No row of class"):
-        clf.fit(X, y, sample_weight=(y > 0).astype(float))
+    with pytest.raises(LabelError, match="No row of class 'no' has any weight"):
+        clf.fit(X, np.where(y > 0, "yes", "no"), sample_weight=(y > 0).astype(float))
+    with pytest.raises(WeightError, match="zero for every row"):
+        quietly(rb.SoftMarginClassifier(class_weight={1: 0.0}).fit, X, y, sample_weight=(y > 0).astype(float))
     with pytest.raises(NonFiniteError, match="NaN"):
         clf.fit(np.where(X > 2, np.nan, X), y)
     assert full_state(clf) == before

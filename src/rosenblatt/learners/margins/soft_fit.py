@@ -12,7 +12,8 @@ import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.data.reals import shown
+from rosenblatt.exceptions import LabelError, ParameterError, WeightError
 from rosenblatt.learners.margins.columns import columns
 from rosenblatt.learners.margins.coordinate import coordinate
 from rosenblatt.learners.margins.descent import Descent, padded, stochastic
@@ -65,12 +66,7 @@ class SoftPlan:
 def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats | None) -> list[Solution]:
     """Solve for each side that is asked for, each solution's weights padded with a bias."""
     require_finite(batch)
-    weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
-    mean = weight.sum()  # of the rows: a row of weight 2 is two rows, and class weights multiply the loss
-    cost = weight / mean if class_weight is None else weight * class_weight[batch.codes] / mean
-    counts = cost > 0.0
-    if not counts.all():
-        batch, cost = batch.take(counts), cost[counts]
+    batch, cost = costs(batch, class_weight)
     matrix = Matrix(batch, bias=plan.bias)
     began = time.perf_counter()
     found: list[Solution] = []
@@ -88,6 +84,20 @@ def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats
     return found
 
 
+def costs(batch: Batch, class_weight: Floats | None) -> tuple[Batch, Floats]:
+    """Return the rows that have any weight, and what a unit of the loss of each costs."""
+    weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
+    classes = np.ones(len(batch.classes)) if class_weight is None else class_weight
+    counts = (weight > 0.0) & (classes > 0.0)[batch.codes]
+    if not counts.any():
+        raise WeightError("sample_weight times class_weight is zero for every row. Give some of them weight.")
+    weight = weight / weight.max()  # the sum of the largest floats is none
+    # The sum is over the rows: a row of weight 2 is two rows, and class weights multiply the loss.
+    cost = weight / weight.sum() * classes[batch.codes]
+    cost = np.maximum(cost, np.finfo(float).tiny)  # what vanishes beside other rows counts all the same
+    return (batch, cost) if counts.all() else (batch.take(counts), cost[counts])
+
+
 def sides(batch: Batch) -> Sequence[Floats]:
     """Return the side of every row, −1.0 or +1.0, for each hyperplane to be found.
 
@@ -97,7 +107,7 @@ def sides(batch: Batch) -> Sequence[Floats]:
     present = np.bincount(batch.codes, minlength=len(batch.classes)) > 0
     if not present.all():
         raise LabelError(
-            f"No row of class {batch.classes[np.argmin(present)]!r} has any weight, so there is nothing to tell "
+            f"No row of class {shown(batch.classes[np.argmin(present)])} has any weight, so there is nothing to tell "
             "it from. Give some of its rows weight, or leave the class out of y."
         )
     if len(batch.classes) == 2:
