@@ -209,6 +209,18 @@ def test_descent_comes_near_the_minimum(rate, average):
     assert clf.objective_ - clf.gap_ <= least
 
 
+def test_descent_on_a_plateau_says_what_is_left():
+    X, y = noisy(100, 4, seed=6)
+    clf = rb.SoftMarginClassifier(solver="sgd", alpha=0.01, learning_rate="constant")
+    with pytest.warns(ConvergenceWarning, match=r"did not fall .* The objective .* may be up to"):
+        clf.fit(X, y)
+    assert (clf.stop_reason_, clf.converged_) == ("plateau", False)
+    easy = rb.SoftMarginClassifier(solver="sgd", penalty=None, learning_rate="constant", eta0=1.0).fit(
+        *separable(50, 3)
+    )
+    assert (easy.stop_reason_, easy.converged_) == ("tol", True)
+
+
 def test_descent_goes_on_from_the_last_fit():
     X, y = noisy(100, 4, seed=6)
     clf = rb.SoftMarginClassifier(

@@ -92,8 +92,9 @@ class SoftMarginClassifier(LinearClassifier):
     converged_ : bool
         Whether ``gap_ ≤ tol · objective_``; an objective below 10⁻¹² of that of zero weights counts as 0.
     stop_reason_ : str
-        "tol", "max_iter", "max_time", "interrupted"; "stalled" if floats allow no better, "no_minimum" if the loss
-        of this data falls for ever.
+        "tol", "max_iter", "max_time", "interrupted"; "plateau" if the loss of "sgd" no longer fell though the gap
+        is larger than `tol` allows, "stalled" if floats allow no better, "no_minimum" if the loss of this data
+        falls for ever. What ends on none of "tol" and "interrupted" warns.
     n_iter_ : int
         Steps, or passes, made.
     classes_, n_features_in_, feature_names_in_
@@ -287,6 +288,11 @@ class SoftMarginClassifier(LinearClassifier):
             _warn(f"Training ended after max_iter={self.max_iter} steps. {left} Allow more, or a larger tol.")
         elif reason == "max_time":
             _warn(f"Training ended after max_time={self.max_time} seconds. {left} Allow more, or a larger tol.")
+        elif reason == "plateau":
+            _warn(
+                f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} Use the default "
+                "solver, average=True, or another learning_rate."
+            )
         elif reason == "stalled":
             _warn(
                 f"Rounding allowed no better after {self.n_iter_} steps. {left} Scale the features, or raise tol."

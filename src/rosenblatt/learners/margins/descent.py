@@ -56,7 +56,7 @@ class Descent:
     seed: int
 
 
-def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Iterate, None, Literal["tol"]]:
+def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Iterate, None, Literal["plateau"]]:
     """Give one iterate a pass, until the loss of a pass no longer falls."""
     matrix = problem.matrix
     rng = np.random.default_rng(how.seed)
@@ -88,7 +88,7 @@ def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Ite
         judge = ends or made & (made - 1) == 0
         yield Iterate(w[: matrix.width].copy(), made=made, judge=judge, replaces=True)
         if ends:
-            return "tol"
+            return "plateau"
 
 
 def padded(theta: Floats, d: int) -> Floats:

@@ -14,7 +14,7 @@ from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.loops.losses import Hinge, Logistic
 from rosenblatt.typing import Floats
 
-Reason: TypeAlias = Literal["tol", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]
+Reason: TypeAlias = Literal["tol", "plateau", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]
 Solver: TypeAlias = Callable[[Objective, Floats], Iterator[Iterate] | Generator[Iterate, None, Any]]
 
 TINY = 1e-12
