@@ -221,13 +221,25 @@ def test_descent_on_a_plateau_says_what_is_left():
     assert (easy.stop_reason_, easy.converged_) == ("tol", True)
 
 
+def test_visits_are_counted_where_there_are_any():
+    X, y = load_iris(return_X_y=True)
+    clf = fitted(X, y, fit={"sample_weight": np.arange(150) % 2}, solver="sgd", max_iter=3)
+    assert clf.t_ == 75 * clf.n_iter_ == 225
+    assert not hasattr(rb.SoftMarginClassifier(solver="sgd"), "t_")
+    with pytest.raises(AttributeError, match="'sgd' alone"):
+        fitted(X, y).t_  # noqa: B018
+    assert not hasattr(rb.MaxMarginClassifier().fit(X, y == 0), "t_")
+
+
 def test_descent_goes_on_from_the_last_fit():
     X, y = noisy(100, 4, seed=6)
     clf = rb.SoftMarginClassifier(
         solver="sgd", warm_start=True, shuffle=False, max_iter=1, learning_rate="constant"
     )
     first = quietly(clf.fit, X, y).coef_
+    assert clf.t_ == 100
     second = quietly(clf.fit, X, y).coef_
+    assert clf.t_ == 200
     assert (first != second).any()
     both = fitted(
         np.vstack([X, X]), np.append(y, y), solver="sgd", shuffle=False, max_iter=1, learning_rate="constant"

@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._linear import LinearClassifier
+from rosenblatt.estimators._linear import VisitingClassifier
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.estimators.perceptron import Perceptron
@@ -88,7 +88,7 @@ def published(run: Run, batch: Batch, zero: int) -> dict[str, Any]:
     }
 
 
-class Recorded(LinearClassifier):
+class Recorded(VisitingClassifier):
     """A classifier trained by one run."""
 
     n_mistakes_: int

@@ -90,12 +90,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._classes
 
     @property
-    def t_(self) -> int:
-        """The visits made since the start."""
-        self._require_fitted("t_")
-        return self._state.visits
-
-    @property
     def n_features_in_(self) -> int:
         """The number of features."""
         self._require_fitted("n_features_in_")
@@ -151,6 +145,16 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
         elif features.names != known:
             raise InputError(_difference(known, features.names))
+
+
+class VisitingClassifier(LinearClassifier):
+    """A classifier trained by visits to rows, which its state counts."""
+
+    @property
+    def t_(self) -> int:
+        """The visits made since the start."""
+        self._require_fitted("t_")
+        return self._state.visits
 
 
 def warn_of_column(y: Any) -> None:

@@ -13,7 +13,7 @@ from rosenblatt.data.labels import as_labels, listed
 from rosenblatt.data.single import Vocabulary, vector_row
 from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ParameterError
 from rosenblatt.learners.stream import Stream
@@ -28,7 +28,7 @@ from rosenblatt.typing import Ints
 FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_")
 
 
-class OnlineLearning(LinearClassifier):
+class OnlineLearning(VisitingClassifier):
     """`partial_fit`, `learn_one`, `predict_one`, and what is known of a stream."""
 
     average: bool

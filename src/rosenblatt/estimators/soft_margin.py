@@ -97,6 +97,9 @@ class SoftMarginClassifier(LinearClassifier):
         falls for ever. What ends on none of "tol" and "interrupted" warns.
     n_iter_ : int
         Steps, or passes, made.
+    t_ : int
+        With "sgd" alone, the visits made since the start, those of the fits it goes on from included; of several
+        hyperplanes the most of one.
     classes_, n_features_in_, feature_names_in_
         Of the training data.
 
@@ -108,6 +111,8 @@ class SoftMarginClassifier(LinearClassifier):
     >>> clf.coef_.round(3), clf.intercept_.round(3), round(clf.objective_, 4), clf.stop_reason_
     (array([[2., 2.]]), array([-1.]), 0.04, 'tol')
     """
+
+    _descended: bool
 
     def __init__(
         self,
@@ -177,11 +182,19 @@ class SoftMarginClassifier(LinearClassifier):
         found = fit(batch, class_weights(self.class_weight, batch.codes, batch.classes), self._plan(), start)
         scheme = Scheme.of("ovr", len(batch.classes))
         if len(found) == scheme.n_machines:
-            self._publish(found, batch, scheme)
+            self._publish(found, batch, scheme, 0 if start is None else self._state.visits)
         if found[-1].interruption is not None:
             raise found[-1].interruption
         self._say_how_it_ended(found)
         return self
+
+    @property
+    def t_(self) -> int:
+        """The visits made since the start, of a descent."""
+        self._require_fitted("t_")
+        if not self._descended:
+            raise AttributeError("No visits were counted: of the solvers, 'sgd' alone goes by visits.")
+        return self._state.visits
 
     def _check_parameters(self) -> None:
         check_choice("loss", self.loss, LOSSES)
@@ -255,7 +268,7 @@ class SoftMarginClassifier(LinearClassifier):
             )
         return self._state.w
 
-    def _publish(self, found: list[Solution], batch: Batch, scheme: Scheme) -> None:
+    def _publish(self, found: list[Solution], batch: Batch, scheme: Scheme, before: int) -> None:
         """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""
         worst = next((each for each in found if not each.converged), found[-1])
         self.__dict__.update(
@@ -265,7 +278,8 @@ class SoftMarginClassifier(LinearClassifier):
             converged_=all(each.converged for each in found),
             stop_reason_=worst.reason,
             n_iter_=max(each.n_iter for each in found),
-            _state=State(weights(found, batch.n_features)),
+            _state=State(weights(found, batch.n_features), visits=before + max(each.visits for each in found)),
+            _descended=self.solver == "sgd",
             _scheme=scheme,
             _width=batch.n_features,
             _classes=batch.classes,

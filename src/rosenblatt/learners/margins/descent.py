@@ -86,7 +86,7 @@ def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Ite
             schedule = Constant(schedule[0] / SLOWER)
             tolerance, ends = Tolerance(how.tol, how.patience, tolerance.best), False
         judge = ends or made & (made - 1) == 0
-        yield Iterate(w[: matrix.width].copy(), made=made, judge=judge, replaces=True)
+        yield Iterate(w[: matrix.width].copy(), made=made, visits=made * matrix.n, judge=judge, replaces=True)
         if ends:
             return "plateau"
 

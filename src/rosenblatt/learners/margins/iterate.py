@@ -23,6 +23,8 @@ class Iterate:
         Steps made so far.
     judge : bool
         Whether it is worth finding out how good this is.
+    visits : int
+        Visits to single rows made so far, by a solver that steps at each.
     replaces : bool
         Whether it takes the place of those before even if one was better, as a descent's last hypothesis does.
     """
@@ -31,5 +33,6 @@ class Iterate:
     t: Floats | None = None
     alpha: Floats | None = None
     made: int = 0
+    visits: int = 0
     judge: bool = True
     replaces: bool = False

@@ -42,6 +42,8 @@ class Solution:
         Why it ended.
     bounded : bool
         Whether the gap rests on a dual bound above 0, and not only on no objective being below 0.
+    visits : int
+        Visits to single rows, of a solver that steps at each.
     interruption : KeyboardInterrupt or None
         The Ctrl-C that ended it, for the caller to raise again once all is in order.
     """
@@ -53,6 +55,7 @@ class Solution:
     n_iter: int
     reason: Reason
     bounded: bool
+    visits: int = 0
     interruption: KeyboardInterrupt | None = None
 
 
@@ -80,7 +83,7 @@ class _Pursuit:
         self.at_zero = problem.value(np.zeros_like(start), np.full(problem.matrix.n, problem.loss.margin))
         self.value = problem.value(start, problem.shortfall(start))
         self.bound = 0.0
-        self.n_iter = 0
+        self.n_iter = self.visits = 0
         self.unjudged: Iterate | None = None
 
     def follow(self, solver: Solver) -> Solution:
@@ -95,7 +98,17 @@ class _Pursuit:
                 self.judge(self.unjudged)
         converged = self.close_enough() and reason != "no_minimum"
         bounded = self.bound > 0.0
-        return Solution(self.theta, self.value, self.gap, converged, self.n_iter, reason, bounded, interruption)
+        return Solution(
+            theta=self.theta,
+            value=self.value,
+            gap=self.gap,
+            converged=converged,
+            n_iter=self.n_iter,
+            reason=reason,
+            bounded=bounded,
+            visits=self.visits,
+            interruption=interruption,
+        )
 
     def run(self, iterates: Iterator[Iterate]) -> Reason:
         """Note iterates; return why to end."""
@@ -105,7 +118,7 @@ class _Pursuit:
             except StopIteration as end:  # the solver's own reason, if it has one
                 reason: Reason = end.value or "stalled"
                 return reason
-            self.n_iter = iterate.made
+            self.n_iter, self.visits = iterate.made, iterate.visits
             self.unjudged = iterate
             if iterate.judge and self.judge(iterate):
                 return "no_minimum"
