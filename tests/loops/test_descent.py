@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 import rosenblatt as rb
 from rosenblatt.data.batch import as_batch
 from rosenblatt.loops import reference_margins
-from rosenblatt.loops.descent import Penalty, Weights, descend
+from rosenblatt.loops.descent import Regularisation, Weights, descend
 from rosenblatt.loops.losses import Hinge, SquaredHinge
 from rosenblatt.loops.schedules import Constant, InverseScaling
 from tests.strategies import exact, noisy, problems, quietly
@@ -63,7 +63,7 @@ def test_the_loop_is_the_textbook_on_exact_numbers(problem, order, weight, loss,
         int(bias),
     )
     for X in (problem.X, sp.csr_array(problem.X), problem.X.astype(np.float32)):
-        weights = run(X, pull, order, loss, schedule, Penalty(0.0, 0.0, bias), average=True)
+        weights = run(X, pull, order, loss, schedule, Regularisation(0.0, 0.0, bias), average=True)
         assert weights.v.tolist() == [float(each) for each in (*w, b)]
         averaged = weights.total / len(order)
         assert averaged == pytest.approx(np.array([*average_w, average_b], float), rel=1e-12, abs=1e-12)
@@ -80,7 +80,7 @@ def test_shrinking_and_averaging_are_the_textbook_s(problem, order, l2):
     w, b, average_w, average_b = reference_margins.descend(
         exact(problem.X), exact(pull), order, SLOPES[Hinge], Fraction(1), lambda t: Fraction(1, 4), Fraction(l2)
     )
-    weights = run(problem.X, pull, order, Hinge(), Constant(0.25), Penalty(0.0, l2, 1.0), average=True)
+    weights = run(problem.X, pull, order, Hinge(), Constant(0.25), Regularisation(0.0, l2, 1.0), average=True)
     assert weights.v == pytest.approx(np.array([*w, b], float), rel=1e-9, abs=1e-9)
     averaged = weights.total / len(order)
     assert averaged == pytest.approx(np.array([*average_w, average_b], float), rel=1e-9, abs=1e-9)
@@ -93,7 +93,7 @@ def test_sparse_rows_take_the_same_steps(l1, average):
     X[np.random.default_rng(0).random(X.shape) < 0.6] = 0
     order = np.random.default_rng(1).integers(0, 60, 300).tolist()
     found = [
-        run(each, y.astype(float), order, Hinge(), Constant(0.1), Penalty(l1, 0.1, 1.0), average=average)
+        run(each, y.astype(float), order, Hinge(), Constant(0.1), Regularisation(l1, 0.1, 1.0), average=average)
         for each in (X, sp.csr_array(X))
     ]
     assert found[0].v == pytest.approx(found[1].v, rel=1e-9, abs=1e-12)
@@ -103,7 +103,7 @@ def test_sparse_rows_take_the_same_steps(l1, average):
 
 def test_the_average_of_an_l1_run_is_that_of_its_hypotheses():
     X, y = noisy(20, 4, seed=2)
-    penalty = Penalty(0.05, 0.1, 1.0)
+    penalty = Regularisation(0.05, 0.1, 1.0)
     order = list(range(20)) * 2
     one_by_one = Weights.begin(np.zeros(5), average=False)
     rows, total = as_batch(X, y).rows, np.zeros(5)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops._jit import VERB, inline, jit
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.losses import Loss, slope, value
 from rosenblatt.loops.rows import add, dot, look_ahead
@@ -29,7 +29,7 @@ LEAST_SCALE = 1e-9
 SCALE, OWED, WEIGHT, VISITS = 0, 1, 2, 3  # places in `Weights.numbers`
 
 
-class Penalty(NamedTuple):
+class Regularisation(NamedTuple):
     """What ‖w‖₁ and ½‖w‖² cost, and 1 or 0 for a bias or none."""
 
     l1: float
@@ -89,7 +89,7 @@ def collect_one(j: Any, s: Weights) -> None:
     s.v[j] = left / scale
 
 
-@overload(collect, strict=False, jit_options={"forceinline": True})  # type: ignore[untyped-decorator]
+@overload(collect, **VERB)  # type: ignore[untyped-decorator]
 def _collect(X: Any, i: Any, s: Any) -> Any:
     if isinstance(X, types.Array):
 
@@ -124,7 +124,7 @@ def fold(s: Weights) -> None:
 
 @jit
 def descend(
-    X: Rows, pull: Floats, order: Any, loss: Loss, schedule: Schedule, penalty: Penalty, s: Weights, t0: int
+    X: Rows, pull: Floats, order: Any, loss: Loss, schedule: Schedule, penalty: Regularisation, s: Weights, t0: int
 ) -> tuple[float, int]:
     """Visit the rows of `order`; return the sum of their weighted losses, and the visits made.
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 from numba import types
 from numba.extending import overload
 
-_verb = {"strict": False, "jit_options": {"forceinline": True}}
+from rosenblatt.loops._jit import VERB
 
 NEWTON_STEPS = 30
 SETTLED = 1e-14
@@ -71,7 +71,7 @@ def _is(loss: Any, kind: type) -> bool:
     return isinstance(loss, types.BaseNamedTuple) and loss.instance_class is kind
 
 
-@overload(value, **_verb)  # type: ignore[untyped-decorator]
+@overload(value, **VERB)  # type: ignore[untyped-decorator]
 def _value(loss: Any, t: Any) -> Any:
     if _is(loss, Hinge):
         return lambda loss, t: max(0.0, t)
@@ -80,7 +80,7 @@ def _value(loss: Any, t: Any) -> Any:
     return lambda loss, t: max(0.0, t) + math.log1p(math.exp(-abs(t)))
 
 
-@overload(slope, **_verb)  # type: ignore[untyped-decorator]
+@overload(slope, **VERB)  # type: ignore[untyped-decorator]
 def _slope(loss: Any, t: Any) -> Any:
     if _is(loss, Hinge):
         return lambda loss, t: 1.0 if t > 0.0 else 0.0
@@ -94,7 +94,7 @@ def _slope(loss: Any, t: Any) -> Any:
     return logistic
 
 
-@overload(best_dual, **_verb)  # type: ignore[untyped-decorator]
+@overload(best_dual, **VERB)  # type: ignore[untyped-decorator]
 def _best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
     if _is(loss, Hinge):
         return lambda loss, a, c, t, q: min(c, max(0.0, a + t / q)) if q > 0.0 else (c if t > 0.0 else 0.0)

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 from numba import types
 from numba.extending import overload
 
+from rosenblatt.loops._jit import VERB
+
 
 class Constant(NamedTuple):
     """η_t = eta0."""
@@ -36,7 +38,7 @@ def rate(schedule: Schedule, t: int) -> float:
     raise TypeError("called from compiled loops only")
 
 
-@overload(rate, strict=False, jit_options={"forceinline": True})  # type: ignore[untyped-decorator]
+@overload(rate, **VERB)  # type: ignore[untyped-decorator]
 def _rate(schedule: Any, t: Any) -> Any:
     if not isinstance(schedule, types.BaseNamedTuple):
         return None

@@ -13,7 +13,7 @@ from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learners.margins.iterate import Iterate
 from rosenblatt.learners.margins.objective import Objective, slopes
 from rosenblatt.learners.stopping import Tolerance
-from rosenblatt.loops.descent import Penalty, Weights, descend
+from rosenblatt.loops.descent import Regularisation, Weights, descend
 from rosenblatt.loops.schedules import Constant, InverseScaling, Optimal, Schedule
 from rosenblatt.typing import Floats
 
@@ -62,7 +62,7 @@ def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Ite
     rng = np.random.default_rng(how.seed)
     # A step on one row stands for a step on the mean over all n of them.
     pull = problem.y * problem.cost * matrix.n
-    penalty = Penalty(problem.l1, problem.l2, float(matrix.bias))
+    penalty = Regularisation(problem.l1, problem.l2, float(matrix.bias))
     weights = Weights.begin(padded(start, matrix.d), average=how.average)
     schedule = _schedule(problem, how)
     tolerance = Tolerance(how.tol, how.patience)
