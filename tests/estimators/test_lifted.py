@@ -137,6 +137,19 @@ def test_limits_are_limits():
         rb.LiftedPerceptron(max_iter=2).fit(X, y)
 
 
+def test_features_too_large_to_end_on_meet_a_limit():
+    X = np.random.default_rng(0).normal(size=(200, 10)) * 1e6
+    y = np.arange(200) % 2
+    assert rb.LiftedPerceptron().max_iter is not None
+    with pytest.warns(
+        ConvergenceWarning, match=r"the lifted rows.* Scale the features, or raise max_iter; the bound"
+    ):
+        clf = rb.LiftedPerceptron(max_iter=300).fit(X, y)
+    assert (clf.stop_reason_, clf.converged_, clf.n_iter_) == ("max_iter", False, 300)
+    with pytest.warns(ConvergenceWarning, match="or raise max_time; the bound"):
+        rb.LiftedPerceptron(max_iter=None, max_time=0.01).fit(X, y)
+
+
 @pytest.mark.parametrize("moment", range(11, 40, 3))
 def test_an_interrupt_leaves_the_last_completed_pass(monkeypatch, moment):
     X, y = noisy(100, 4, flip=0.2)

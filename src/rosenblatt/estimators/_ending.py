@@ -11,8 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.learners.perceptron import Run
 
 
-def say_how_it_ended(p: Any, run: Run) -> None:
-    """Warn where a run ended on a limit; `p` are the parameters it was trained with."""
+def say_how_it_ended(
+    p: Any, run: Run, reached: str = "without separating the data", advice: str = "Allow more {amount}."
+) -> None:
+    """Warn where a run ended on a limit; `p` are the parameters it was trained with.
+
+    `reached` says where the limit left the run. In `advice`, "{amount}" becomes "passes" or "time", and "{limit}"
+    the name of the parameter.
+    """
     counts = run.mistakes_per_pass
     last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
     if p.verbose:
@@ -36,12 +42,13 @@ def say_how_it_ended(p: Any, run: Run) -> None:
     elif run.stop_reason == "max_iter":
         limit = f"max_iter={p.max_iter}" if len(counts) == p.max_iter else f"the {len(counts)} listed"
         _warn_of_limit(
-            f"Training ended after {limit} passes without separating the data. {last} Allow more passes."
+            f"Training ended after {limit} passes {reached}. {last} "
+            + advice.format(amount="passes", limit="max_iter")
         )
     elif run.stop_reason == "max_time":
         _warn_of_limit(
-            f"Training ended after max_time={p.max_time} seconds without separating the data. {last} "
-            "Allow more time."
+            f"Training ended after max_time={p.max_time} seconds {reached}. {last} "
+            + advice.format(amount="time", limit="max_time")
         )
 
 

@@ -19,9 +19,10 @@ NO_LIMIT = 2**62
 class LiftedPerceptron(Recorded):
     """The perceptron on rows lifted by one coordinate each, which always separate (S-22); two classes.
 
-    Row i becomes [a x_i; sqrt(1 − a²) e_i]. Training on such rows always ends without a mistake, after at most
-    `mistake_bound_` of them; the first coordinates of the weights then predict. It is a soft margin: what a row
-    lacks is made up by its own coordinate, at a price. No lifted row is ever made: one number a row is kept.
+    Row i becomes [a x_i; sqrt(1 − a²) e_i]. In exact arithmetic training on such rows ends without a mistake,
+    after at most `mistake_bound_` of them; the first coordinates of the weights then predict. It is a soft margin:
+    what a row lacks is made up by its own coordinate, at a price. No lifted row is ever made: one number a row is
+    kept.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ class LiftedPerceptron(Recorded):
     order : {"shuffle", "cyclic"} or array
         The order of visits. An array of row numbers holds every row.
     max_iter : int or None
-        The most passes; None sets no limit, since training always ends.
+        The most passes; None sets no limit. Small features need few; see the notes on large ones.
     max_time, trace, callbacks
         As in `Perceptron`.
 
@@ -60,8 +61,9 @@ class LiftedPerceptron(Recorded):
     Notes
     -----
     There is no `partial_fit`: a row met again must be known to be the same one. That training ends is a theorem of
-    exact arithmetic; where features are so large that a row's own coordinate is lost in rounding, scale them down,
-    or give `max_time`.
+    exact arithmetic, and its bound grows with the square of the largest norm: where features are large it allows
+    more mistakes than anyone will wait for, and where a row's own coordinate is lost in rounding beside them
+    training may not end at all. Scale such features down.
 
     Examples
     --------
@@ -81,7 +83,7 @@ class LiftedPerceptron(Recorded):
         radius: float | None = None,
         zero: Any = -1,
         order: Any = "shuffle",
-        max_iter: int | None = None,
+        max_iter: int | None = 10_000,
         max_time: float | None = None,
         random_state: Any = 0,
         trace: Any = "auto",
@@ -105,7 +107,7 @@ class LiftedPerceptron(Recorded):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train until the lifted rows are separated.
+        """Train until the lifted rows are separated, or a limit is reached.
 
         Parameters
         ----------
@@ -145,7 +147,12 @@ class LiftedPerceptron(Recorded):
             mistake_bound_=found.bound,
             _state=run.state,
         )
-        say_how_it_ended(p, run)
+        say_how_it_ended(
+            p,
+            run,
+            "without separating the lifted rows",
+            f"Scale the features, or raise {{limit}}; the bound allows {found.bound:,.4g} mistakes.",
+        )
         if run.interruption is not None:
             raise run.interruption
         return self
