@@ -1,11 +1,15 @@
 """The pocket: never worse than any hypothesis of its run, counted by the reference over the whole run."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from rosenblatt.learners import stopping
 from rosenblatt.loops import reference_family as family
 from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
 from tests.strategies import noisy, quietly, separable, trained
@@ -126,8 +130,37 @@ def test_a_start_without_errors_is_kept():
     X, y = separable(50, 3)
     good = trained(X, y)
     clf = rb.PocketPerceptron().fit(X, y, coef_init=good.coef_, intercept_init=good.intercept_)
-    assert (clf.pocket_visit_, clf.t_, clf.n_mistakes_, clf.n_iter_) == (0, 0, 0, 1)
+    assert (clf.pocket_visit_, clf.t_, clf.n_mistakes_, clf.n_iter_) == (0, 0, 0, 0)
+    assert (clf.stop_reason_, clf.converged_, len(clf.curve_.training)) == ("separated", True, 0)
     assert clf.coef_.tolist() == good.coef_.tolist()
+
+
+def test_callbacks_are_told_of_the_pass_that_ends_early():
+    X, y = separable(200, 4)
+    reports = []
+    clf = pocketed(X, y, margin=50.0, callbacks=[reports.append])
+    assert clf.trace_.visits_per_pass[-1] < 200
+    assert [report.epoch for report in reports] == list(range(1, clf.n_iter_ + 1))
+    assert [report.visits for report in reports] == clf.trace_.visits_per_pass.tolist()
+    assert [report.mistakes for report in reports] == clf.mistakes_per_pass_.tolist()
+
+
+def test_what_counting_reads_ends_a_plateau():
+    X, y = noisy(1500, 20, flip=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = rb.PocketPerceptron().fit(X, y)
+    assert clf.stop_reason_ == "plateau"
+    assert clf.n_rows_counted_ * 20 < 10 * stopping.AFFORDABLE
+    assert trained(X, y, max_iter=clf.n_iter_).stop_reason_ == "max_iter"  # which counts nothing, and would go on
+
+
+def test_the_warning_speaks_of_the_pocket():
+    X, y = noisy(100, 3, flip=0.2)
+    with pytest.warns(
+        ConvergenceWarning, match=r"max_iter=2 passes with \d+ of 100 wrong by the pocket\. .* better"
+    ):
+        rb.PocketPerceptron(max_iter=2).fit(X, y)
 
 
 def test_a_row_that_is_not_finite_is_found_though_training_could_end_before_it():

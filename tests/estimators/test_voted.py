@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.loops import reference_family as family
@@ -158,6 +159,12 @@ def test_a_vector_handed_in_may_be_written_to_again():
 def test_one_class_so_far():
     clf = rb.VotedPerceptron().learn_one([1.0, 2.0], "only")
     assert clf.predict([[1.0, 2.0], [-1.0, -2.0]]).tolist() == ["only", "only"]
+
+
+def test_the_warning_speaks_of_the_vote():
+    X, y = noisy(100, 3, flip=0.2)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 passes with a vote of \d+ hypotheses\."):
+        rb.VotedPerceptron(max_iter=2).fit(X, y)
 
 
 def test_there_are_no_weights_to_be_taken_for_the_votes():

@@ -36,7 +36,10 @@ class PocketPerceptron(Recorded):
         Multiplies the step of each class, and what its rows count.
     multiclass : {"direct", "ovr"}
         How more than two classes are told apart.
-    max_iter, tol, n_iter_no_change, max_time, random_state, verbose, trace, callbacks
+    n_iter_no_change : int or None
+        As in `Perceptron`, but the values that counting reads are among those that None can afford: where they are
+        many it waits for 10 passes, or half of those so far.
+    max_iter, tol, max_time, random_state, verbose, trace, callbacks
         As in `Perceptron`; what callbacks are told of is the hypothesis of the moment, not the pocket.
 
     Attributes
@@ -55,6 +58,7 @@ class PocketPerceptron(Recorded):
         Whether every training row is predicted right; rows of weight 0 do not count.
     stop_reason_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
         As in `Perceptron`, of the whole run. The last pass may be cut short: training ends once no row is wrong.
+        A start by which none is wrong needs no pass: `n_iter_` is 0.
 
     Examples
     --------
@@ -162,7 +166,12 @@ class PocketPerceptron(Recorded):
             n_rows_counted_=found.rows_read,
             _state=State(found.weights, None, run.state.visits),
         )
-        say_how_it_ended(p, run)
+        say_how_it_ended(
+            p,
+            run,
+            f"with {found.errors:,.10g} of {found.total:,.10g} wrong by the pocket",
+            "Allow more {amount} to look for a better hypothesis.",
+        )
         if run.interruption is not None:
             raise run.interruption
         return self

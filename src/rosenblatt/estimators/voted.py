@@ -162,7 +162,12 @@ class VotedPerceptron(OnlineLearning):
             _fit_counts=run.mistakes_per_pass,
             _stream=None,
         )
-        say_how_it_ended(p, run)
+        say_how_it_ended(
+            p,
+            run,
+            f"with a vote of {self.n_hypotheses_:,} hypotheses",
+            "Allow more {amount} to let others take part.",
+        )
         if run.interruption is not None:
             raise run.interruption
         return self

@@ -225,12 +225,24 @@ class _Fit:
             self.recorder.add(stretch)
             mistakes += len(stretch.log.at)
             loss += self.loss(stretch)
+            if self.visitor.settled:
+                break
             if self.out_of_time() and self.recorder.visits_per_pass[-1] < len(visits):
                 return "max_time"
         if self.visitor.settled:
-            return "separated"
+            return self.settle(epoch, mistakes, loss)
         self.note_complete(epoch)
         return self.judge(epoch, visits, mistakes, loss / len(visits))
+
+    def settle(self, epoch: int, mistakes: int, loss: float) -> StopReason:
+        """End with a pass that may be cut short, because nothing is left to learn."""
+        made = self.recorder.visits_per_pass[-1]
+        if made:
+            self.note_complete(epoch)
+            self.report(epoch, mistakes, made, loss / made, None)
+        else:
+            self.recorder.keep(epoch - 1)  # the start was right: there was no pass
+        return "separated"
 
     def note_complete(self, epoch: int) -> None:
         """Remember the state after a completed pass.
@@ -293,6 +305,7 @@ class _Fit:
             return "validation"
         if self.tolerance is not None and self.tolerance.ends(loss):
             return "tol"
+        self.plateau.stored = self.batch.stored + self.visitor.extra_values // epoch
         if self.plateau.ends(epoch, mistakes):
             return "plateau"
         return "max_time" if self.out_of_time() else None

@@ -21,6 +21,8 @@ from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
 
+SCATTERED = 3  # what a row counted costs beside a row visited: counting jumps about, and keeps an order of its own
+
 Measure: TypeAlias = Literal["geometric", "functional"]
 
 
@@ -118,6 +120,7 @@ class _PocketVisitor(Visitor):
             scores=np.empty(len(state.machines)),
         )
         self._before = self._pocket  # as it was when the present pass began
+        self._cost_of_row = SCATTERED * features.stored / features.n_rows
         self._most = max(1, BLOCK_VALUES * features.n_rows // max(1, features.stored))
 
     def visit(self, visits: Visits) -> Iterator[Stretch]:
@@ -126,7 +129,8 @@ class _PocketVisitor(Visitor):
         self._begin()
         self._before = _copy(pocket)
         first = 0
-        while first < len(visits) and not self._nothing_wrong():
+        self.settled = self._nothing_wrong()
+        while first < len(visits) and not self.settled:
             block = visits[first : first + self._block]
             log = self._log_for(len(block) * self._mistakes_a_visit)
             pocket.progress[loop.ENOUGH] = pocket.progress[loop.READ] + self._most
@@ -138,8 +142,9 @@ class _PocketVisitor(Visitor):
                 raise overflowed(state.visits + made)
             state.visits += made
             first += made
+            self.settled = self._nothing_wrong()
+            self.extra_values = int(pocket.progress[loop.READ] * self._cost_of_row)
             yield Stretch(block[:made], log.part(slice(k)), state.visits - made)
-        self.settled = self._nothing_wrong()
 
     def _begin(self) -> None:
         """Put the start in the pocket, unless something is in it already."""

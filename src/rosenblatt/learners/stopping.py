@@ -26,7 +26,8 @@ class Plateau:
     Parameters
     ----------
     stored : int
-        The number of values X stores. Small sets get all the passes they need, large ones waste few.
+        The number of values a pass reads: those X stores, and what is read besides. Small sets get all the passes
+        they need, large ones waste few.
     patience : int or None
         Passes to wait; by default the largest of 10, half of the passes so far, and as many as read
         5·10⁸ values.

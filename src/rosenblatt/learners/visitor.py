@@ -44,9 +44,13 @@ class Visitor:
     ----------
     settled : bool
         Whether nothing is left to learn, though the pass may have visits left; the plain perceptron never knows.
+    extra_values : int
+        What has been read so far besides the rows visited, at the cost of so many values; the plain perceptron
+        reads nothing else.
     """
 
     settled = False
+    extra_values = 0
 
     def __init__(
         self,
