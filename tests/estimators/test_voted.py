@@ -1,5 +1,7 @@
 """The vote: exactly that of all hypotheses, each kept and asked by the reference."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,10 +10,11 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from rosenblatt.learners import voted as voted_learner
 from rosenblatt.loops import reference_family as family
 from rosenblatt.model import voted
-from tests.relatives import CONVENTIONS, LAYOUTS, laid_out, problems, told
-from tests.strategies import noisy, quietly, trained
+from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
+from tests.strategies import noisy, quietly, separable, trained
 
 SCHEMES = st.sampled_from(["direct", "ovr", "ovo"])
 
@@ -159,6 +162,56 @@ def test_a_vector_handed_in_may_be_written_to_again():
 def test_one_class_so_far():
     clf = rb.VotedPerceptron().learn_one([1.0, 2.0], "only")
     assert clf.predict([[1.0, 2.0], [-1.0, -2.0]]).tolist() == ["only", "only"]
+
+
+def test_the_start_decides_before_the_first_visit(monkeypatch):
+    for y, start in (([0, 1, 0, 1], [[1.0]]), ([0, 1, 2, 2], [[1.0], [0.0], [-1.0]])):
+        clf = rb.VotedPerceptron()
+        with monkeypatch.context() as patch:
+            interrupt_at(patch, 1)
+            with pytest.raises(KeyboardInterrupt):
+                clf.fit([[1.0], [2.0], [-1.0], [-2.0]], y, coef_init=start)
+        assert (clf.t_, clf.survived_.tolist()) == (0, [0])
+        queries = [[3.0], [-3.0]]
+        if len(start) == 1:
+            assert clf.decision_function(queries).tolist() == [1.0, -1.0]
+            assert clf.predict(queries).tolist() == [1, 0]
+        else:
+            assert clf.decision_function(queries).tolist() == [[1.0, 0, 0], [0, 0, 1.0]]
+            assert clf.predict(queries).tolist() == [0, 2]
+        clf.partial_fit([[1.0]], [0])
+        assert np.abs(clf.decision_function(queries)).sum() == 2  # the start has no more than its visits
+
+
+def test_a_stream_asked_after_each_example_votes_as_one_asked_at_the_end():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(120, 3)), rng.choice(["b", "a", "c"], size=120, p=[0.1, 0.5, 0.4])
+    asked, silent = rb.VotedPerceptron(), rb.VotedPerceptron()
+    for x, label in zip(X, y, strict=True):
+        grow = None if asked.__sklearn_is_fitted__() else "grow"
+        asked.learn_one(x, label, classes=grow)
+        silent.learn_one(x, label, classes=grow)
+        asked.predict_one(x)
+        assert asked.survived_.sum() == asked.t_
+    before = asked.decision_function(X)
+    assert before.tolist() == silent.decision_function(X).tolist()
+    copy = pickle.loads(pickle.dumps(asked))
+    asked.partial_fit(X[:9], y[:9])
+    asked.predict(X)
+    assert copy.decision_function(X).tolist() == before.tolist()
+
+
+def test_the_history_is_put_together_once_for_each_mistake(monkeypatch):
+    X, y = separable(40, 3)
+    clf, mistakes = rb.VotedPerceptron(), -1
+    while mistakes < (mistakes := clf.partial_fit(X, y).n_mistakes_):
+        pass
+    clf.predict(X)
+    monkeypatch.setattr(voted_learner, "_hypotheses", None)
+    for x, label in zip(X, y, strict=True):
+        clf.learn_one(x, label)
+        clf.predict_one(x)
+    assert (clf.n_mistakes_, clf.survived_.sum()) == (mistakes, clf.t_)
 
 
 def test_the_warning_speaks_of_the_vote():

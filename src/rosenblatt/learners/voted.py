@@ -5,7 +5,8 @@ Only rows that mistakes were made on are kept, and what was done with them: neve
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.votes import Moves
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.state import State
 from rosenblatt.model.voted import Hypotheses
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
@@ -33,10 +35,12 @@ def _hypotheses(trace: Trace, mistaken: Features | None, row: NDArray[Any], code
     """Return hypotheses from a record; `row` and `codes` tell the row of each mistake and its class."""
     start = LinearModel(trace.start.last(), trace.scheme, trace.classes, trace.zero)
     begin = trace.start.visits
-    visits = np.array([*trace.visit, begin + int(trace.visits_per_pass.sum())], np.int64)
+    made = int(trace.visits_per_pass.sum())
+    visits = np.concatenate([trace.visit, [begin + made]], dtype=np.int64)
     first = int(visits[0]) - begin
     moves = _moves(trace.scheme, row.astype(np.int64), codes, trace.machine, trace.step, np.diff(visits))
-    return Hypotheses(start, None if mistaken is None else _by_product(mistaken), moves, first, trace.bias)
+    rows, n_mistaken = (None, 0) if mistaken is None else (_by_product(mistaken), mistaken.n_rows)
+    return Hypotheses(start, rows, moves, first, made, n_mistaken, trace.bias)
 
 
 def _by_product(mistaken: Features) -> Rows:
@@ -65,19 +69,36 @@ def _moves(scheme: Scheme, row: Ints, codes: Ints, machine: Ints, step: Floats, 
     return Moves(row[twice], both, step[twice] * signs, kept)
 
 
+class _Told(NamedTuple):
+    """Hypotheses told before, and what they depend on."""
+
+    hypotheses: Hypotheses
+    mistakes: int
+    n_features: int
+    start: State
+    classes: NDArray[Any]
+
+
 class VotedStream(Stream):
-    """A stream that keeps the rows it was wrong on, and their labels."""
+    """A stream that keeps the rows it was wrong on, and their labels.
+
+    Labels are kept as numbers in the order they were met in, because a class that is met later may stand before
+    others; what is put together for a prediction is kept until the next mistake.
+    """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._rows: list[Features] = []
-        self._labels: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+        self._labels: list[Ints] = []
+        self._told: _Told | None = None
 
     def fork(self) -> VotedStream:
         """Return a stream that goes on from here and leaves this one as it is."""
         fork = super().fork()
         assert isinstance(fork, VotedStream)
-        fork._rows, fork._labels = list(self._rows), list(self._labels)
+        fork._rows, fork._labels, fork._numbers = list(self._rows), list(self._labels), dict(self._numbers)
+        fork._told = None  # each stream lets the last hypothesis survive by itself
         return fork
 
     def learn_row(self, X: Rows, target: Target) -> None:
@@ -89,7 +110,7 @@ class VotedStream(Stream):
             row = X if isinstance(X, CSR) else X.copy()
             code = int(target > 0.0) if isinstance(target, float) else int(target.code[0])  # type: ignore[union-attr]
             self._rows.append(Features(row, 1, self.state.n_features if isinstance(X, CSR) else X.shape[1]))
-            self._labels.append(self._label(code))
+            self._labels.append(self._numbered(np.array([code])))
 
     def _learn(self, features: Features, codes: Ints, weight: Floats) -> None:
         seen, before = self.seen, self.mistakes
@@ -98,16 +119,43 @@ class VotedStream(Stream):
             wrong = np.unique(self.recorder.last_rows(self.mistakes - before)) - seen
             known = (features.rows, features.n_rows, features.n_features)
             self._rows.append(Batch(*known, codes=codes, classes=self.classes).take(wrong))
-            self._labels += [self._label(code) for code in codes[wrong].tolist()]
+            self._labels.append(self._numbered(codes[wrong]))
 
     def hypotheses(self, n_features: int) -> Hypotheses:
         """Return the hypotheses of the stream so far, over its first `n_features` features."""
-        trace = self.trace(n_features)
-        row = np.unique(trace.index, return_inverse=True)[1]
-        codes = np.array([self._codes[label] for label in self._labels], np.int64)[row]
-        if len(self._rows) > 1:
-            self._rows = [stacked(self._rows)]
-        return _hypotheses(trace, self._rows[0] if self._rows else None, row, codes)
+        told = self._told
+        same = (
+            told is not None
+            and (told.mistakes, told.n_features) == (self.mistakes, n_features)
+            and told.start is self.start
+            and told.classes is self.classes
+        )
+        found = self._go_on(told.hypotheses) if told is not None and same else self._put_together(n_features)
+        self._told = _Told(found, self.mistakes, n_features, self.start, self.classes)
+        return found
 
-    def _label(self, code: int) -> Any:
-        return next(label for label, known in self._codes.items() if known == code)
+    def _go_on(self, before: Hypotheses) -> Hypotheses:
+        """Return what was told before, the last hypothesis having survived all visits since."""
+        since = self.seen - before.visits
+        if self.mistakes:
+            before.moves.survived[-1] += since
+            return replace(before, visits=self.seen)
+        return replace(before, visits=self.seen, first=before.first + since)
+
+    def _put_together(self, n_features: int) -> Hypotheses:
+        trace = self.trace(n_features)
+        if not len(trace):
+            return _hypotheses(trace, None, np.empty(0, np.int64), np.empty(0, np.int64))
+        # Rows are numbered as they come: mistakes on the same one stand side by side.
+        row = np.concatenate([[0], np.cumsum(np.diff(trace.index) != 0)])
+        if len(self._rows) > 1:
+            self._rows, self._labels = [stacked(self._rows)], [np.concatenate(self._labels)]
+        codes = np.array([self._codes[label] for label in self._numbers], np.int64)[self._labels[0]]
+        return _hypotheses(trace, self._rows[0], row, codes[row])
+
+    def _numbered(self, codes: Ints) -> Ints:
+        """Return the numbers of the labels of classes."""
+        numbers = np.zeros(max(2, len(self._codes)), np.int64)
+        for label, code in self._codes.items():
+            numbers[code] = self._numbers.setdefault(label, len(self._numbers))
+        return numbers[codes]

@@ -34,8 +34,10 @@ class Hypotheses:
         The rows that mistakes were made on, each once; sparse ones feature by feature. None if there were none.
     moves : Moves
         What each mistake did to the scores.
-    first : int
-        The visits that the start survived.
+    first, visits : int
+        The visits that the start survived, and those of the whole run.
+    n_mistaken : int
+        How many rows there are in `rows`.
     bias : float
         β, what the bias gains for each unit of step.
     """
@@ -44,13 +46,15 @@ class Hypotheses:
     rows: Rows | None
     moves: Moves
     first: int
+    visits: int
+    n_mistaken: int
     bias: float
 
     @property
     def survived(self) -> Ints:
         """The visits that each hypothesis survived, the start's first."""
         survived = self.moves.survived
-        return np.array([self.first, *survived[survived > 0]], np.int64)
+        return np.concatenate([[self.first], survived[survived > 0]], dtype=np.int64)
 
     def votes(self, features: Features) -> Ints:
         """Return for every row the votes for each class, in the order of the start's `classes`."""
@@ -58,7 +62,8 @@ class Hypotheses:
         s = start.decision(features)  # also looks for rows that are not finite
         votes = np.zeros((features.n_rows, max(2, len(start.classes))), np.int64)
         codes = (s >= 0.0 if start.zero > 0 else s > 0.0) if s.ndim == 1 else start.scheme.choose(s, start.zero)
-        votes[np.arange(len(votes)), codes.astype(np.int64)] = self.first
+        # Before the first visit there is nothing but the start to ask.
+        votes[np.arange(len(votes)), codes.astype(np.int64)] = self.first if self.visits else 1
         if self.rows is not None:
             self._run(features, self.rows, s, votes)
         return votes
@@ -66,9 +71,9 @@ class Hypotheses:
     def _run(self, features: Features, rows: Rows, s: Floats, votes: Ints) -> None:
         from rosenblatt.loops.votes import vote_for_classes, vote_for_sides
 
-        n_mistaken = int(self.moves.row.max()) + 1
+        n_mistaken = self.n_mistaken
         side_by_side = int(np.clip(ROOM // max(n_mistaken, features.n_features + 1), 1, MOST))
-        last_wins, cast = int(self.start.zero > 0), int(self.moves.survived.sum())
+        last_wins, cast = int(self.start.zero > 0), self.visits - self.first
         for first in range(0, features.n_rows, side_by_side):
             part = slice(first, min(first + side_by_side, features.n_rows))
             g = np.full((n_mistaken, part.stop - first), self.bias)
@@ -141,11 +146,16 @@ class VotedModel:
             survived = np.concatenate([survived, run.survived[1:]])
         return survived
 
+    @property
+    def _asked(self) -> Sequence[Hypotheses]:
+        """The runs that made visits; where none did, the first, whose start then decides."""
+        return [run for run in self.runs if run.visits] or self.runs[:1]
+
     def votes(self, features: Features) -> Ints:
         """Return for every row the votes for each class."""
         place = {label: code for code, label in enumerate(self.classes.tolist())}
         votes = np.zeros((features.n_rows, max(2, len(self.classes))), np.int64)
-        for run in self.runs:
+        for run in self._asked:
             known = run.start.classes.tolist()
             # Where one class is known it is the positive one.
             places = [place[label] for label in known] if len(known) > 1 else [0, 1]
@@ -155,7 +165,7 @@ class VotedModel:
     def decision(self, features: Features) -> Floats:
         """Return the share of votes for the positive class less that against it; of many, the share of each."""
         votes = self.votes(features)
-        total = int(self.survived.sum())
+        total = max(1, sum(run.visits for run in self.runs))
         if self.scheme.kind == "binary":
             shares: Floats = (votes[:, 1] - votes[:, 0]) / total
         else:

@@ -104,10 +104,11 @@ class Recorder:
         """Return the rows of the last `count` mistakes recorded."""
         parts: list[NDArray[Any]] = []
         for part in reversed(self._parts):
-            if sum(map(len, parts)) >= count:
+            parts.insert(0, part.index[-count:])
+            count -= len(parts[0])
+            if count <= 0:
                 break
-            parts.insert(0, part.index)
-        return np.concatenate(parts).astype(np.int64)[-count:]
+        return np.concatenate(parts).astype(np.int64)
 
     def keep(self, passes: int) -> None:
         """Forget all but the first `passes` passes."""
@@ -142,4 +143,8 @@ class Recorder:
         """Return the mistakes of the first passes, or of all; None if they were not recorded."""
         if self.detail != "mistakes":
             return None
-        return Mistakes.joined(self._parts, sum(self.mistakes_per_pass[:passes]))
+        count = sum(self.mistakes_per_pass[:passes])
+        joined = Mistakes.joined(self._parts, count)
+        if len(self._parts) > 1 and count == sum(self.mistakes_per_pass):
+            self._parts = [joined]  # a stream that is asked again has only the new ones to join
+        return joined
