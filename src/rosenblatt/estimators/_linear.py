@@ -116,7 +116,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             name = type(self).__name__
             if attribute is not None:
                 raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
-            raise NotFittedError(f"This {name} is not trained yet. Call fit or partial_fit first.")
+            ways = "fit or partial_fit" if hasattr(self, "partial_fit") else "fit"
+            raise NotFittedError(f"This {name} is not trained yet. Call {ways} first.")
 
     def _feature_names(self) -> tuple[str, ...] | None:
         return self._names

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import as_labels, listed
 from rosenblatt.data.single import Vocabulary, vector_row
@@ -15,7 +16,9 @@ from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import generator
+from rosenblatt.estimators._preparing import published
 from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ParameterError
+from rosenblatt.learners.perceptron import Run
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
@@ -43,6 +46,7 @@ class OnlineLearning(VisitingClassifier):
     _vocabulary: Vocabulary | None
     _fit_counts: list[int]
     _trace: Trace
+    _traced: bool
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come.
@@ -145,8 +149,9 @@ class OnlineLearning(VisitingClassifier):
     def trace_(self) -> Trace:
         """The record of the run: of the last fit, or of the stream since."""
         self._require_fitted("trace_")
-        if self.trace is None:
-            raise AttributeError("This run kept no trace, as trace=None asks for.")
+        traced = self._traced if self._stream is None else self._stream.recorder.detail is not None
+        if not traced:
+            raise AttributeError("This run kept no trace, as trace=None asked for.")
         return self._trace if self._stream is None else self._stream.trace(self._width)
 
     def set_params(self, **params: Any) -> Self:
@@ -260,6 +265,12 @@ class OnlineLearning(VisitingClassifier):
             detail=settings.detail(self, stream=True),
             radius=radius,
         )
+
+    def _publish(self, run: Run, batch: Batch, **own: Any) -> None:
+        """Become the result of a fit; `own` is what other estimators do not have."""
+        names = batch.names
+        vocabulary = None if names is None else Vocabulary(names, grows=False)
+        self.__dict__.update(published(self, run, batch), _vocabulary=vocabulary, _stream=None, **own)
 
     def _follow(self, stream: Stream, width: int, names: Any) -> None:
         """Publish where a stream stands."""

@@ -7,9 +7,10 @@ from typing import Any, Self
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._ending import say_how_it_ended
-from rosenblatt.estimators._family import Recorded, parameters, prepared, published
+from rosenblatt.estimators._family import Recorded, parameters
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_number
+from rosenblatt.estimators._preparing import prepared, published
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.lifted import fit_lifted, require_every_row
 
@@ -135,17 +136,16 @@ class LiftedPerceptron(Recorded):
         batch = as_batch(X, y)
         batch.require_classes()
         signs = batch.signs  # refuses more than two classes
-        with prepared(p, batch) as (_, weight, plan, start):
+        with prepared(p, batch) as (weight, plan, start, _):
             require_every_row(plan.order, len(signs))
             found = fit_lifted(batch, weight, plan, start, a)
         run = found.run
         self.__dict__.update(
-            published(run, batch, self.zero),
+            published(p, run, batch),
             lift_=found.lift,
             lifted_margin_=found.margin,
             lemma_margin_=found.lemma_margin,
             mistake_bound_=found.bound,
-            _state=run.state,
         )
         say_how_it_ended(
             p,

@@ -110,6 +110,7 @@ class MaxMarginClassifier(LinearClassifier):
             _classes=batch.classes,
             _zero=-1,
             _names=batch.names,
+            _sparse_coef=False,
         )
         if found.gap > self.tol:
             warnings.warn(

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.labels import listed
-from rosenblatt.data.single import Vocabulary
-from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._parameters import generator
-from rosenblatt.estimators._progress import progress_bar
+from rosenblatt.estimators._preparing import Before, prepared
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
-from rosenblatt.learners.perceptron import Plan, Run, fit, row_weights
-from rosenblatt.learners.validation import hold_out
+from rosenblatt.learners.perceptron import fit
 from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
-from rosenblatt.typing import Ints
-
-
-class _Drawn(NamedTuple):
-    """What a run drew at random, for the fit that goes on from it."""
-
-    seed: int
-    held_out: Ints | None
-    passes: int = 0
 
 
 class Perceptron(OnlineLearning):
@@ -211,7 +196,8 @@ class Perceptron(OnlineLearning):
         y : sequence, shape (n_rows,)
             Their labels, of two classes or more.
         coef_init, intercept_init : array-like or None
-            Weights to start from, shaped as `coef_` and `intercept_`; of two classes flat ones will do.
+            Weights to start from, shaped as `coef_` and `intercept_`; of two classes flat ones will do. Either one
+            stands in the place of `init`, and leaves the other zero.
         sample_weight : array-like or None
             Multiplies the step of each row; a row of weight 0 makes no mistakes.
 
@@ -225,47 +211,20 @@ class Perceptron(OnlineLearning):
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
         batch.require_classes()
-        scheme = Scheme.of(self.multiclass, len(batch.classes))
-        weight = row_weights(batch, class_weights(self.class_weight, batch.codes, batch.classes))
-        going_on = self._going_on(batch, coef_init, intercept_init)
-        rng = generator(self.random_state)
-        shape = scheme.shape(batch.n_features)
-        start = self._start(shape, rng, going_on, coef_init, intercept_init)
-        held_out = hold_out(batch.codes, self.validation_fraction, rng) if self.early_stopping else None
-        drawn = _Drawn(int(rng.integers(2**64, dtype=np.uint64)), held_out)
-        if going_on:
-            drawn = self._drawn_before(drawn, batch.n_rows)
-        rule, radius = settings.make_rule(self, batch)
-        bar = progress_bar(self.max_iter) if self.verbose else nullcontext()
-        with bar as show:
-            plan = Plan(
-                rule=rule,
-                order=settings.resolve_order(self, batch.n_rows, drawn.seed, drawn.passes),
-                scheme=scheme,
-                penalty=None if self.penalty is None else settings.make_penalty(self),
-                zero=self.zero,
-                radius=radius,
-                start_at_first=self.init == "first" and not going_on and coef_init is None,
-                max_iter=self.max_iter,
-                max_time=self.max_time,
-                tol=self.tol,
-                patience=self.n_iter_no_change,
-                held_out=drawn.held_out,
-                trace=settings.detail(self, stream=False),
-                callbacks=[*([show] if show else []), *(self.callbacks or ())],
-            )
+        before = self._before(batch, coef_init, intercept_init)
+        with prepared(self, batch, coef_init, intercept_init, before) as (weight, plan, start, drawn):
             run = fit(batch, weight, plan, start)
-        drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
-        self._publish(run, batch, drawn)
+        passes = drawn.passes + len(run.mistakes_per_pass)
+        self._publish(run, batch, _drawn=drawn._replace(passes=passes))
         say_how_it_ended(self, run)
         if run.interruption is not None:
             raise run.interruption
         return self
 
-    def _going_on(self, batch: Batch, coef_init: Any, intercept_init: Any) -> bool:
-        """Whether this fit continues the last one."""
+    def _before(self, batch: Batch, coef_init: Any, intercept_init: Any) -> Before | None:
+        """Return the last run, if this fit is to continue it."""
         if not self.warm_start or not self.__sklearn_is_fitted__() or coef_init is not None:
-            return False
+            return None
         if intercept_init is not None:
             raise ParameterError(
                 "intercept_init without coef_init contradicts warm_start=True. Give both or none."
@@ -284,51 +243,5 @@ class Perceptron(OnlineLearning):
                 f"y has the classes {listed(batch.classes)}, but warm_start=True goes on from "
                 f"{listed(self.classes_)}. Pass the same classes, or set warm_start=False."
             )
-        return True
-
-    def _start(
-        self,
-        shape: tuple[int, ...],
-        rng: np.random.Generator,
-        going_on: bool,
-        coef_init: Any,
-        intercept_init: Any,
-    ) -> State:
-        if going_on:
-            return self._state.narrowed(self._width).for_rule(
-                average=self.average, shrinks=self.penalty is not None
-            )
-        if coef_init is not None or intercept_init is not None:
-            return settings.given_start(self, shape, coef_init, intercept_init)
-        return settings.start_from(self, shape, rng)
-
-    def _drawn_before(self, drawn: _Drawn, n_rows: int) -> _Drawn:
-        """Return what the run to go on from had drawn: its orders, and the rows held out if they still exist."""
-        before: _Drawn | None = self.__dict__.get("_drawn")
-        if before is None:
-            return drawn
-        if drawn.held_out is None or before.held_out is None or before.held_out[-1] >= n_rows:
-            before = before._replace(held_out=drawn.held_out)
-        return before
-
-    def _publish(self, run: Run, batch: Batch, drawn: _Drawn) -> None:
-        """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""
-        names = batch.names
-        self.__dict__.update(
-            n_iter_=len(run.mistakes_per_pass),
-            converged_=run.converged,
-            stop_reason_=run.stop_reason,
-            curve_=run.curve,
-            _state=run.state,
-            _scheme=run.trace.scheme,
-            _width=batch.n_features,
-            _classes=batch.classes,
-            _zero=self.zero,
-            _names=names,
-            _vocabulary=None if names is None else Vocabulary(names, grows=False),
-            _fit_counts=run.mistakes_per_pass,
-            _trace=run.trace,
-            _stream=None,
-            _sparse_coef=False,
-            _drawn=drawn,
-        )
+        state = self._state.narrowed(self._width).for_rule(average=self.average, shrinks=self.penalty is not None)
+        return Before(state, self.__dict__.get("_drawn"))

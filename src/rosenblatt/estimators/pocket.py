@@ -7,9 +7,10 @@ from typing import Any, Self
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._ending import say_how_it_ended
-from rosenblatt.estimators._family import Recorded, parameters, prepared, published
+from rosenblatt.estimators._family import Recorded, parameters
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_number
+from rosenblatt.estimators._preparing import prepared, published
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.pocket import Counting, fit_pocket
 from rosenblatt.model.linear import LinearModel
@@ -152,19 +153,21 @@ class PocketPerceptron(Recorded):
                 f"pocket_margin={self.pocket_margin!r} with count='geometric' is a distance from one hyperplane, "
                 f"but y has {len(batch.classes)} classes. Use count='functional', or pocket_margin=0."
             )
-        with prepared(p, batch, coef_init, intercept_init) as (_, weight, plan, start):
+        with prepared(p, batch, coef_init, intercept_init) as (weight, plan, start, _):
             found = fit_pocket(batch, weight, plan, start, counting)
         run = found.run
         model = LinearModel(found.weights, run.trace.scheme, batch.classes, self.zero)
         right = (model.codes(batch) == batch.codes) | (weight == 0.0)
         self.__dict__.update(
-            published(run, batch, self.zero),
-            converged_=bool(right.all()),
-            pocket_errors_=found.errors,
-            pocket_score_=1.0 - found.errors / found.total,
-            pocket_visit_=found.visit,
-            n_rows_counted_=found.rows_read,
-            _state=State(found.weights, None, run.state.visits),
+            published(p, run, batch)
+            | {
+                "converged_": bool(right.all()),
+                "pocket_errors_": found.errors,
+                "pocket_score_": 1.0 - found.errors / found.total,
+                "pocket_visit_": found.visit,
+                "n_rows_counted_": found.rows_read,
+                "_state": State(found.weights, None, run.state.visits),
+            }
         )
         say_how_it_ended(
             p,

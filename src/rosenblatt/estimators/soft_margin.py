@@ -285,6 +285,7 @@ class SoftMarginClassifier(LinearClassifier):
             _classes=batch.classes,
             _zero=-1,
             _names=batch.names,
+            _sparse_coef=False,
         )
 
     def _say_how_it_ended(self, found: list[Solution]) -> None:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features
-from rosenblatt.data.single import Vocabulary, vector_row
+from rosenblatt.data.single import vector_row
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._ending import say_how_it_ended
-from rosenblatt.estimators._family import parameters, prepared, published
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._preparing import prepared
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.learners.voted import VotedStream, hypotheses_of
 from rosenblatt.loops.layout import Rows
@@ -145,25 +145,14 @@ class VotedPerceptron(OnlineLearning):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        p = parameters(self)
-        settings.check_parameters(p)
+        settings.check_parameters(self)
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
-        with prepared(p, batch, coef_init, intercept_init) as (_, weight, plan, start):
+        with prepared(self, batch, coef_init, intercept_init) as (weight, plan, start, _):
             run = fit(batch, weight, plan, start)
-        names = batch.names
-        known = published(run, batch, self.zero)
-        del known["mistakes_per_pass_"], known["n_mistakes_"]  # a stream may go on counting
-        self.__dict__.update(
-            known,
-            _state=run.state,
-            _past=[hypotheses_of(run.trace, batch)],
-            _vocabulary=None if names is None else Vocabulary(names, grows=False),
-            _fit_counts=run.mistakes_per_pass,
-            _stream=None,
-        )
+        self._publish(run, batch, _past=[hypotheses_of(run.trace, batch)])
         say_how_it_ended(
-            p,
+            self,
             run,
             f"with a vote of {self.n_hypotheses_:,} hypotheses",
             "Allow more {amount} to let others take part.",
