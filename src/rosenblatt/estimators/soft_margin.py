@@ -305,8 +305,8 @@ class SoftMarginClassifier(LinearClassifier):
             _warn(f"Training ended after max_time={self.max_time} seconds. {left} Allow more, or a larger tol.")
         elif reason == "plateau":
             _warn(
-                f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} Use the default "
-                "solver, average=True, or another learning_rate."
+                f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} Use the "
+                "default solver, average=True, or another learning_rate."
             )
         elif reason == "stalled":
             _warn(

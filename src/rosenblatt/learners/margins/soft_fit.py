@@ -107,8 +107,8 @@ def sides(batch: Batch) -> Sequence[Floats]:
     present = np.bincount(batch.codes, minlength=len(batch.classes)) > 0
     if not present.all():
         raise LabelError(
-            f"No row of class {shown(batch.classes[np.argmin(present)])} has any weight, so there is nothing to tell "
-            "it from. Give some of its rows weight, or leave the class out of y."
+            f"No row of class {shown(batch.classes[np.argmin(present)])} has any weight, so there is nothing to "
+            "tell it from. Give some of its rows weight, or leave the class out of y."
         )
     if len(batch.classes) == 2:
         return [batch.signs.astype(np.float64)]
