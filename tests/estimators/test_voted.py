@@ -205,8 +205,10 @@ def test_the_history_is_put_together_once_for_each_mistake(monkeypatch):
     X, y = separable(40, 3)
     clf, mistakes = rb.VotedPerceptron(), -1
     while mistakes < (mistakes := clf.partial_fit(X, y).n_mistakes_):
-        pass
+        clf.predict(X)
+    file = pickle.dumps(clf)
     clf.predict(X)
+    assert pickle.dumps(clf) == file
     monkeypatch.setattr(voted_learner, "_hypotheses", None)
     for x, label in zip(X, y, strict=True):
         clf.learn_one(x, label)

@@ -93,6 +93,10 @@ class VotedStream(Stream):
         self._labels: list[Ints] = []
         self._told: _Told | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What is put together can be put together again: a file of the stream is the same before and after.
+        return super().__getstate__() | {"_told": None}
+
     def fork(self) -> VotedStream:
         """Return a stream that goes on from here and leaves this one as it is."""
         fork = super().fork()
