@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from rich.console import Console
 from rich.table import Table
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
@@ -74,6 +75,46 @@ def xor() -> None:
     console.print(f"[dim]{caught[0].category.__name__}: {caught[0].message}[/dim]")
 
 
+def relatives() -> None:
+    heading("Breast cancer, one row in ten mislabelled: what each of the family makes of it (right, held out)")
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    rng = np.random.default_rng(0)
+    train = rng.random(len(y)) < 0.6
+    noisy = np.where(rng.random(len(y)) < 0.1, 1 - y, y)
+    table = Table("classifier", "right", "ended by", box=None)
+    for clf in (
+        rb.Perceptron(),
+        rb.Perceptron(average=True),
+        rb.VotedPerceptron(),
+        rb.PocketPerceptron(),
+        rb.LiftedPerceptron(),
+        rb.SoftMarginClassifier(alpha=0.01),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            clf.fit(X[train], noisy[train])
+        table.add_row(str(clf), f"{clf.score(X[~train], y[~train]):.1%}", clf.stop_reason_)
+    console.print(table)
+
+
+def digits() -> None:
+    heading("Ten digits, 1,797 × 64")
+    X, y = load_digits(return_X_y=True)
+    clf = rb.Perceptron().fit(X, y)
+    often = np.unique(np.column_stack([y[clf.trace_.index], clf.trace_.predicted]), axis=0, return_counts=True)
+    (own, taken_for), times = often[0][np.argmax(often[1])], often[1].max()
+    console.print(
+        f"{clf.stop_reason_} in {clf.n_iter_} passes, {clf.n_mistakes_:,} mistakes; "
+        f"most often a {own} was taken for a {taken_for} ({times} times)"
+    )
+    widest = rb.MaxMarginClassifier().fit(X[(y == 3) | (y == 8)], y[(y == 3) | (y == 8)])
+    console.print(
+        f"widest margin between 3 and 8: {widest.margin_:.12g}, by {len(widest.support_)} support vectors; "
+        f"bounds from both sides agree to {max(widest.gap_, np.finfo(float).eps):.0e}"
+    )
+
+
 def large() -> None:
     heading("200,000 × 100 with a margin of exactly 0.01")
     data = rb.datasets.make_separable(200_000, 100, margin=0.01, seed=1)
@@ -94,4 +135,6 @@ if __name__ == "__main__":
     six_points()
     spam_table()
     xor()
+    relatives()
+    digits()
     large()

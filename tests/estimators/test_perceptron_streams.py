@@ -177,3 +177,11 @@ def test_a_pickled_stream_goes_on_bit_for_bit(average, learn):
         if start in (0, 13):
             clf = pickle.loads(pickle.dumps(clf))
     assert bits(clf) == bits(trained(X, y, order="cyclic", max_iter=1, average=average))
+
+
+def test_a_balanced_stream_counts_on_from_the_fit():
+    """Three of four rows were of class 0, so the next of class 1 is the second of five: 5 / (2 · 2)."""
+    X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), [0, 0, 0, 1]
+    clf = trained(X, y, class_weight="balanced", max_iter=3, trace="mistakes")
+    clf.partial_fit([[-9.0]], [1])
+    assert clf.trace_.step.tolist() == [5 / 4]

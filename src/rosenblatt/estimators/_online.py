@@ -260,7 +260,7 @@ class OnlineLearning(VisitingClassifier):
             penalty=None if self.penalty is None else settings.make_penalty(self),
             classes=known,
             grows=grows,
-            class_weight=settings.stream_weights(self),
+            class_weight=settings.stream_weights(self, self.__dict__.get("_class_counts")),
             may_mirror=rule.tie_plus == rule.tie_minus and self.init != "random",
             detail=settings.detail(self, stream=True),
             radius=radius,

@@ -111,6 +111,7 @@ def published(p: Any, run: Run, batch: Batch) -> dict[str, Any]:
         "_classes": batch.classes,
         "_zero": p.zero,
         "_names": batch.names,
+        "_class_counts": dict(zip(batch.classes.tolist(), np.bincount(batch.codes).tolist(), strict=True)),
         "_fit_counts": run.mistakes_per_pass,
         "_trace": run.trace,
         "_traced": p.trace is not None,

@@ -138,12 +138,12 @@ def detail(p: Any, *, stream: bool) -> Detail:
     return kept
 
 
-def stream_weights(p: Any) -> dict[Any, float] | Balance:
-    """Return the class weights of a stream, label by label; "balanced" goes by running counts."""
+def stream_weights(p: Any, counts: dict[Any, int] | None = None) -> dict[Any, float] | Balance:
+    """Return the class weights of a stream, label by label; "balanced" counts on from `counts` of a fit."""
     if p.class_weight is None:
         return {}
     if isinstance(p.class_weight, str) and p.class_weight == "balanced":
-        return Balance()
+        return Balance(dict(counts or {}))
     weights = label_weights(p.class_weight)
     if len(weights) > 1:  # a label that is not named weighs 1
         require_some_weight(np.array([*weights.values()]))
