@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features
 from rosenblatt.exceptions import OrderError
 from rosenblatt.learners.margins.soft_fit import squared_hinge_minimum
 from rosenblatt.learners.margins.soft_margin import Limits
@@ -20,10 +19,8 @@ from rosenblatt.learners.perceptron import Plan, Run, fit
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops import lifted as loop
 from rosenblatt.loops.passes import largest_square
-from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.screen import Shadow
-from rosenblatt.loops.shrinking import Penalty
-from rosenblatt.loops.targets import Log, Sides, Targets
+from rosenblatt.loops.targets import Log, Sides
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Stretch
@@ -127,21 +124,13 @@ def _lemma(batch: Batch, a: float, beta: float, seconds: float) -> tuple[float, 
 class _LiftedVisitor(Visitor):
     """Visits lifted rows."""
 
-    def __init__(
-        self,
-        features: Features,
-        targets: Targets,
-        rule: Rule,
-        state: State,
-        screened: bool | None = None,
-        penalty: Penalty | None = None,
-        *,
-        square: float,
-    ) -> None:
-        super().__init__(features, targets, rule, state, False, penalty)
+    may_screen = False
+
+    def __init__(self, *visiting: Any, square: float) -> None:
+        super().__init__(*visiting)
         self._square = square
-        self._lift = np.zeros(features.n_rows)
-        self._before = state.visits, self._lift  # when the present pass began
+        self._lift = np.zeros(self.features.n_rows)
+        self._before = self.state.visits, self._lift  # when the present pass began
 
     def visit(self, visits: Visits) -> Iterator[Stretch]:
         """Make the visits of one pass, and tell of them stretch by stretch."""

@@ -9,14 +9,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features, require_finite
+from rosenblatt.data.features import require_finite
 from rosenblatt.learners.order import Visits
 from rosenblatt.learners.perceptron import Plan, Run, fit
 from rosenblatt.learners.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import pocket as loop
-from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.shrinking import Penalty
-from rosenblatt.loops.targets import Targets
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
@@ -87,20 +84,11 @@ def fit_pocket(batch: Batch, weight: Floats, plan: Plan, start: State, counting:
 class _PocketVisitor(Visitor):
     """Visits rows and counts errors after each that moved weights."""
 
-    def __init__(
-        self,
-        features: Features,
-        targets: Targets,
-        rule: Rule,
-        state: State,
-        screened: bool | None = None,
-        penalty: Penalty | None = None,
-        *,
-        weight: Floats,
-        counting: Counting,
-        zero: int,
-    ) -> None:
-        super().__init__(features, targets, rule, state, False, penalty)
+    may_screen = False
+
+    def __init__(self, *visiting: Any, weight: Floats, counting: Counting, zero: int) -> None:
+        super().__init__(*visiting)
+        features, state = self.features, self.state
         exact = bool((weight == np.floor(weight)).all()) and float(weight.sum()) < 2.0**53
         count = loop.Count(
             counting.margin,

@@ -52,6 +52,8 @@ class Visitor:
     settled = False
     extra_values = 0
 
+    may_screen = True  # a visitor that trains by another loop may not
+
     def __init__(
         self,
         features: Features,
@@ -64,7 +66,7 @@ class Visitor:
         self.features, self.targets, self.rule, self.state = features, targets, rule, state
         self.penalty = penalty
         state.orient(features.rows)
-        plain = isinstance(targets, Sides) and penalty is None
+        plain = self.may_screen and isinstance(targets, Sides) and penalty is None
         self._screening = Screening(features.rows, screened if plain else False)
         self._shadow: screen.Shadow | None = None
         self._mistake_rate = 1.0
