@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rosenblatt.learners.margins.objective import conjugates, losses, slopes
@@ -50,6 +50,7 @@ def test_the_conjugate_bounds_the_loss_from_below_and_touches_it(loss, t, share)
 
 @pytest.mark.parametrize("loss", LOSSES)
 @given(c=st.floats(0.01, 10), share=st.floats(0, 1), t=numbers, q=st.floats(0.01, 100), other=st.floats(0, 1))
+@example(c=1.0, share=2.0**-9, t=3.5, q=16.0, other=0.0)  # Newton's steps alone jump to and fro here
 def test_the_best_dual_weight_is_no_worse_than_any_other(loss, c, share, t, q, other):
     def dual(alpha):  # of this row, where its shortfall falls by q for each unit of α
         return alpha * t - q * (alpha - a) ** 2 / 2 - c * conjugates(loss, np.array([alpha / c]))[0]

@@ -23,7 +23,7 @@ from numba.extending import overload
 
 from rosenblatt.loops._jit import VERB
 
-NEWTON_STEPS = 30
+MOST_STEPS = 100
 SETTLED = 1e-14
 
 
@@ -103,11 +103,12 @@ def _best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
 
     def logistic(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
         # Solve log(α/(c−α)) + q (α − a) = t, whose left side grows, by Newton's steps in s = log(α/(c−α)): there
-        # α = c/(1 + exp(−s)) stays inside, and steps are halved where they would leave what is known to hold s.
+        # α = c/(1 + exp(−s)) stays inside. What is known to hold s is halved instead where a step would leave it,
+        # or is not half as long as the last: Newton's steps alone may jump from one side to the other for long.
         low, high = min(t, t + q * a - q * c), t + q * a
         s = min(high, max(low, math.log(a / (c - a)) if 0.0 < a < c else t))
-        alpha = a
-        for _ in range(NEWTON_STEPS):
+        alpha, last = a, high - low
+        for _ in range(MOST_STEPS):
             e = math.exp(-abs(s))
             share = (1.0 if s > 0.0 else e) / (1.0 + e)
             alpha = c * share
@@ -119,7 +120,10 @@ def _best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
             moved = s - residual / (1.0 + q * c * share * (1.0 - share))
             if abs(moved - s) <= SETTLED * (1.0 + abs(s)):
                 break
-            s = moved if low < moved < high else 0.5 * (low + high)
+            if not (low < moved < high and 2.0 * abs(moved - s) <= last):
+                moved = 0.5 * (low + high)
+            last = abs(moved - s)
+            s = moved
         return alpha
 
     return logistic
