@@ -66,8 +66,8 @@ class OnlineLearning(VisitingClassifier):
 
         Returns
         -------
-        Perceptron
-            Itself. If a row cannot be used, it is as it was before the chunk.
+        self
+            If a row cannot be used, it is as it was before the chunk.
         """
         features = as_rows(X)
         warn_of_column(y)
@@ -99,8 +99,8 @@ class OnlineLearning(VisitingClassifier):
 
         Returns
         -------
-        Perceptron
-            Itself. If the example cannot be used, it is as it was.
+        self
+            If the example cannot be used, it is as it was.
         """
         stream = self.__dict__.get("_stream")
         if stream is not None and classes is None and type(x) is np.ndarray:
