@@ -39,9 +39,7 @@ VARIANTS = {
 
 SOLVED = "a solver comes as close as it is told to: its sums round by the layout"
 INAPPLICABLE = {
-    "LiftedPerceptron": {
-        "check_float32": "the solver of its lemma keeps vectors of its own, more than these few features take"
-    },
+    "LiftedPerceptron": {"check_float32": "the solver of its lemma keeps vectors of its own beside the rows"},
     "MaxMarginClassifier": {
         "check_sparse": SOLVED,
         "check_float32": "the rows that memory is counted on do not separate; its program is in float64",
