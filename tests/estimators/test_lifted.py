@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.learners import lifted
-from rosenblatt.learners.margins import soft_fit
 from rosenblatt.loops import reference
 from rosenblatt.loops import reference_family as family
+from rosenblatt.margins import soft_fit
 from tests.relatives import LAYOUTS, interrupt_at, laid_out
 from tests.strategies import exact, exact_rule, noisy, problems, quietly
 

@@ -23,7 +23,7 @@ from rosenblatt.exceptions import (
     ParameterError,
     TrainingOverflowError,
 )
-from rosenblatt.learners.margins import hulls, max_margin
+from rosenblatt.margins import hulls, max_margin
 from tests.margin_oracles import largest_margin
 from tests.strategies import full_state, problems, separable
 

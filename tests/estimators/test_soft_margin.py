@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError, TrainingOverflowError, WeightError
-from rosenblatt.learners.margins import soft_fit
+from rosenblatt.margins import soft_fit
 from tests.margin_oracles import least_objective, objective
 from tests.strategies import full_state, noisy, problems, quietly, separable
 

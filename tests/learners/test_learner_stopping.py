@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.learners.stopping import Plateau, Tolerance, Validation
+from rosenblatt.stopping import Plateau, Tolerance, Validation
 
 COUNTS = st.lists(st.integers(0, 6), min_size=1, max_size=60)
 

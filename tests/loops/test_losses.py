@@ -5,9 +5,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rosenblatt.learners.margins.objective import conjugates, losses, slopes
 from rosenblatt.loops._jit import jit
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge, best_dual, slope, value
+from rosenblatt.margins.objective import conjugates, losses, slopes
 
 LOSSES = [Hinge(1.0), Hinge(0.25), SquaredHinge(), Logistic()]
 numbers = st.floats(-30, 30)

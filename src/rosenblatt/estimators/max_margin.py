@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
-from rosenblatt.learners.margins.max_margin import max_margin
+from rosenblatt.margins.max_margin import max_margin
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 

@@ -13,10 +13,10 @@ from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.learners.margins.descent import Descent
-from rosenblatt.learners.margins.soft_fit import SoftPlan, fit, weights
-from rosenblatt.learners.margins.soft_margin import Limits, Solution
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
+from rosenblatt.margins.descent import Descent
+from rosenblatt.margins.soft_fit import SoftPlan, fit, weights
+from rosenblatt.margins.soft_margin import Limits, Solution
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats

@@ -12,8 +12,6 @@ import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import OrderError
-from rosenblatt.learners.margins.soft_fit import squared_hinge_minimum
-from rosenblatt.learners.margins.soft_margin import Limits
 from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
 from rosenblatt.learners.perceptron import Plan, Run, fit
 from rosenblatt.learners.visitor import Visitor
@@ -21,6 +19,8 @@ from rosenblatt.loops import lifted as loop
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.loops.targets import Log, Sides
+from rosenblatt.margins.soft_fit import squared_hinge_minimum
+from rosenblatt.margins.soft_margin import Limits
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Stretch

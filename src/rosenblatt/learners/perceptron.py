@@ -14,13 +14,13 @@ from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import OrderError, WeightError
 from rosenblatt.learners.order import Order, Visits
 from rosenblatt.learners.start import begin_at
-from rosenblatt.learners.stopping import Plateau, StopReason, Tolerance, Validation
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State, overflowed
+from rosenblatt.stopping import Plateau, StopReason, Tolerance, Validation
 from rosenblatt.trace.curve import Curve
 from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Detail, Recorder, Stretch

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rosenblatt.learners.margins.iterate import Iterate
-from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.loops.losses import Hinge, Logistic
+from rosenblatt.margins.iterate import Iterate
+from rosenblatt.margins.objective import Objective
 from rosenblatt.typing import Floats
 
 Reason: TypeAlias = Literal["tol", "plateau", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]

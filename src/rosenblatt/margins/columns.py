@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from rosenblatt.data.features import as_rows
-from rosenblatt.learners.margins.interior import interior
-from rosenblatt.learners.margins.iterate import Iterate
-from rosenblatt.learners.margins.matrix import Matrix
-from rosenblatt.learners.margins.objective import Objective
+from rosenblatt.margins.interior import interior
+from rosenblatt.margins.iterate import Iterate
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.objective import Objective
 from rosenblatt.typing import Floats, Ints
 
 FIRST = 100  # features to begin with

@@ -8,18 +8,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.data.batch import as_batch
-from rosenblatt.learners.margins import interior as interior_module
-from rosenblatt.learners.margins.columns import columns
-from rosenblatt.learners.margins.coordinate import coordinate
-from rosenblatt.learners.margins.interior import interior
-from rosenblatt.learners.margins.iterate import Iterate
-from rosenblatt.learners.margins.matrix import Matrix
-from rosenblatt.learners.margins.objective import Objective
-from rosenblatt.learners.margins.soft_fit import squared_hinge_minimum
-from rosenblatt.learners.margins.soft_margin import Limits, minimise
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
-from tests.learners.margins.test_objective import LOSS, make
+from rosenblatt.margins import interior as interior_module
+from rosenblatt.margins.columns import columns
+from rosenblatt.margins.coordinate import coordinate
+from rosenblatt.margins.interior import interior
+from rosenblatt.margins.iterate import Iterate
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.objective import Objective
+from rosenblatt.margins.soft_fit import squared_hinge_minimum
+from rosenblatt.margins.soft_margin import Limits, minimise
 from tests.margin_oracles import least_objective
+from tests.margins.test_objective import LOSS, make
 from tests.strategies import Problem, noisy, problems
 
 CYCLES = Problem(np.array([[0.0, 1.0, -3.0], [2.0, -2.0, 2.0]]), np.array([-1, 1]))

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.data.features import as_rows
-from rosenblatt.learners.margins import matrix
-from rosenblatt.learners.margins.matrix import Matrix
+from rosenblatt.margins import matrix
+from rosenblatt.margins.matrix import Matrix
 
 X = np.random.default_rng(0).standard_normal((40, 7)).astype(np.float32)
 X[np.abs(X) < 0.5] = 0

@@ -15,8 +15,8 @@ from typing import Protocol
 
 import numpy as np
 
-from rosenblatt.learners.margins.objective import losses, slopes
 from rosenblatt.loops.losses import Hinge, Logistic, Loss
+from rosenblatt.margins.objective import losses, slopes
 from rosenblatt.typing import Floats
 
 NEAREST = 0.995  # of the way to the nearest bound, the most a step goes

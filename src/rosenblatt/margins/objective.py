@@ -18,8 +18,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import xlogy
 
-from rosenblatt.learners.margins.matrix import Matrix
 from rosenblatt.loops.losses import Hinge, Loss, SquaredHinge
+from rosenblatt.margins.matrix import Matrix
 from rosenblatt.typing import Floats
 
 Bias: TypeAlias = Literal["free", "penalised"] | None

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.data.features import as_rows
-from rosenblatt.learners.margins.hulls import Hulls
-from rosenblatt.learners.margins.meeting import common_point, separating, why_not
+from rosenblatt.margins.hulls import Hulls
+from rosenblatt.margins.meeting import common_point, separating, why_not
 
 X = np.array([[0.0, 0.0], [2.0, 2.0], [0.0, 2.0], [2.0, 0.0], [9.0, 9.0]])
 y = np.array([-1.0, -1.0, 1.0, 1.0, 1.0])

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh, qr
 
 from rosenblatt.data.features import Features
-from rosenblatt.learners.margins.matrix import BLOCK, Matrix
+from rosenblatt.margins.matrix import BLOCK, Matrix
 from rosenblatt.typing import Floats, Ints
 
 NARROW = 1000

@@ -14,14 +14,14 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import LabelError, ParameterError, WeightError
-from rosenblatt.learners.margins.columns import columns
-from rosenblatt.learners.margins.coordinate import coordinate
-from rosenblatt.learners.margins.descent import Descent, padded, stochastic
-from rosenblatt.learners.margins.interior import interior
-from rosenblatt.learners.margins.matrix import Matrix
-from rosenblatt.learners.margins.objective import Bias, Objective
-from rosenblatt.learners.margins.soft_margin import Limits, Solution, Solver, minimise
 from rosenblatt.loops.losses import Loss, SquaredHinge
+from rosenblatt.margins.columns import columns
+from rosenblatt.margins.coordinate import coordinate
+from rosenblatt.margins.descent import Descent, padded, stochastic
+from rosenblatt.margins.interior import interior
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.objective import Bias, Objective
+from rosenblatt.margins.soft_margin import Limits, Solution, Solver, minimise
 from rosenblatt.typing import Floats
 
 SolverName: TypeAlias = Literal["auto", "interior", "coordinate", "sgd"]

@@ -14,10 +14,10 @@ from itertools import count
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
-from rosenblatt.learners.margins.iterate import Iterate
-from rosenblatt.learners.margins.objective import Objective, factor_symmetric
-from rosenblatt.learners.margins.pieces import Pieces, pieces_of
 from rosenblatt.loops.losses import Hinge
+from rosenblatt.margins.iterate import Iterate
+from rosenblatt.margins.objective import Objective, factor_symmetric
+from rosenblatt.margins.pieces import Pieces, pieces_of
 from rosenblatt.typing import Floats
 
 DAMPING = 1e-8

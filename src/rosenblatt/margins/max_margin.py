@@ -10,10 +10,10 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import LabelError, TrainingOverflowError
-from rosenblatt.learners.margins.hulls import Hulls
-from rosenblatt.learners.margins.meeting import separating, undecided, unfinished, why_not
-from rosenblatt.learners.margins.quadratic import Widest, normalised, polish, sharpened, widest
 from rosenblatt.loops.layout import CSR
+from rosenblatt.margins.hulls import Hulls
+from rosenblatt.margins.meeting import separating, undecided, unfinished, why_not
+from rosenblatt.margins.quadratic import Widest, normalised, polish, sharpened, widest
 from rosenblatt.typing import Floats, Ints
 
 MOST_NEW = 100

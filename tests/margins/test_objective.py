@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.data.batch import as_batch
-from rosenblatt.learners.margins.matrix import Matrix
-from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.objective import Objective
 from tests.margin_oracles import least_objective, objective
 from tests.strategies import problems
 

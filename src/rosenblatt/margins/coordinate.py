@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rosenblatt.learners.margins.iterate import Iterate
-from rosenblatt.learners.margins.objective import Objective
 from rosenblatt.loops.coordinate import Costs, ascend
 from rosenblatt.loops.losses import Logistic
+from rosenblatt.margins.iterate import Iterate
+from rosenblatt.margins.objective import Objective
 from rosenblatt.typing import Floats
 
 JUDGED = 0.1  # a pass is judged if this share of passes has been made since the last one that was

@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.learners.margins.iterate import Iterate
-from rosenblatt.learners.margins.objective import Objective, slopes
-from rosenblatt.learners.stopping import Tolerance
 from rosenblatt.loops.descent import Regularisation, Weights, descend
 from rosenblatt.loops.schedules import Constant, InverseScaling, Optimal, Schedule
+from rosenblatt.margins.iterate import Iterate
+from rosenblatt.margins.objective import Objective, slopes
+from rosenblatt.stopping import Tolerance
 from rosenblatt.typing import Floats
 
 Rate: TypeAlias = Literal["constant", "invscaling", "optimal", "adaptive"]

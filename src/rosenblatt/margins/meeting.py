@@ -7,12 +7,12 @@ from scipy.optimize import nnls
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
-from rosenblatt.learners.margins.hulls import Hulls
-from rosenblatt.learners.margins.interior import interior
-from rosenblatt.learners.margins.matrix import Matrix
-from rosenblatt.learners.margins.objective import Objective
-from rosenblatt.learners.margins.quadratic import normalised
 from rosenblatt.loops.losses import Hinge
+from rosenblatt.margins.hulls import Hulls
+from rosenblatt.margins.interior import interior
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.objective import Objective
+from rosenblatt.margins.quadratic import normalised
 from rosenblatt.typing import Floats, Ints
 
 MEETING = 1e-12
