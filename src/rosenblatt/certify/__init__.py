@@ -1,0 +1,1 @@
+"""Separable or not, with a proof that anyone can check."""

@@ -1,0 +1,32 @@
+"""The time that a search may take."""
+
+from __future__ import annotations
+
+import time
+
+
+class OutOfTime(Exception):  # noqa: N818 - an end, not an error: it becomes the verdict "undecided"
+    """The time allowed is over; says what was being done."""
+
+
+class Clock:
+    """The time allowed.
+
+    Parameters
+    ----------
+    seconds : float or None
+        None for no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.end = None if seconds is None else time.perf_counter() + seconds
+
+    @property
+    def left(self) -> float | None:
+        """The seconds left."""
+        return None if self.end is None else self.end - time.perf_counter()
+
+    def check(self, doing: str) -> None:
+        """Raise `OutOfTime` if time is over."""
+        if self.end is not None and time.perf_counter() >= self.end:
+            raise OutOfTime(doing)

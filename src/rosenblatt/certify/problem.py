@@ -1,0 +1,199 @@
+"""The question, exactly: whether some v has z_i·v > 0 for every row, where z_i = y_i (x_i, 1).
+
+Columns are divided by powers of two, which rounds nothing and keeps floats well within their range; all that is
+said here of vectors is said of them in these columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.features import Features
+from rosenblatt.data.reals import read_only
+from rosenblatt.loops.layout import CSR
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.rationals.dyadic import as_integers, exponents, nearest, shifted
+from rosenblatt.typing import Floats, Ints
+
+UNIT = 2.0**-53
+TINY = 2.0**-1022  # more than underflow can take from a product
+FARTHEST = 400  # powers of two up to which columns stay as they are and weights are scaled instead
+BLOCK = 2**20  # values turned into integers together
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A normal vector v, its largest entry between 1 and 2 in size.
+
+    Attributes
+    ----------
+    integers : list of int
+        v is these,
+    power : int
+        times this power of two.
+    high, low : ndarray
+        v rounded to floats, and what rounding left, rounded.
+    """
+
+    integers: list[int]
+    power: int
+    high: Floats
+    low: Floats
+
+    @classmethod
+    def of_floats(cls, values: Floats) -> Direction | None:
+        """Return the direction of floats; None if they are all zero or not finite."""
+        size = np.abs(values).max(initial=0.0)
+        if not 0.0 < size < np.inf:
+            return None
+        with np.errstate(under="ignore"):
+            values = np.ldexp(values, -int(exponents(size)))
+        values = np.where(np.abs(values) < TINY, 0.0, values)
+        (integers,), (power,) = as_integers(values[None, :], np.zeros(values.size, np.int64))
+        return cls(integers, int(power), values, np.zeros_like(values))
+
+    @classmethod
+    def of_integers(cls, integers: list[int]) -> Direction:
+        """Return the direction of integers of any size, not all zero."""
+        bits = max(value.bit_length() for value in integers) - 1
+        high = [nearest(value, 1 << bits) for value in integers]
+        low = [
+            nearest(value * den - num * (1 << bits), den << bits)
+            for value, (num, den) in zip(integers, map(float.as_integer_ratio, high), strict=True)
+        ]
+        return cls(integers, -bits, np.array(high), np.array(low))
+
+    def shortened(self, bits: int) -> Direction:
+        """Return the direction with entries cut after so many bits from the top of the largest."""
+        surplus = max(0, -self.power - bits)
+        return Direction.of_integers([value >> surplus for value in self.integers])
+
+
+class Problem:
+    """Rows of two sides, and whether a hyperplane may miss the origin.
+
+    Parameters
+    ----------
+    features : Features
+        Finite rows.
+    y : ndarray
+        Their sides, −1.0 and +1.0.
+    bias : bool
+        Whether z_i has a last coordinate, y_i.
+    """
+
+    def __init__(self, features: Features, y: Floats, *, bias: bool) -> None:
+        self.features, self.y, self.bias = features, y, bias
+        self.n, self.d = features.n_rows, features.n_features
+        self.width = self.d + bias
+        self.matrix = Matrix(features, bias=False)
+        self.sparse = self.matrix.sparse
+        self.scale = exponents(_largest(features))
+        self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
+
+    def scores(self, v: Direction) -> tuple[Floats, float]:
+        """Return f_i = <v, x_i> for every row, without a bias, and a bound on the error of each.
+
+        A sum of d products, in whatever order, is off by at most d u/(1 − d u) times the sum of their sizes, which
+        is at most Σ 2|v_j|; rounding v adds u times that, and underflow less than TINY for each product.
+        """
+        matrix, left = self.floats
+        with np.errstate(under="ignore"):
+            f = matrix.times(np.ldexp(v.high[: self.d], -left))
+        total = 2.0 * float(np.abs(v.high).sum())
+        return f, 1.001 * (self.d + 4) * (UNIT * total + TINY)
+
+    def table(self, rows: Any) -> Floats:
+        """Return x_i of some rows densely, rounded only where values are far below their column's largest."""
+        matrix, left = self.floats
+        X = matrix.X[rows]
+        with np.errstate(under="ignore"):
+            return np.ldexp(np.asarray(X.toarray() if self.sparse else X, np.float64), -left)
+
+    def center(self) -> Floats:
+        """Return about the mean of the rows, where they are moved from for floats to see small differences."""
+        if self.sparse or not self.bias:
+            return np.zeros(self.d)
+        matrix, left = self.floats
+        return np.ldexp(matrix.combine(np.full(self.n, 1.0 / self.n)), -left)
+
+    def signed(self, rows: Any, center: Floats) -> Any:
+        """Return z_i of some rows, as floats, moved from a center; sparse rows stay sparse, and where they are."""
+        from scipy.sparse import csr_array, diags_array, hstack
+
+        y = self.y[rows][:, None]
+        if not self.sparse:
+            X = self.table(rows) - center
+            return y * np.hstack([X, np.ones_like(y)]) if self.bias else y * X
+        matrix, left = self.floats
+        X = diags_array(y[:, 0]) @ matrix.X[rows] @ diags_array(np.ldexp(1.0, -left))
+        return hstack([X, csr_array(y)], format="csr") if self.bias else X
+
+    def exact_scores(self, rows: Ints, v: Direction) -> list[Fraction]:
+        """Return <v, x_i> for some rows, exactly."""
+        found: list[Fraction] = []
+        step = max(1, BLOCK // self.d)
+        for start in range(0, len(rows), step):
+            for columns, integers, power in self._integers(rows[start : start + step]):
+                entries = v.integers if columns is None else [v.integers[j] for j in columns]
+                found.append(shifted(sum(map(mul, integers, entries)), power + v.power))
+        return found
+
+    def integer_rows(self, rows: Ints) -> tuple[list[list[int]], list[int]]:
+        """Return z_i of some rows as integers, and the power of two of each row that they are to be times."""
+        X = self.matrix.X[rows]
+        dense = np.asarray(X.toarray() if self.sparse else X, np.float64)
+        scale, y = self.scale, self.y[rows][:, None]
+        if self.bias:
+            dense, scale = np.hstack([dense, np.ones_like(y)]), np.append(scale, 0)
+        integers, powers = as_integers(y * dense, scale)
+        return integers, powers.tolist()
+
+    def in_original_columns(self, v: Direction) -> list[Fraction]:
+        """Return a normal vector as it is in the columns as they were given."""
+        scale = self.scale.tolist()
+        return [shifted(value, v.power - power) for value, power in zip(v.integers, scale, strict=False)]
+
+    @cached_property
+    def floats(self) -> tuple[Matrix, Ints]:
+        """The rows as floats can multiply them, and the powers of two that are still to be divided by."""
+        if np.abs(self.scale).max(initial=0) <= FARTHEST:
+            return self.matrix, self.scale
+        X = self.features.rows
+        with np.errstate(under="ignore"):
+            if isinstance(X, CSR):
+                data = np.ldexp(X.data.astype(np.float64), -self.scale[X.indices])
+                rows: Any = X._replace(data=read_only(data))
+            else:
+                rows = read_only(np.ldexp(X.astype(np.float64), -self.scale))
+        return Matrix(replace(self.features, rows=rows), bias=False), np.zeros_like(self.scale)
+
+    def _integers(self, rows: Ints) -> Iterator[tuple[list[int] | None, list[int], int]]:
+        """Give for each row the columns it stores (None: all), its integers, and their power of two."""
+        X = self.matrix.X
+        if not self.sparse:
+            table, powers = as_integers(np.asarray(X[rows], np.float64), self.scale)
+            yield from ((None, row, power) for row, power in zip(table, powers.tolist(), strict=True))
+            return
+        for i in rows:
+            stored = slice(X.indptr[i], X.indptr[i + 1])
+            columns, values = X.indices[stored], np.asarray(X.data[stored], np.float64)
+            (row,), (power,) = as_integers(values[None, :], self.scale[columns])
+            yield columns.tolist(), row, int(power)
+
+
+def _largest(features: Features) -> Floats:
+    """Return the size of the largest value of each column."""
+    X = features.rows
+    if not isinstance(X, CSR):
+        return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)), np.float64)
+    sizes = np.zeros(features.n_features)
+    np.maximum.at(sizes, X.indices, np.abs(X.data))
+    return sizes

@@ -1,0 +1,112 @@
+"""Does a normal vector separate every row? Floats say where they can prove it, integers where they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.certify.problem import UNIT, Direction, Problem
+from rosenblatt.rationals.dyadic import exact
+from rosenblatt.typing import Floats, Ints
+
+FEW = 200  # rows in doubt that go to integers at once; more are looked at in twice the precision first
+
+
+def bias_of(problem: Problem, v: Direction) -> Fraction | None:
+    """Return a bias with which v separates every row strictly; None if there is none.
+
+    Without a bias in the problem it is 0. Where both classes occur and there is a bias, the hyperplane lies midway
+    between them, up to rounding.
+    """
+    f, error = problem.scores(v)
+    if not problem.bias:
+        signed = problem.y * f
+        if signed.min() > error:
+            return Fraction(0)
+        if signed.min() < -error:
+            return None
+        return Fraction(0) if least(problem, v, f, error) > 0 else None
+    low, high = float(f[problem.positive].min()), float(f[problem.negative].max())
+    if low + error < high - error:
+        return None
+    middle = low / 2.0 + high / 2.0
+    if high + error < middle < low - error:
+        return -exact(middle)
+    lowest, highest = ends(problem, v, f, error)
+    if lowest <= highest:
+        return None
+    near = exact(float((lowest + highest) / 2))
+    return -near if highest < near < lowest else -(lowest + highest) / 2
+
+
+def ends(problem: Problem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
+    """Return the lowest exact score of the positive class and the highest of the negative one."""
+    lowest = _extreme(problem, v, problem.positive, f, error, min)
+    return lowest, _extreme(problem, v, problem.negative, f, error, max)
+
+
+def least(problem: Problem, v: Direction, f: Floats, error: float) -> Fraction:
+    """Return the least exact y f over all rows, for a problem without a bias."""
+    sides = [(problem.positive, 1, min), (problem.negative, -1, max)]
+    return min(sign * _extreme(problem, v, rows, f, error, pick) for rows, sign, pick in sides if len(rows))
+
+
+def _extreme(
+    problem: Problem, v: Direction, rows: Ints, f: Floats, error: float, pick: Callable[..., Fraction]
+) -> Fraction:
+    """Return the exact extreme of some rows' scores, looking only at those that rounding may have hidden."""
+    sign = 1.0 if pick is min else -1.0
+    rows = _within(rows, sign * f[rows], 2.0 * error)
+    if len(rows) > FEW and not problem.sparse:
+        finer, error = twofold(problem, rows, v)
+        rows = _within(rows, sign * finer, 2.0 * (error + 2.0 * UNIT * float(np.abs(finer).min())))
+    return pick(problem.exact_scores(rows, v))
+
+
+def _within(rows: Ints, f: Floats, reach: float) -> Ints:
+    """Return the rows whose score is within reach of the lowest."""
+    kept: Ints = rows[f <= f.min() + reach]
+    return kept
+
+
+def twofold(problem: Problem, rows: Ints, v: Direction) -> tuple[Floats, float]:
+    """Return scores of some rows, summed in twice the precision, and a bound on the error of each.
+
+    Each product and each sum is kept with what rounding took from it; those parts are summed in floats. Their sum
+    is off by d times u of their size, which is d times u of the products' size; the score is rounded once more, by
+    u of itself, for which callers allow.
+    """
+    X = problem.table(rows)
+    total, rest = np.zeros(len(rows)), np.zeros(len(rows))
+    for j in range(problem.d):
+        x, high = np.ascontiguousarray(X[:, j]), float(v.high[j])
+        product, lost = _product(x, high)
+        total, carried = _sum(total, product)
+        rest += carried + (lost + x * float(v.low[j]))
+    size = 2.0 * float(np.abs(v.high).sum())
+    d = problem.d + 4
+    return total + rest, 4.0 * d * d * UNIT * UNIT * size + d * 2.0**-960
+
+
+def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return a sum rounded, and what rounding took (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _product(a: Floats, b: float) -> tuple[Floats, Floats]:
+    """Return a product rounded, and what rounding took (Dekker); factors are below 2, and above 2⁻⁴⁸⁰ or lost."""
+    product = a * b
+    a_high, a_low = _halves(a)
+    b_high, b_low = _halves(np.float64(b))
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def _halves(a: Any) -> tuple[Any, Any]:
+    spread = a * 134217729.0
+    high = spread - (spread - a)
+    return high, a - high

@@ -1,0 +1,158 @@
+"""The simplex method in rationals: the last word wherever floats cannot tell.
+
+It minimises ‖Σ λ_i z_i‖₁ over λ ≥ 0, Σ λ_i = 1. If the minimum is 0 these λ prove that nothing separates the rows;
+if it is t > 0 the multipliers v of the equations have z_i·v ≥ t for every row.
+
+A basis is some of the rows, and one coordinate fewer in which their weighted sum is 0. What the sum is in the
+other coordinates, the rest, is what is minimised; a coordinate that has come to 0 stays there. All of this is
+exact: floats only choose which row enters next, where any row with z_i·v < t is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from flint import fmpq
+
+from rosenblatt.rationals.dyadic import nearest
+from rosenblatt.rationals.linear import independent, solve
+
+UNIT = 2.0**-53
+PATIENCE = 20  # pivots that change nothing, after which the lowest row enters, which cannot go on for ever
+
+
+class Multipliers(NamedTuple):
+    """The multipliers of a basis, as integers over one denominator: z_i·v = t for the rows of the basis."""
+
+    v: list[int]
+    t: int
+    denominator: int
+
+
+class Simplex:
+    """A basis that may be improved.
+
+    Parameters
+    ----------
+    rows : list of lists of int
+        z_i.
+    hint : sequence of int
+        Rows that may make up the basis. Any will do.
+    """
+
+    def __init__(self, rows: list[list[int]], hint: Sequence[int] = (0,)) -> None:
+        self.rows: list[list[int]] = []
+        self.width = len(rows[0])
+        self.floats, self.units = np.empty((0, self.width)), np.empty(0)
+        self.extend(rows)
+        self.basis, self.solved, self.weights = _feasible(rows, list(hint))
+        held = set(self.solved)
+        self.rest = [j for j in range(self.width) if j not in held]
+        self.signs = [-1 if self._sum(j) < 0 else 1 for j in self.rest]
+        self.idle = 0
+
+    def extend(self, rows: list[list[int]]) -> None:
+        """Take more rows into account."""
+        sizes = [1 << max(map(int.bit_length, row)) for row in rows]
+        floats = [[nearest(value, size) for value in row] for row, size in zip(rows, sizes, strict=True)]
+        self.rows += rows
+        self.floats = np.vstack([self.floats, floats])
+        self.units = np.append(self.units, [nearest(1, size) for size in sizes])
+
+    @property
+    def meets(self) -> bool:
+        """Whether the weighted sum is 0 in every coordinate: nothing separates the rows."""
+        return all(self._sum(j) == 0 for j in self.rest)
+
+    def combination(self) -> dict[int, Any]:
+        """Return the rows of the basis that have weight, with their weights."""
+        return {i: weight for i, weight in zip(self.basis, self.weights, strict=True) if weight}
+
+    def multipliers(self) -> Multipliers:
+        """Return the multipliers of the basis."""
+        target = [
+            -sum(sign * self.rows[i][j] for sign, j in zip(self.signs, self.rest, strict=True)) for i in self.basis
+        ]
+        found = solve(self._matrix(), target)
+        assert found is not None, "a basis is regular"
+        (*some, t), denominator = found
+        v = [0] * self.width
+        for j, value in zip(self.solved, some, strict=True):
+            v[j] = value
+        for j, sign in zip(self.rest, self.signs, strict=True):
+            v[j] = sign * denominator
+        return Multipliers(v, -t, denominator)
+
+    def entering(self, at: Multipliers) -> int | None:
+        """Return a row with z_i·v < t, None if there is none: the one that seems farthest, or the lowest."""
+        size = max(map(abs, (*at.v, at.t, 1)))
+        v = np.array([nearest(value, size) for value in at.v])
+        slack = self.floats @ v - nearest(at.t, size) * self.units
+        doubt = 2.0 * (self.width + 4) * UNIT * (np.abs(v).sum() + 1.0)  # the rounding of numbers of size ≤ 1
+        if self.idle < PATIENCE:
+            order: Iterator[int] = iter(np.argsort(slack, kind="stable").tolist())
+            candidates = (i for i in order if slack[i] <= doubt)
+        else:
+            candidates = (i for i in range(len(self.rows)) if slack[i] <= doubt)
+        for i in candidates:
+            if sum(map(int.__mul__, self.rows[i], at.v)) < at.t:
+                return i
+        return None
+
+    def enter(self, row: int) -> None:
+        """Let a row into the basis; what comes to 0 first leaves it."""
+        z = self.rows[row]
+        change = self._change(z)
+        ratios = [
+            (weight / rate, 1, self.basis[k], k)
+            for k, (weight, rate) in enumerate(zip(self.weights, change, strict=True))
+            if rate > 0
+        ]
+        for k, (j, sign) in enumerate(zip(self.rest, self.signs, strict=True)):
+            rate = sign * (z[j] - _dot(change, [self.rows[i][j] for i in self.basis]))
+            if rate < 0:
+                ratios.append((sign * self._sum(j) / -rate, 0, j, k))
+        step, is_row, _, k = min(ratios)
+        self.idle = 0 if step else self.idle + 1
+        self.weights = [weight - step * rate for weight, rate in zip(self.weights, change, strict=True)]
+        if is_row:
+            self.basis[k], self.weights[k] = row, step
+        else:
+            self.solved.append(self.rest.pop(k))
+            del self.signs[k]
+            self.basis.append(row)
+            self.weights.append(step)
+
+    def _matrix(self) -> list[list[int]]:
+        return [[*(self.rows[i][j] for j in self.solved), 1] for i in self.basis]
+
+    def _change(self, z: list[int]) -> list[Any]:
+        """Return the weights of the basis whose sum is a row, where the basis solves, and 1."""
+        transposed = [list(column) for column in zip(*self._matrix(), strict=True)]
+        found = solve(transposed, [*(z[j] for j in self.solved), 1])
+        assert found is not None, "a basis is regular"
+        return [fmpq(value, found[1]) for value in found[0]]
+
+    def _sum(self, j: int) -> Any:
+        """Return Σ λ_i z_ij."""
+        return _dot(self.weights, [self.rows[i][j] for i in self.basis])
+
+
+def _dot(weights: list[Any], values: list[int]) -> Any:
+    return sum((weight * value for weight, value in zip(weights, values, strict=True)), fmpq(0))
+
+
+def _feasible(rows: list[list[int]], hint: list[int]) -> tuple[list[int], list[int], list[Any]]:
+    """Return a basis of some of the rows hinted at, its coordinates, and its weights, all of them ≥ 0."""
+    while True:
+        kept, columns = independent([[1, *rows[i]] for i in hint])
+        basis, solved = [hint[k] for k in kept], [column - 1 for column in columns[1:]]
+        equations = [*([rows[i][j] for i in basis] for j in solved), [1] * len(basis)]
+        found = solve(equations, [0] * len(solved) + [1])
+        assert found is not None, "independent modulo a prime is independent"
+        weights, denominator = found
+        if min(weights) >= 0:
+            return basis, solved, [fmpq(weight, denominator) for weight in weights]
+        hint = [i for i, weight in zip(basis, weights, strict=True) if weight > 0]
