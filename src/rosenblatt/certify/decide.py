@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.problem import Direction, Problem
-from rosenblatt.certify.program import Program
 from rosenblatt.certify.proposals import guesses
+from rosenblatt.certify.search import Search
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Simplex
 from rosenblatt.certify.twins import twins
@@ -22,8 +22,6 @@ from rosenblatt.typing import Ints
 
 # These choose what is tried next, and decide nothing.
 SMALL = 1000  # values of z up to which the exact method is at its end before floats have begun
-WHOLE = 200_000  # values of z up to which the linear program is given all rows at once
-TOUCHING = 1e-8  # a least z_i·v that may well be none
 LENGTHS = (53, 106, 212, 424)  # bits that a vector found exactly is cut to, if that is enough
 
 
@@ -65,31 +63,15 @@ def decide(problem: Problem, clock: Clock) -> Answer:
     pair = twins(problem)
     if pair is not None:
         return Meeting(np.array(pair), [Fraction(1), Fraction(1)])
-    return by_program(problem, clock, last)
-
-
-def by_program(problem: Problem, clock: Clock, v: Direction | None) -> Answer:
-    """Decide by the linear program, given rows that the vectors it proposes do not separate, and then exactly."""
-    program = Program(problem.width)
-    batch = problem.n if problem.n * problem.width <= WHOLE else 2 * (problem.width + 1)
-    inside = np.zeros(problem.n, np.bool_)
-    rows = np.empty(0, np.int64)
-    center = problem.center()
-    while True:
-        new = _nearest(problem, v, inside, batch)
-        program.add(problem.signed(new, center))
-        inside[new] = True
-        rows = np.append(rows, new)
-        clock.check("solving the linear program")
-        found = program.solve(clock.left)
-        clock.check("solving the linear program")
-        if found is None:
-            return by_simplex(problem, clock, rows)
-        v = Direction.of_floats(found.v[: problem.d]) or v
-        if found.t > 0.0 and v is not None and (plane := _plane(problem, v)) is not None:
-            return plane
-        if found.t <= TOUCHING or inside.all() or v is None:
-            return by_simplex(problem, clock, rows, found.held.tolist())
+    search = Search(problem, clock, last)
+    held = np.empty(0, np.int64)
+    for found in search.run():
+        held = found.rows
+        answer = _plane(problem, found.v) if found.v is not None else _meeting(problem, held)
+        if answer is not None:
+            return answer
+    rows = np.flatnonzero(search.inside)
+    return by_simplex(problem, clock, rows, np.searchsorted(rows, held).tolist())
 
 
 def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Answer:
@@ -113,14 +95,27 @@ def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] =
         simplex.extend(integers)
         inside[new] = True
         rows, powers = np.append(rows, new), powers + more
-    held = simplex.combination()
-    weights = [shifted(1, -powers[i]) * Fraction(int(weight.p), int(weight.q)) for i, weight in held.items()]
-    return Meeting(rows[list(held)], weights)
+    return _combination(simplex, rows, powers)
 
 
 def _plane(problem: Problem, v: Direction) -> Plane | None:
     b = bias_of(problem, v)
     return None if b is None else Plane(v, b)
+
+
+def _meeting(problem: Problem, rows: Ints) -> Meeting | None:
+    """Return weights with which some rows prove that nothing separates them, if there are any."""
+    if not len(rows):
+        return None
+    integers, powers = problem.integer_rows(rows)
+    simplex = Simplex(integers, range(len(rows)))
+    return _combination(simplex, rows, powers) if simplex.meets else None
+
+
+def _combination(simplex: Simplex, rows: Ints, powers: list[int]) -> Meeting:
+    held = simplex.combination()
+    weights = [shifted(1, -powers[i]) * Fraction(int(weight.p), int(weight.q)) for i, weight in held.items()]
+    return Meeting(rows[list(held)], weights)
 
 
 def _short(problem: Problem, v: Direction) -> Plane | None:

@@ -9,6 +9,7 @@ import numpy as np
 from rosenblatt.typing import Floats, Ints
 
 FEASIBLE = 1e-10  # the least tolerance that HiGHS takes; it decides nothing here
+ENOUGH = 5  # simplex steps for each row and column, after which HiGHS is taken to be going round in circles
 
 
 class Proposal(NamedTuple):
@@ -22,11 +23,14 @@ class Proposal(NamedTuple):
         The least z_i·v.
     held : ndarray of int
         The rows that hold it there, by their position in the program.
+    duals : ndarray
+        The weight of every row in the combination that proves it: Σ λ_i z_i is about 0 where t is.
     """
 
     v: Floats
     t: float
     held: Ints
+    duals: Floats
 
 
 class Program:
@@ -36,9 +40,13 @@ class Program:
     ----------
     width : int
         The length of v.
+    norm : ndarray
+        A vector whose product with v may be prescribed.
+    bias : bool
+        Whether the last entry of v is free.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, norm: Floats, *, bias: bool) -> None:
         import highspy
 
         self.highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -57,13 +65,17 @@ class Program:
         self.width = width
         none = np.empty(0, np.int32)
         lower, upper = np.full(width + 1, -1.0), np.full(width + 1, 1.0)
-        lower[-1], upper[-1] = -self.infinity, self.infinity
+        free = 2 if bias else 1
+        lower[-free:], upper[-free:] = -self.infinity, self.infinity
+        self.bounded = np.arange(width + 1 - free, dtype=np.int32)
         cost = np.zeros(width + 1)
         cost[-1] = -1.0
         self.highs.addCols(width + 1, cost, lower, upper, 0, none, none, np.empty(0))
+        entries = np.arange(width, dtype=np.int32)
+        self.highs.addRow(-self.infinity, self.infinity, width, entries, norm)
 
     def add(self, rows: Any) -> None:
-        """Add rows z_i, dense or sparse."""
+        """Add rows z_i, dense or sparse, whose least value is yet to be said."""
         from scipy.sparse import csr_array, hstack
 
         n = rows.shape[0]
@@ -74,12 +86,31 @@ class Program:
 
     def solve(self, seconds: float | None = None) -> Proposal | None:
         """Solve; None if HiGHS gives up or time is over."""
+        steps = ENOUGH * (self.highs.getNumRow() + self.highs.getNumCol())
+        self.highs.setOptionValue("simplex_iteration_limit", steps)
         if seconds is not None:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 0.0))
         self.highs.run()
         if self.highs.getModelStatus() != self.solved:
+            self.highs.clearSolver()  # so that the next time does not begin where this one came to nothing
             return None
         x = np.array(self.highs.getSolution().col_value)
         status = self.highs.getBasis().row_status
-        held = np.flatnonzero([each != self.basic for each in status])
-        return Proposal(x[:-1], float(x[-1]), held)
+        held = np.flatnonzero([each != self.basic for each in status[1:]])
+        return Proposal(x[:-1], float(x[-1]), held, np.array(self.highs.getSolution().row_dual)[1:])
+
+    def prescribe(self, value: float | None) -> None:
+        """Prescribe the product of v with the norm, or let it be what it will."""
+        bounds = (-self.infinity, self.infinity) if value is None else (value, value)
+        self.highs.changeRowBounds(0, *bounds)
+
+    def move(self, least: Floats, lower: Floats, upper: Floats) -> None:
+        """Say anew what z_i·v − t must be at least, and what bounds the entries of v have."""
+        n, infinite = len(least), np.full(len(least), self.infinity)
+        self.highs.changeRowsBounds(n, np.arange(1, n + 1, dtype=np.int32), least, infinite)
+        self.highs.changeColsBounds(len(self.bounded), self.bounded, lower, upper)
+
+    def weigh(self, rows: Ints, share: float) -> None:
+        """Let z_i·v of some rows be at least `share` of t."""
+        for row in rows:
+            self.highs.changeCoeff(int(row) + 1, self.width, -share)

@@ -61,8 +61,9 @@ def _extreme(
     sign = 1.0 if pick is min else -1.0
     rows = _within(rows, sign * f[rows], 2.0 * error)
     if len(rows) > FEW and not problem.sparse:
-        finer, error = twofold(problem, rows, v)
-        rows = _within(rows, sign * finer, 2.0 * (error + 2.0 * UNIT * float(np.abs(finer).min())))
+        nearest = sign * float((sign * f[rows]).min())
+        finer, error = twofold(problem, rows, v, nearest)
+        rows = _within(rows, sign * finer, 2.0 * error + 4.0 * UNIT * float(np.abs(finer).max()))
     return pick(problem.exact_scores(rows, v))
 
 
@@ -72,21 +73,29 @@ def _within(rows: Ints, f: Floats, reach: float) -> Ints:
     return kept
 
 
-def twofold(problem: Problem, rows: Ints, v: Direction) -> tuple[Floats, float]:
-    """Return scores of some rows, summed in twice the precision, and a bound on the error of each.
+def differences(problem: Problem, rows: Ints, v: Direction, offset: float) -> Floats:
+    """Return scores of some rows less an offset, to nearly all their digits."""
+    if not problem.sparse:
+        return twofold(problem, rows, v, offset)[0]
+    away = exact(offset)
+    return np.array([float(score - away) for score in problem.exact_scores(rows, v)])
+
+
+def twofold(problem: Problem, rows: Ints, v: Direction, offset: float) -> tuple[Floats, float]:
+    """Return scores of some rows less an offset, summed in twice the precision, and a bound on the error of each.
 
     Each product and each sum is kept with what rounding took from it; those parts are summed in floats. Their sum
     is off by d times u of their size, which is d times u of the products' size; the score is rounded once more, by
     u of itself, for which callers allow.
     """
     X = problem.table(rows)
-    total, rest = np.zeros(len(rows)), np.zeros(len(rows))
+    total, rest = np.full(len(rows), -offset), np.zeros(len(rows))
     for j in range(problem.d):
         x, high = np.ascontiguousarray(X[:, j]), float(v.high[j])
         product, lost = _product(x, high)
         total, carried = _sum(total, product)
         rest += carried + (lost + x * float(v.low[j]))
-    size = 2.0 * float(np.abs(v.high).sum())
+    size = 2.0 * float(np.abs(v.high).sum()) + abs(offset)
     d = problem.d + 4
     return total + rest, 4.0 * d * d * UNIT * UNIT * size + d * 2.0**-960
 

@@ -1,0 +1,242 @@
+"""The search in floats, at ever finer scales, for a vector that separates or for rows that prove there is none.
+
+A linear program in floats sees differences down to about 10⁻¹⁰. Three things carry it further. It is asked for a
+correction of the vector found so far, its rows told exactly how far off they are, and so gains ten digits each
+time. Rows that nearly contradict each other (Σ λ_i z_i = r, r small but not zero) say that r·v must be positive:
+r is added as a row, at its own scale, and the rows behind it need only be kept from becoming negative. And rows are
+added only where the vector fails. What comes of it is checked exactly; no tolerance here decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import floor, log2
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.certify.clock import Clock
+from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.program import Program, Proposal
+from rosenblatt.certify.sides import differences
+from rosenblatt.rationals.dyadic import exact, nearest, shifted
+from rosenblatt.typing import Floats, Ints
+
+WHOLE = 200_000  # values of z up to which the program is given all rows at once
+TOUCHING = 1e-8  # a least z_i·v, of a vector of size 1, that floats may have made up
+WEIGHTY = 1e-7  # a share in a combination that floats did not make up
+REACH = 2.0**10  # how far the program may go from where it is, at its scale
+NEAR = 2.0**-20  # scores that are summed in twice the precision
+BITS = 400  # binary places that the vector is kept to
+FINEST = 250
+FINE = 20  # a scale, in powers of two, at which floats have seen all that they can at the coarser ones
+FINER = 30  # powers of two to go on by where nothing is wrong that floats can see
+LONGEST = 2.0**12  # the largest entry that a vector of norm 1 may have
+FACES = 8
+ROUNDS = 40
+
+
+class Finding(NamedTuple):
+    """A vector that may separate, or rows that may prove that none does."""
+
+    v: Direction | None
+    rows: Ints
+
+
+class Search:
+    """A vector u, the rows it is sought on, and the scale it is sought at.
+
+    Parameters
+    ----------
+    problem : Problem
+        Both classes occur if there is a bias.
+    clock : Clock
+        When to end.
+    v : Direction or None
+        Where to look for the first rows.
+    """
+
+    def __init__(self, problem: Problem, clock: Clock, v: Direction | None) -> None:
+        self.problem, self.clock = problem, clock
+        self.batch = problem.n if problem.n * problem.width <= WHOLE else 2 * (problem.width + 1)
+        self.center = problem.center()
+        self.program = Program(problem.width, self.norm(), bias=problem.bias)
+        self.normalised = False
+        self.entries = [0] * problem.d  # of u, times 2**BITS
+        self.zoom = 0  # the program's vector is 2**zoom (u − the u before)
+        self.places = np.empty(0, np.int64)  # the row that each row of the program is, or −1 − k if it is implied
+        self.implied: list[list[Fraction]] = []
+        self.inside = np.zeros(problem.n, np.bool_)
+        self.r = np.zeros(problem.n) if v is None else self.residuals(v)
+        self.add_rows()
+        self.r = np.zeros(problem.n)
+
+    def run(self) -> Iterator[Finding]:
+        """Give what is worth checking, until nothing more is to be expected."""
+        for _ in range(ROUNDS):
+            found = self.solve()
+            if found is None or found.t <= TOUCHING:
+                break
+            self.take(found.v)
+            yield Finding(self.direction(), self.held(found))
+            self.look()
+            self.begin_anew()
+        if found is not None:
+            yield Finding(None, self.held(found))
+        yield from self.magnified()
+
+    def magnified(self) -> Iterator[Finding]:
+        """Go on at finer scales, with vectors of norm 1: there floats cannot answer 0."""
+        self.normalised = True
+        self.begin_anew()
+        faces = 0
+        for _ in range(ROUNDS):
+            found = self.solve() or self.solve()  # the second time without the basis that the first began with
+            if found is not None and found.t <= 0.0 and self.zoom >= FINE and faces < FACES:
+                found = self.reduced(found)
+                faces += 1
+            if found is None:
+                return
+            self.take(found.v)
+            if not any(self.entries):
+                return
+            yield Finding(self.direction(), self.held(found))
+            worst = self.look()
+            self.zoom = self.zoom + FINER if worst >= 0.0 else max(0, floor(-log2(-worst)))
+            if self.zoom > FINEST:
+                return
+
+    def begin_anew(self) -> None:
+        """Forget the vector, for the program to find one from nothing."""
+        self.entries = [0] * self.problem.d
+        self.zoom = 0
+        self.r = np.zeros(self.problem.n)
+
+    def direction(self) -> Direction:
+        """Return the vector, to as many digits as it is known."""
+        return Direction.of_integers(self.entries).shortened(53 + self.zoom)
+
+    def look(self) -> float:
+        """See how far off rows are, add the farthest to the program, and return how far that is."""
+        v = Direction.of_integers(self.entries)
+        self.r = np.asarray(np.ldexp(self.residuals(v), -v.power - BITS))
+        self.add_rows()
+        return float(self.r.min())
+
+    def norm(self) -> Floats:
+        """Return a vector that has a positive product with all that separate: the difference of the class means."""
+        problem = self.problem
+        shares = np.empty(problem.n)
+        for side in (problem.positive, problem.negative):
+            shares[side] = problem.y[side] / max(len(side), 1)
+        matrix, left = problem.floats
+        means = np.ldexp(matrix.combine(shares), -left)
+        return np.append(means, 0.0) if problem.bias else means
+
+    def held(self, found: Proposal) -> Ints:
+        """Return the rows that hold a solution where it is."""
+        places = self.places[found.held]
+        return np.asarray(places[places >= 0])
+
+    def residuals(self, v: Direction) -> Floats:
+        """Return how far each row is on its right side of v with its best bias, precisely where that is little."""
+        problem = self.problem
+        f, _ = problem.scores(v)
+        middle = self.middle(f)
+        f -= middle
+        near = np.flatnonzero(np.abs(f) <= NEAR)
+        if len(near):
+            f[near] = differences(problem, near, v, middle)
+            f -= self.middle(f)
+        return problem.y * f
+
+    def middle(self, f: Floats) -> float:
+        """Return the score midway between the classes."""
+        if not self.problem.bias:
+            return 0.0
+        return float(f[self.problem.positive].min() / 2.0 + f[self.problem.negative].max() / 2.0)
+
+    def add_rows(self) -> None:
+        """Give the program the rows that are farthest on their wrong side, or nearest to it."""
+        left = np.flatnonzero(~self.inside)
+        if len(left) > self.batch:
+            left = np.sort(left[np.argpartition(self.r[left], self.batch)[: self.batch]])
+        if not len(left):
+            return
+        self.program.add(self.problem.signed(left, self.center))
+        self.places = np.append(self.places, left)
+        self.inside[left] = True
+
+    def solve(self) -> Proposal | None:
+        """Solve the program, moved to where u is and brought to its scale."""
+        self.clock.check("solving the linear program")
+        least = -np.ldexp(self.sought(), self.zoom)
+        longest = LONGEST if self.normalised else 1.0
+        u = self.vector()
+        lower, upper = (np.ldexp(side * longest - u, self.zoom) for side in (-1.0, 1.0))
+        if self.zoom:
+            lower, upper = np.maximum(lower, -REACH), np.minimum(upper, REACH)
+            least[least < -4.0 * REACH * self.problem.width] = -np.inf  # out of reach
+        self.program.move(least, lower, upper)
+        self.program.prescribe(None if not self.normalised else 0.0 if any(self.entries) else 1.0)
+        found = self.program.solve(self.clock.left)
+        self.clock.check("solving the linear program")
+        return found
+
+    def vector(self) -> Floats:
+        """Return u, rounded."""
+        return np.array([nearest(value, 1 << BITS) for value in self.entries])
+
+    def sought(self) -> Floats:
+        """Return how far on its right side each row of the program is."""
+        r = np.empty(len(self.places))
+        given = self.places >= 0
+        r[given] = self.r[self.places[given]]
+        u = self.vector()
+        for place in np.flatnonzero(~given):
+            r[place] = self.moved(self.implied[-1 - self.places[place]])[: self.problem.d] @ u
+        return r
+
+    def take(self, step: Floats) -> None:
+        """Add the program's vector, at its scale, to u."""
+        for j, value in enumerate(step[: self.problem.d].tolist()):
+            numerator, denominator = value.as_integer_ratio()
+            self.entries[j] += (numerator << (BITS - self.zoom)) // denominator
+
+    def reduced(self, found: Proposal) -> Proposal | None:
+        """Solve anew, not asking of rows that nearly contradict each other to be on their right side."""
+        face = np.flatnonzero(found.duals > WEIGHTY)
+        if not len(face) or not self.imply(face, found.duals):
+            return None
+        self.begin_anew()
+        self.program.weigh(face, 0.0)
+        again = self.solve()
+        self.program.weigh(face, 1.0)
+        return again
+
+    def imply(self, places: Ints, weights: Floats) -> bool:
+        """Add what rows imply together, Σ λ_i z_i, as a row of size 1; False if it is 0."""
+        total = [Fraction(0)] * self.problem.width
+        own = places[self.places[places] >= 0]
+        integers, powers = self.problem.integer_rows(self.places[own])
+        rows = [[shifted(value, power) for value in row] for row, power in zip(integers, powers, strict=True)]
+        rows += [self.implied[-1 - k] for k in self.places[places[self.places[places] < 0]]]
+        for row, weight in zip(rows, [*weights[own], *weights[places[self.places[places] < 0]]], strict=True):
+            factor = exact(weight)
+            total = [sum_ + factor * value for sum_, value in zip(total, row, strict=True)]
+        size = max(map(abs, total))
+        if not size:
+            return False
+        self.implied.append([value / size for value in total])
+        self.program.add(self.moved(self.implied[-1])[None, :])
+        self.places = np.append(self.places, -len(self.implied))
+        return True
+
+    def moved(self, row: list[Fraction]) -> Floats:
+        """Return an implied row as the program sees rows, moved from the center."""
+        if not self.problem.bias:
+            return np.array([float(value) for value in row])
+        *values, last = row
+        shift = [value - last * exact(c) for value, c in zip(values, self.center.tolist(), strict=True)]
+        return np.array([*map(float, shift), float(last)])
