@@ -15,9 +15,8 @@ from rosenblatt.certify.problem import Direction, Problem
 from rosenblatt.certify.proposals import guesses
 from rosenblatt.certify.search import Search
 from rosenblatt.certify.sides import bias_of
-from rosenblatt.certify.simplex import Simplex
+from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.certify.twins import twins
-from rosenblatt.rationals.dyadic import shifted
 from rosenblatt.typing import Ints
 
 # These choose what is tried next, and decide nothing.
@@ -31,14 +30,6 @@ class Plane:
 
     v: Direction
     b: Fraction
-
-
-@dataclass(frozen=True, eq=False)
-class Meeting:
-    """Rows with positive weights, Σ λ_i z_i = 0."""
-
-    rows: Ints
-    weights: list[Fraction]
 
 
 Answer: TypeAlias = Plane | Meeting
@@ -95,7 +86,7 @@ def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] =
         simplex.extend(integers)
         inside[new] = True
         rows, powers = np.append(rows, new), powers + more
-    return _combination(simplex, rows, powers)
+    return simplex.meeting(rows, powers)
 
 
 def _plane(problem: Problem, v: Direction) -> Plane | None:
@@ -109,13 +100,7 @@ def _meeting(problem: Problem, rows: Ints) -> Meeting | None:
         return None
     integers, powers = problem.integer_rows(rows)
     simplex = Simplex(integers, range(len(rows)))
-    return _combination(simplex, rows, powers) if simplex.meets else None
-
-
-def _combination(simplex: Simplex, rows: Ints, powers: list[int]) -> Meeting:
-    held = simplex.combination()
-    weights = [shifted(1, -powers[i]) * Fraction(int(weight.p), int(weight.q)) for i, weight in held.items()]
-    return Meeting(rows[list(held)], weights)
+    return simplex.meeting(rows, powers) if simplex.meets else None
 
 
 def _short(problem: Problem, v: Direction) -> Plane | None:

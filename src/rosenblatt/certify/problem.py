@@ -19,7 +19,7 @@ from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.rationals.dyadic import as_integers, exponents, nearest, shifted
+from rosenblatt.rationals.dyadic import WORD, as_integers, as_words, exponents, nearest, shifted
 from rosenblatt.typing import Floats, Ints
 
 UNIT = 2.0**-53
@@ -146,14 +146,41 @@ class Problem:
                 found.append(shifted(sum(map(mul, integers, entries)), power + v.power))
         return found
 
-    def integer_rows(self, rows: Ints) -> tuple[list[list[int]], list[int]]:
-        """Return z_i of some rows as integers, and the power of two of each row that they are to be times."""
+    def exact_signs(self, rows: Ints, v: list[int]) -> Ints:
+        """Return the signs of z_i·v for some rows, exactly; v has its bias last where there is one."""
+        if self.sparse:
+            direction = Direction.of_integers(v)
+            offset = shifted(v[-1], direction.power) if self.bias else 0
+            totals = [score + offset for score in self.exact_scores(rows, direction)]
+            return self.y[rows].astype(np.int64) * np.array(
+                [(total > 0) - (total < 0) for total in totals], np.int64
+            )
+        bits = sum(map(abs, v)).bit_length()
+        signs = np.empty(len(rows), np.int64)
+        step = max(1, BLOCK // self.width)
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            table, scale = self._signed(rows[part])
+            words = as_words(table, scale) if bits <= WORD else None
+            if words is not None and int(np.abs(words[0]).max()).bit_length() + bits <= WORD:
+                signs[part] = np.sign(words[0] @ np.array(v))
+            else:
+                totals = [sum(map(mul, row, v)) for row in as_integers(table, scale)[0]]
+                signs[part] = [(total > 0) - (total < 0) for total in totals]
+        return signs
+
+    def _signed(self, rows: Ints) -> tuple[Floats, Ints]:
+        """Return z_i of some rows as they are given, densely, and the powers of two of their columns."""
         X = self.matrix.X[rows]
         dense = np.asarray(X.toarray() if self.sparse else X, np.float64)
-        scale, y = self.scale, self.y[rows][:, None]
+        y = self.y[rows][:, None]
         if self.bias:
-            dense, scale = np.hstack([dense, np.ones_like(y)]), np.append(scale, 0)
-        integers, powers = as_integers(y * dense, scale)
+            return y * np.hstack([dense, np.ones_like(y)]), np.append(self.scale, 0)
+        return y * dense, self.scale
+
+    def integer_rows(self, rows: Ints) -> tuple[list[list[int]], list[int]]:
+        """Return z_i of some rows as integers, and the power of two of each row that they are to be times."""
+        integers, powers = as_integers(*self._signed(rows))
         return integers, powers.tolist()
 
     def in_original_columns(self, v: Direction) -> list[Fraction]:

@@ -3,8 +3,8 @@
 A linear program in floats sees differences down to about 10⁻¹⁰. Three things carry it further. It is asked for a
 correction of the vector found so far, its rows told exactly how far off they are, and so gains ten digits each
 time. Rows that nearly contradict each other (Σ λ_i z_i = r, r small but not zero) say that r·v must be positive:
-r is added as a row, at its own scale, and the rows behind it need only be kept from becoming negative. And rows are
-added only where the vector fails. What comes of it is checked exactly; no tolerance here decides anything.
+r is added as a row, at its own scale, and the rows behind it need only be kept from becoming negative. And rows
+are added only where the vector fails. What comes of it is checked exactly; no tolerance here decides anything.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Search:
         return float(self.r.min())
 
     def norm(self) -> Floats:
-        """Return a vector that has a positive product with all that separate: the difference of the class means."""
+        """Return the difference of the class means, which has a positive product with all that separate."""
         problem = self.problem
         shares = np.empty(problem.n)
         for side in (problem.positive, problem.negative):

@@ -42,6 +42,33 @@ def bias_of(problem: Problem, v: Direction) -> Fraction | None:
     return -near if highest < near < lowest else -(lowest + highest) / 2
 
 
+def products(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
+    """Return the signs of z_i·v for some rows, exactly, and about what it is where floats could tell.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    v : list of int
+        A vector, its bias last where there is one, in the problem's columns.
+    rows : ndarray of int
+        The rows asked about.
+
+    Returns
+    -------
+    ndarray, ndarray of int
+        Floats, about z_i·v up to a positive factor; and −1, 0 or 1.
+    """
+    direction = Direction.of_integers(v)
+    f, error = problem.scores(direction)
+    b = direction.high[-1] if problem.bias else 0.0
+    about = problem.y[rows] * (f[rows] + b)
+    signs = np.sign(about).astype(np.int64)
+    doubtful = np.flatnonzero(np.abs(about) <= 1.001 * error)
+    signs[doubtful] = problem.exact_signs(rows[doubtful], v)
+    return about, signs
+
+
 def ends(problem: Problem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
     """Return the lowest exact score of the positive class and the highest of the negative one."""
     lowest = _extreme(problem, v, problem.positive, f, error, min)

@@ -11,16 +11,27 @@ exact: floats only choose which row enters next, where any row with z_i·v < t i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpq
 
-from rosenblatt.rationals.dyadic import nearest
+from rosenblatt.rationals.dyadic import nearest, shifted
 from rosenblatt.rationals.linear import independent, solve
+from rosenblatt.typing import Ints
 
 UNIT = 2.0**-53
 PATIENCE = 20  # pivots that change nothing, after which the lowest row enters, which cannot go on for ever
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Rows with positive weights, Σ λ_i z_i = 0."""
+
+    rows: Ints
+    weights: list[Fraction]
 
 
 class Multipliers(NamedTuple):
@@ -66,9 +77,11 @@ class Simplex:
         """Whether the weighted sum is 0 in every coordinate: nothing separates the rows."""
         return all(self._sum(j) == 0 for j in self.rest)
 
-    def combination(self) -> dict[int, Any]:
-        """Return the rows of the basis that have weight, with their weights."""
-        return {i: weight for i, weight in zip(self.basis, self.weights, strict=True) if weight}
+    def meeting(self, names: Ints, powers: list[int]) -> Meeting:
+        """Return the rows that have weight, by their names; row i stood for itself divided by 2**powers[i]."""
+        held = [(i, weight) for i, weight in zip(self.basis, self.weights, strict=True) if weight]
+        weights = [shifted(1, -powers[i]) * Fraction(int(weight.p), int(weight.q)) for i, weight in held]
+        return Meeting(names[[i for i, _ in held]], weights)
 
     def multipliers(self) -> Multipliers:
         """Return the multipliers of the basis."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["as_integers", "common", "exact", "exponents", "nearest", "shifted"]
+__all__ = ["as_integers", "as_words", "common", "exact", "exponents", "nearest", "shifted"]
 
 MANTISSA = 53
-WORD = 62  # bits that a shifted mantissa may have and still be shifted in machine words
+WORD = 62  # bits that an integer may have to be one machine word
 NOWHERE = 1 << 20  # the exponent of zero: above that of any float
 
 
@@ -72,22 +72,38 @@ def as_integers(table: Floats, scale: Ints) -> tuple[list[list[int]], Ints]:
     >>> as_integers(np.array([[0.5, 3.0], [0.0, 4.0]]), np.array([0, 2]))
     ([[2, 3], [0, 1]], array([-2,  0]))
     """
-    fractions, powers = np.frexp(table)
-    whole = np.ldexp(fractions, MANTISSA).astype(np.int64)
-    powers = powers.astype(np.int64) - MANTISSA
-    odd = np.where(whole == 0, 1, whole & -whole)  # the lowest bit that is set
-    whole //= odd
-    powers += np.frexp(odd.astype(np.float64))[1] - 1 - scale
-    powers[whole == 0] = NOWHERE
-    lowest = powers.min(axis=1, initial=NOWHERE)
-    lowest[lowest == NOWHERE] = 0
-    shifts = np.where(whole == 0, 0, powers - lowest[:, None])
-    if shifts.max(initial=0) + MANTISSA <= WORD:
-        return (whole << shifts).tolist(), lowest
+    odd, shifts, lowest = _parts(table, scale)
+    if _fit(odd, shifts):
+        return (odd << shifts).tolist(), lowest
     return [
         [value << shift for value, shift in zip(*pair, strict=True)]
-        for pair in zip(whole.tolist(), shifts.tolist(), strict=True)
+        for pair in zip(odd.tolist(), shifts.tolist(), strict=True)
     ], lowest
+
+
+def as_words(table: Floats, scale: Ints) -> tuple[Ints, Ints] | None:
+    """Return the same as an array of machine words, None if they do not fit."""
+    odd, shifts, lowest = _parts(table, scale)
+    return (odd << shifts, lowest) if _fit(odd, shifts) else None
+
+
+def _parts(table: Floats, scale: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return odd integers, by how much each is to be shifted to the left, and the exponents of the rows."""
+    fractions, powers = np.frexp(table)
+    odd = np.ldexp(fractions, MANTISSA).astype(np.int64)
+    powers = powers.astype(np.int64) - MANTISSA
+    lowest_bit = np.where(odd == 0, 1, odd & -odd)
+    odd //= lowest_bit
+    powers += np.frexp(lowest_bit.astype(np.float64))[1] - 1 - scale
+    powers[odd == 0] = NOWHERE
+    lowest = powers.min(axis=1, initial=NOWHERE)
+    lowest[lowest == NOWHERE] = 0
+    return odd, np.where(odd == 0, 0, powers - lowest[:, None]), lowest
+
+
+def _fit(odd: Ints, shifts: Ints) -> bool:
+    bits = np.frexp(np.abs(odd).astype(np.float64))[1] + shifts
+    return bool(bits.max(initial=0) <= WORD)
 
 
 def common(fractions: Sequence[Fraction]) -> tuple[list[int], int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import lcm
 from typing import Any
 
 from flint import fmpz_mat, nmod_mat
 
-__all__ = ["Table", "independent", "solve"]
+__all__ = ["Table", "independent", "null_space", "product", "solve"]
 
 Table = Sequence[Sequence[int]]
 PRIME = 2**61 - 1
@@ -50,9 +51,57 @@ def independent(rows: Table) -> tuple[list[int], list[int]]:
     return kept, _pivots(nmod_mat(fmpz_mat([rows[i] for i in kept]), PRIME)) if kept else []
 
 
-def rank(rows: Table) -> int:
-    """Return the rank, exactly."""
-    return int(fmpz_mat(rows).rank())
+def null_space(rows: Table) -> list[list[int]]:
+    """Return independent integer vectors, orthogonal to every row, as many as there are.
+
+    Each has an entry of its own, where the others are 0.
+
+    Examples
+    --------
+    >>> null_space([[1, 0, 2, 0], [0, 2, 2, 0]])
+    [[-2, -1, 1, 0], [0, 0, 0, 1]]
+    """
+    width = len(rows[0])
+    kept, pivots = independent(rows)
+    free = [j for j in range(width) if j not in set(pivots)]
+    if not free:
+        return []
+    vectors = _completed([rows[i] for i in kept], pivots, free) if kept else fmpz_mat(_unit(width)).tolist()
+    if not (fmpz_mat(rows) * fmpz_mat(vectors).transpose()).is_zero():  # the prime divided what it should not
+        basis, nullity = fmpz_mat(rows).nullspace()
+        vectors = basis.transpose().tolist()[: int(nullity)]
+    return [[int(value) for value in vector] for vector in vectors]
+
+
+def product(A: Table, B: Table) -> list[list[int]]:
+    """Return the rows of A, each multiplied with each row of B.
+
+    Examples
+    --------
+    >>> product([[1, 2], [3, 4]], [[1, 1]])
+    [[3], [7]]
+    """
+    return [[int(value) for value in row] for row in (fmpz_mat(A) * fmpz_mat(B).transpose()).tolist()]
+
+
+def _completed(rows: Table, pivots: list[int], free: list[int]) -> list[list[int]]:
+    """Return for each free column the integer vector that has no other free column, orthogonal to the rows."""
+    square = fmpz_mat([[row[j] for j in pivots] for row in rows])
+    solutions: Any = square.solve(fmpz_mat([[-row[j] for j in free] for row in rows]))
+    vectors = []
+    for k, j in enumerate(free):
+        entries = [solutions[i, k] for i in range(len(pivots))]
+        denominator = lcm(*(int(entry.q) for entry in entries))
+        vector = [0] * len(rows[0])
+        for place, entry in zip(pivots, entries, strict=True):
+            vector[place] = int(entry.p) * (denominator // int(entry.q))
+        vector[j] = denominator
+        vectors.append(vector)
+    return vectors
+
+
+def _unit(width: int) -> list[list[int]]:
+    return [[int(i == j) for j in range(width)] for i in range(width)]
 
 
 def _pivots(matrix: Any) -> list[int]:
