@@ -1,0 +1,592 @@
+"""Check a proof that data is, or is not, linearly separable: ``python check.py PROOF DATA.csv``.
+
+This file trusts nobody and needs nothing but Python: copy it wherever a proof is to be checked. What a proof
+states, and why that suffices, is written down in docs/proofs.md. No tolerance decides anything: floats settle only
+rows about which a proved error bound leaves no doubt, integers settle the others.
+
+Exit codes: 0 the proof holds, 1 it is rejected (malformed, false, or of other data), 2 wrong usage or a file that
+cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import struct
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from hashlib import sha256
+from itertools import chain, tee
+from math import fsum, inf, isfinite, lcm
+from operator import mul
+from reprlib import repr as short
+from typing import Any, NamedTuple
+
+# Limits that keep time and memory in proportion to what was handed in; honest proofs stay far below them.
+LARGEST_FILE = 2**28  # bytes of a proof
+LARGEST_BITS = 2**20  # bits of a numerator, a denominator, or the common denominator of a list
+LARGEST_LIST = 2**31  # bits that a list's common denominator may add to its numbers together
+LARGEST_EXPONENT = 100_000
+LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # numbers in a matrix whose rank is found, and multiplications for it
+
+NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
+PRIMES = 2**61 - 1, 2**89 - 1
+Pair = tuple[int, int]  # (m, e) is the number m·2^e
+Kept = dict[int, tuple[list[float], int]]  # the rows a proof weighs, by number: (x, 1), or x without bias; and y
+
+
+class ProofError(ValueError):
+    """A proof that proves nothing: it is malformed, false, or speaks of other data."""
+
+    def __str__(self) -> str:
+        return f"Rejected: {self.args[0]}"
+
+
+class DataError(ValueError):
+    """Data that cannot be read."""
+
+
+# ---- numbers ----------------------------------------------------------------------------------------------------
+
+
+def parts(text: str) -> tuple[int, int, int]:
+    """Return numerator, exponent of two and denominator of a NUMBER."""
+    match = NUMBER.fullmatch(text)
+    if not match:
+        raise ProofError(f"{short(text)} is no number such as 0x1f, -0x3p-4 or 0x1/0x3")
+    top, power, bottom = int(match[1], 16), int(match[2] or 0), int(match[3] or "1", 16)
+    if abs(power) > LARGEST_EXPONENT or max(top.bit_length(), bottom.bit_length()) > LARGEST_BITS or not bottom:
+        raise ProofError(f"the number {short(text)} is too long, too large, too small or divided by zero")
+    return top, power, bottom
+
+
+def number(text: str) -> Fraction:
+    """Return the value of a NUMBER: hexadecimal, perhaps times a power of two or over a denominator.
+
+    >>> number("-0x3p-4"), number("0x1/0xa")
+    (Fraction(-3, 16), Fraction(1, 10))
+    """
+    top, power, bottom = parts(text)
+    return over((top, power), bottom)
+
+
+def text_of(value: Fraction | int) -> str:
+    """Write a number as proofs do; `number` reads it back.
+
+    >>> text_of(26), text_of(Fraction(-3, 16)), text_of(Fraction(1, 10))
+    ('0x1a', '-0x3p-4', '0x1/0xa')
+    """
+    top, bottom = value.as_integer_ratio()
+    power = bottom.bit_length() - 1
+    if bottom != 1 << power or power > LARGEST_EXPONENT:
+        return f"{top:#x}/{bottom:#x}"
+    return f"{top:#x}p-{power}" if power else f"{top:#x}"
+
+
+def over(pair: Pair, denominator: int) -> Fraction:
+    """Return m·2^e over a denominator."""
+    m, e = pair
+    return Fraction(m << max(e, 0), denominator << max(-e, 0))
+
+
+def total(pairs: Iterable[Pair]) -> Pair:
+    """Return Σ m·2^e."""
+    pairs = list(pairs)
+    low = min((e for _, e in pairs), default=0)
+    return sum(m << (e - low) for m, e in pairs), low
+
+
+class Vector(NamedTuple):
+    """Numbers m·2^e / denominator in some columns, and zeros in the others."""
+
+    columns: Sequence[int]
+    pairs: Sequence[Pair]
+    denominator: int = 1
+
+    def dot(self, values: Sequence[float]) -> Pair:
+        """Return the product with floats, which are integers times powers of two; times the denominator."""
+        met = ((pair, values[j].as_integer_ratio()) for j, pair in zip(self.columns, self.pairs, strict=True))
+        return total((m * p, e + 1 - q.bit_length()) for (m, e), (p, q) in met if m and p)
+
+
+def vector(columns: Sequence[int], texts: Sequence[str], where: str) -> Vector:
+    """Read NUMBERs and bring them over one denominator."""
+    numbers, common = [parts(text) for text in texts], 1
+    for bottom in {bottom for _, _, bottom in numbers}:
+        common = lcm(common, bottom)
+        if common.bit_length() > LARGEST_BITS or common.bit_length() * len(texts) > LARGEST_LIST:
+            raise ProofError(f"the common denominator of {where} is too large")
+    factor = {bottom: common // bottom for _, _, bottom in numbers}
+    return Vector(columns, [(top * factor[bottom], power) for top, power, bottom in numbers], common)
+
+
+class Side:
+    """Decides the sign of y f(x) − least, f(x) = <w, x> + b, given w, b and least as one vector."""
+
+    def __init__(self, exact: Vector, width: int) -> None:
+        # Signs do not change if all is divided by a power of two that leaves no number above 1.
+        top = max((m.bit_length() + e for m, e in exact.pairs if m), default=0)
+        self.exact, self.floats = exact, [0.0] * (width + 2)
+        for j, (m, e) in zip(exact.columns, exact.pairs, strict=True):
+            self.floats[j] = m / (1 << (top - e)) if m else 0.0  # Python rounds this to nearest
+
+    def sign(self, row: list[float], y: int) -> int:
+        """Return −1, 0 or 1, by floats if their error bound allows it.
+
+        With u = 2^-53, rounding a result to nearest moves it by at most u times itself, or 2^-1075 where it is
+        subnormal. So rounding the coefficients c_j costs at most Σ (u|c_j x_j| + 2^-1075 |x_j|), rounding the
+        products p_j at most Σ (u|p_j| + 2^-1075), and fsum, which rounds once, u|Σ p_j|. With S = Σ|p_j| and D
+        terms that is less than 3.1 u S + 2^-1075 (2D + Σ|x_j|) in all. Plain summation finds S, in which nothing
+        cancels, to a relative D u. So the bound below is ample for D < 2^40, its own rounding included.
+        """
+        values = [*row, 1.0, float(-y)]
+        products = list(map(mul, self.floats, values))
+        bound = 2.0**-50 * sum(map(abs, products)) + 2.0**-1074 * (sum(map(abs, values)) + 2 * len(values) + 8)
+        try:
+            f = fsum(products)
+        except OverflowError:  # partial sums beyond the largest float
+            bound = inf
+        if bound < inf and abs(f) > bound:
+            return y if f > 0 else -y
+        m, _ = self.exact.dot(values)
+        return y * ((m > 0) - (m < 0))
+
+
+def has_rank(vectors: Sequence[Vector], width: int, wanted: int) -> bool:
+    """Tell if the rank modulo a prime is at least `wanted`; the true rank is no less, as minors map to minors."""
+    work = len(vectors) * width
+    if work > LARGEST_MATRIX:
+        raise ProofError(f"{len(vectors)} vectors of length {width} are too many to find their rank")
+    for prime in PRIMES:
+        basis: list[tuple[int, list[int]]] = []
+        for columns, pairs, _ in vectors:  # a common denominator does not change the rank
+            row = [0] * width
+            for j, (m, e) in zip(columns, pairs, strict=True):
+                row[j] = m * pow(2, e, prime) % prime if m else 0
+            for pivot, other in basis:
+                if c := row[pivot]:
+                    work += width
+                    row = [(x - c * z) % prime for x, z in zip(row, other, strict=True)]
+            if work > MOST_WORK:
+                raise ProofError(f"the rank of {len(vectors)} vectors of length {width} takes too long to find")
+            if (pivot := next((j for j, x in enumerate(row) if x), -1)) >= 0:
+                inverse = pow(row[pivot], -1, prime)
+                basis.append((pivot, [x * inverse % prime for x in row]))
+        if len(basis) >= wanted:
+            return True
+    return False
+
+
+# ---- the proof file ---------------------------------------------------------------------------------------------
+
+HASH = re.compile("[0-9a-f]{64}")
+VECTOR = {"columns": [int], "values": [NUMBER]}  # or a list of numbers
+WEIGHTED = {"rows": [int], "weights": [NUMBER]}
+PLANE = {"w": VECTOR, "b": NUMBER}
+DATA = {"rows": int, "features": int, "positive": str, "negative": str, "sha256": HASH}
+PROOF = {"format": str, "version": int, "verdict": str, "bias": bool, "data": DATA}
+VERDICTS = {"separable": {"hyperplane": PLANE}, "inseparable": {"combination": WEIGHTED}}
+MARGIN = {"least": NUMBER, "squared": [NUMBER], **WEIGHTED}
+TIES = {"quasi": {"kind": str, **PLANE, "strict": int}, "overlap": {"kind": str, **WEIGHTED, "null": [VECTOR]}}
+
+
+def conform(value: Any, shape: Any, where: str) -> None:
+    """Raise ProofError unless a JSON value has a shape: a type, a pattern, [shape] or a closed dict of shapes."""
+    if shape is VECTOR and type(value) is list:
+        shape = [NUMBER]
+    kind = {list: list, dict: dict, re.Pattern: str}.get(type(shape), shape)
+    if type(value) is not kind:  # exactly: true is not 1 here
+        raise ProofError(f"{where} is {short(value)}, not of type {kind.__name__}")
+    if kind is dict:
+        for key in [*shape, *value]:
+            if key not in value or key not in shape:
+                raise ProofError(f"{where} has {'no' if key in shape else 'an unknown'} field {short(key)}")
+        for key in shape:
+            conform(value[key], shape[key], f"{where}.{key}")
+    elif kind is list:
+        for i, item in enumerate(value):
+            conform(item, shape[0], f"{where}[{i}]")
+    elif kind is int and value < 0:
+        raise ProofError(f"{where} is negative: {short(value)}")
+    elif shape is NUMBER:
+        try:
+            parts(value)
+        except ProofError as error:
+            raise ProofError(f"{where}: {error.args[0]}") from None
+    elif shape is HASH and not HASH.fullmatch(value):
+        raise ProofError(f"{where} is {short(value)}, not 64 hexadecimal digits")
+    elif kind is str and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+        raise ProofError(f"{where} holds half a character: {short(value)}")
+
+
+def read_proof(text: str) -> dict[str, Any]:
+    """Return a proof from its JSON, each field there and of the right kind; `check` judges what it states."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            raise ProofError("a field stands twice in one object")
+        return fields
+
+    def refuse(constant: str) -> None:
+        raise ProofError(f"{short(constant)} stands where there are only strings and integers")
+
+    try:
+        proof = json.loads(text, object_pairs_hook=once, parse_constant=refuse, parse_float=refuse)
+    except RecursionError:
+        raise ProofError("it is nested too deeply") from None
+    except ProofError:
+        raise
+    except ValueError as error:  # not JSON, or an integer of thousands of digits
+        raise ProofError(f"it is no JSON: {error}") from None
+    if type(proof) is not dict or proof.get("format") != "rosenblatt-proof":
+        raise ProofError('it has no "format": "rosenblatt-proof"')
+    if type(version := proof.get("version")) is not int or version != 1:
+        raise ProofError(f"it is of version {short(version)}, and this checker knows version 1")
+    verdict, data, ties = proof.get("verdict"), proof.get("data"), proof.get("ties")
+    if type(verdict) is not str or verdict not in VERDICTS:
+        raise ProofError(f"its verdict is {short(verdict)}, neither 'separable' nor 'inseparable'")
+    shape: dict[str, Any] = {**PROOF, **VERDICTS[verdict]}
+    if type(data) is dict and data.get("negative", "") is None:
+        shape["data"] = {**DATA, "negative": type(None)}
+    if verdict == "separable" and "margin" in proof:
+        shape["margin"] = MARGIN
+    if verdict == "inseparable" and "ties" in proof:
+        kind = ties.get("kind") if type(ties) is dict else None
+        if type(kind) is not str or kind not in TIES:
+            raise ProofError(f"proof.ties is of kind {short(kind)}, neither 'quasi' nor 'overlap'")
+        shape["ties"] = TIES[kind]
+    conform(proof, shape, "proof")
+    return proof
+
+
+# ---- the data ---------------------------------------------------------------------------------------------------
+
+
+def signer(positive: str, negative: str | None) -> Callable[[object], int]:
+    """Return the function that gives a label its sign: 1, −1, or 0 for a class that takes no part.
+
+    >>> sign = signer("1", "0")
+    >>> sign(1.0), sign(" 0 "), sign("spam")
+    (1, -1, 0)
+    """
+
+    def key(text: str) -> object:
+        try:
+            value = Decimal(text.strip())
+        except InvalidOperation:
+            return text.strip()
+        return value if value.is_finite() else text.strip()
+
+    plus, minus = key(positive), None if negative is None else key(negative)
+    if plus == minus:
+        raise ProofError(f"both classes have the label {short(positive)}")
+    known: dict[str, int] = {}
+
+    def sign(label: object) -> int:
+        if (y := known.get(text := str(label))) is None:
+            y = known[text] = 1 if key(text) == plus else -1 if minus is None or key(text) == minus else 0
+        return y
+
+    return sign
+
+
+class Fingerprint:
+    """The SHA-256 of rows and signs, the same however they are stored: zeros are left out, −0 is 0."""
+
+    def __init__(self, width: int) -> None:
+        self.width, self.rows = width, 0
+        self.digests = [sha256() for _ in range(4)]  # signs, numbers of non-zeros, their columns, their values
+        self.all_columns = struct.pack(f"<{width}Q", *range(width))
+
+    def add(self, row: list[float], sign: int) -> None:
+        """Take in the next row."""
+        columns = self.all_columns
+        if 0.0 in row:
+            nonzero = [j for j, x in enumerate(row) if x]
+            columns, row = struct.pack(f"<{len(nonzero)}Q", *nonzero), [row[j] for j in nonzero]
+        pieces = struct.pack("b", sign), struct.pack("<Q", len(row)), columns, struct.pack(f"<{len(row)}d", *row)
+        for digest, piece in zip(self.digests, pieces, strict=True):
+            digest.update(piece)
+        self.rows += 1
+
+    def hexdigest(self) -> str:
+        """Return the fingerprint of all rows so far."""
+        head = b"rosenblatt-data-1\n" + struct.pack("<QQ", self.rows, self.width)
+        return sha256(head + b"".join(digest.digest() for digest in self.digests)).hexdigest()
+
+
+def fingerprint(rows: Iterable[Sequence[float]], signs: Iterable[int], width: int) -> str:
+    """Return the SHA-256 of data that a proof holds; signs are 1, −1 or 0.
+
+    >>> fingerprint([[0.5, 0.0]], [1], 2) == fingerprint([[0.5, -0.0]], [1], 2)
+    True
+    """
+    made = Fingerprint(width)
+    for row, sign in zip(rows, signs, strict=True):
+        made.add([float(x) for x in row], sign)
+    return made.hexdigest()
+
+
+def read_table(
+    path: str, *, target: str | None = None, delimiter: str | None = None, header: bool | None = None
+) -> Iterator[tuple[list[float], str]]:
+    """Yield each row of a CSV or TSV file in UTF-8, with its label; empty lines are skipped.
+
+    `target` is the name or the place, from 1, of the column of labels; by default the last. Columns are separated
+    by commas, or tabs if the path ends in .tsv or .tab, unless `delimiter` says otherwise. The first line holds
+    names if `header` says so, or by default if none of its features is a number.
+    """
+    delimiter = delimiter or ("\t" if path.lower().endswith((".tsv", ".tab")) else ",")
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file, delimiter=delimiter, strict=True)
+        first: list[str] = []
+        try:
+            for cells in filter(None, lines):
+                if not first:
+                    first, place = cells, find_column(target, cells)
+                    features = cells[:place] + cells[place + 1 :]
+                    if header or (header is None and not any(map(is_number, features))):
+                        continue
+                if len(cells) != len(first):
+                    raise DataError(f"line {lines.line_num} has {len(cells)} columns, the first has {len(first)}")
+                features = cells[:place] + cells[place + 1 :]
+                try:
+                    row = list(map(float, features))
+                    fine = all(map(isfinite, row))
+                except ValueError:
+                    fine = False
+                if not fine:
+                    j = next(j for j, x in enumerate(features) if not (is_number(x) and isfinite(float(x))))
+                    raise DataError(
+                        f"line {lines.line_num}, column {j + 1 + (j >= place)}: {short(features[j])} is no finite "
+                        "number (say --header if the first line holds names, --target which column the labels)"
+                    )
+                yield row, cells[place]
+        except csv.Error as error:
+            raise DataError(f"line {lines.line_num}: {error}") from None
+        except UnicodeDecodeError as error:
+            raise DataError(f"after line {lines.line_num}: not UTF-8, {error.reason}") from None
+
+
+def is_number(cell: str) -> bool:
+    """Tell if a cell reads as a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def find_column(target: str | None, names: list[str]) -> int:
+    """Return the index of the column of labels."""
+    if len(names) < 2:
+        raise DataError("the first line has one column, but features and a label are needed (see --delimiter)")
+    if target is None:
+        return len(names) - 1
+    if re.fullmatch("[0-9]{1,9}", target):  # a column whose name is a number is asked for by its place
+        place = int(target) - 1
+    else:
+        place = names.index(target) if target in names else -1
+    if not 0 <= place < len(names):
+        raise DataError(f"target {short(target)} is neither a name in the first line nor 1 to {len(names)}")
+    return place
+
+
+# ---- what is proved ---------------------------------------------------------------------------------------------
+
+
+def entries(value: Any, width: int, where: str) -> tuple[Sequence[int], list[str], str]:
+    """Return the columns and numbers of a VECTOR of this length."""
+    columns, texts = (value["columns"], value["values"]) if isinstance(value, dict) else (range(width), value)
+    if len(columns) != len(texts):
+        raise ProofError(f"{where} has {len(texts)} numbers for {len(columns)} columns")
+    if any(j >= k for j, k in zip(columns, [*columns[1:], width], strict=False)):
+        raise ProofError(f"the columns of {where} do not increase within 0 to {width - 1}")
+    return columns, texts, where
+
+
+def plane(proof: dict[str, Any], width: int) -> tuple[Side | None, int]:
+    """Return the proof's hyperplane, if it has one, and the least sign that y f(x) − least may have."""
+    ties, margin = proof.get("ties", {}), proof.get("margin", {})
+    source = proof.get("hyperplane", ties)
+    if "w" not in source:
+        return None, 0
+    columns, texts, _ = entries(source["w"], width, "w")
+    exact = vector([*columns, width, width + 1], [*texts, source["b"], margin.get("least", "0x0")], "w")
+    (b, _), (least, _) = exact.pairs[-2:]
+    if b and not proof["bias"]:
+        raise ProofError("it is about hyperplanes through the origin, but b is not 0")
+    if margin and least <= 0:
+        raise ProofError("margin.least is not above 0")
+    return Side(exact, width), 0 if margin or ties else 1
+
+
+def weigh(part: dict[str, Any], kept: Kept, where: str) -> tuple[Vector, list[int]]:
+    """Return weight_i y_i as a vector over the part's rows, and the y_i; the weights are positive."""
+    rows, weights = part["rows"], vector(range(len(part["weights"])), part["weights"], where)
+    if not rows or len(rows) != len(weights.pairs) or len(set(rows)) != len(rows):
+        raise ProofError(f"{where} does not give one or more different rows a weight each")
+    for i, (m, _) in zip(rows, weights.pairs, strict=True):
+        if i not in kept or not kept[i][1]:
+            raise ProofError(f"{where}: there is no row {short(i)} of either class")
+        if m <= 0:
+            raise ProofError(f"{where}: the weight of row {i} is not above 0")
+    signs = [kept[i][1] for i in rows]
+    return weights._replace(pairs=[(y * m, e) for y, (m, e) in zip(signs, weights.pairs, strict=True)]), signs
+
+
+def check_zero(part: dict[str, Any], kept: Kept, where: str) -> None:
+    """Raise ProofError unless Σ weight_i z_i = 0."""
+    weights, _ = weigh(part, kept, where)
+    for j, column in enumerate(zip(*(kept[i][0] for i in part["rows"]), strict=True)):
+        if weights.dot(column)[0]:
+            raise ProofError(f"{where}: Σ weight·z is not 0 in column {j}")
+
+
+def check_margin(proof: dict[str, Any], kept: Kept, width: int) -> str:
+    """Raise ProofError unless the bounds of γ² are shown by w and by the weighted rows; return them in words."""
+    margin, bias = proof["margin"], proof["bias"]
+    if len(margin["squared"]) != 2:
+        raise ProofError("margin.squared is not a pair")
+    low, high = map(number, margin["squared"])
+    w = vector(*entries(proof["hyperplane"]["w"], width, "w"))
+    norm = over(total((m * m, 2 * e) for m, e in w.pairs), w.denominator**2)
+    if not 0 < low <= high or low * norm > number(margin["least"]) ** 2:
+        raise ProofError("the lower bound of the squared margin is not shown by w and margin.least")
+    weights, signs = weigh(margin, kept, "margin")
+    for y in (1, -1) if bias else (0,):
+        chosen = ((m * s, e) for s, (m, e) in zip(signs, weights.pairs, strict=True) if y in (0, s))
+        if over(total(chosen), weights.denominator) != 1:
+            raise ProofError("margin: the weights do not sum to 1" + " in each class" * bias)
+    columns = zip(*(kept[i][0][:width] for i in margin["rows"]), strict=True)
+    square = total((m * m, 2 * e) for m, e in map(weights.dot, columns))
+    if over(square, weights.denominator**2) > high * (4 if bias else 1):
+        raise ProofError("the upper bound of the squared margin is not shown by the weighted rows")
+    return f"; the largest margin γ has {readable(low)} ≤ γ² ≤ {readable(high)}"
+
+
+def check_overlap(ties: dict[str, Any], null: list[Vector], kept: Kept, length: int) -> None:
+    """Raise ProofError unless the rows, which balance, span all that independent null vectors leave."""
+    check_zero(ties, kept, "ties")
+    rows = []
+    for i in ties["rows"]:
+        ratios = [x.as_integer_ratio() for x in kept[i][0]]
+        rows.append(Vector(range(length), [(p, 1 - q.bit_length()) for p, q in ratios]))
+    if not has_rank(null, length, len(null)):
+        raise ProofError("ties: the null vectors are not independent")
+    if not has_rank(rows, length, length - len(null)):
+        raise ProofError(f"ties: the rows do not span {length - len(null)} dimensions")
+
+
+def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterable[object]) -> str:
+    """Return in words what a proof from `read_proof` proves of the data; raise ProofError if it does not.
+
+    Rows and labels are read once, in step. Labels are compared with those of the proof as text, or as numbers
+    where both are.
+    """
+    data, bias, ties = proof["data"], proof["bias"], proof.get("ties", {})
+    width, sign = data["features"], signer(data["positive"], data["negative"])
+    table = ((list(map(float, row)), sign(label)) for row, label in zip(rows, labels, strict=True))
+    first = next(table, None)
+    if first is None:
+        raise DataError("the data has no rows")
+    if len(first[0]) != width:  # told before anything as long as the proof claims is made
+        raise ProofError(f"it is of other data: of {short(width)} features, not {len(first[0])}")
+    side, least = plane(proof, width)
+    length = width + bias
+    if len(ties.get("null", ())) > length:
+        raise ProofError("ties: there are more null vectors than dimensions")
+    null = [vector(*entries(v, length, "a null vector")) for v in ties.get("null", ())]
+    wanted = {i for part in ("combination", "margin", "ties") for i in proof.get(part, {}).get("rows", ())}
+    kept: Kept = {}
+    counts, strict, fault, digest = {1: 0, -1: 0, 0: 0}, 0, "", Fingerprint(width)
+    for i, (row, y) in enumerate(chain([first], table)):
+        if len(row) != width or not all(map(isfinite, row)):
+            raise DataError(f"row {i} has not {width} finite values")
+        digest.add(row, y)
+        counts[y] += 1
+        z = [*row, 1.0] if bias else row
+        if i in wanted:
+            kept[i] = z, y
+        if not y or fault:  # of rows after a fault only the fingerprint matters: is this the proof's data at all?
+            continue
+        s = side.sign(row, y) if side else 0
+        strict += s > 0
+        if s < least:
+            fault = f"row {i} is not on its side of the hyperplane" + ", by margin.least" * ("margin" in proof)
+        if any(v.dot(z)[0] for v in null):
+            fault = f"ties: a null vector is not orthogonal to row {i}"
+    if digest.rows != data["rows"] or digest.hexdigest() != data["sha256"]:
+        raise ProofError(f"it is of other data: the SHA-256 of these {digest.rows} rows is {digest.hexdigest()}")
+    if fault or not counts[1] + counts[-1]:
+        raise ProofError(fault or "no row is of the classes it names")
+    others = "any other" if data["negative"] is None else repr(data["negative"])
+    about = f"{data['positive']!r} ({counts[1]} rows) and {others} ({counts[-1]} rows)"
+    planes = "hyperplane" if bias else "hyperplane through the origin"
+    if proof["verdict"] == "separable":
+        shown = check_margin(proof, kept, width) if "margin" in proof else ""
+        return f"Separable: a {planes} has {about} strictly on its two sides{shown}."
+    check_zero(proof["combination"], kept, "combination")
+    shown = ""
+    if "strict" in ties:
+        if not 1 <= strict == ties["strict"]:
+            raise ProofError(f"ties: {strict} rows are strictly on their side, not {short(ties['strict'])}")
+        shown = f"; with ties one does, {strict} rows strictly"
+    elif ties:
+        check_overlap(ties, null, kept, length)
+        shown = "; one that has no row on its wrong side has all rows on it"
+    return f"Inseparable: no {planes} has {about} strictly on its two sides{shown}."
+
+
+def readable(value: Fraction) -> str:
+    """Write a positive number for people, who do not want thousands of digits."""
+    if max(value.numerator, value.denominator) < 2**64:
+        return str(value)
+    power = value.numerator.bit_length() - value.denominator.bit_length()
+    return f"about {float(value)}" if abs(power) < 1000 else f"about 2^{power}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check a proof against a file: print one line; return 0 if it holds, 1 if not, 2 if that cannot be told."""
+    parser = argparse.ArgumentParser(prog="check", description="Check a proof that data is separable, or is not.")
+    parser.add_argument("proof", metavar="PROOF", help="the proof, a JSON file")
+    parser.add_argument("data", metavar="DATA", help="a CSV or TSV file of the float64 values the proof speaks of")
+    parser.add_argument("--target", help="the column of labels: a name, or a number from 1 (default: the last)")
+    parser.add_argument("--delimiter", help="between columns (default: a comma, or a tab for .tsv and .tab)")
+    parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line holds names")
+    try:
+        options = parser.parse_args(argv)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    if options.delimiter is not None and len(options.delimiter) != 1:
+        print("--delimiter is one character", file=sys.stderr)
+        return 2
+    try:
+        with open(options.proof, "rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise DataError(f"{options.proof} is larger than {LARGEST_FILE} bytes")  # noqa: TRY301
+        proof = read_proof(content.decode())
+        table = read_table(options.data, target=options.target, delimiter=options.delimiter, header=options.header)
+        one, two = tee(table)  # read in step, so that no more than a row waits between them
+        line, code = check(proof, (row for row, _ in one), (label for _, label in two)), 0
+    except ProofError as error:
+        line, code = str(error), 1
+    except UnicodeDecodeError as error:
+        print(f"{options.proof} is not UTF-8: {error.reason}", file=sys.stderr)
+        return 2
+    except (DataError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    encoding = sys.stdout.encoding or "utf-8"
+    print(line.encode(encoding, "backslashreplace").decode(encoding))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
