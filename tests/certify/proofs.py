@@ -82,7 +82,7 @@ def weighted(**weights: Any) -> Proof:
 
 SQUARE = [(0, 0), (1, 0), (0, 1), (1, 1)]
 XOR = case(SQUARE, "0 1 1 0", combination=weighted(r0=1, r1=1, r2=1, r3=1))
-HALF = Fraction(1, 2)
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 OR_MARGIN = {"least": "0x1", "squared": ["0x1p-3", "0x1/0x8"], **weighted(r0=1, r1=HALF, r2=HALF)}
 SPAM = [[int(c) for c in row] for row in ["11011", "00110", "01100", "10010", "10101", "10110"]]
 SIX = [(1.5, -0.5), (1, 1), (-2, 1), (-1, -1.5), (2, -2), (-2, -2)]
@@ -111,6 +111,12 @@ CASES = {
         bias=False,
         hyperplane=plane(1, 1, b=0),
         margin={"least": "0x1", "squared": ["0x1p-2", "0x1/0x2"], **weighted(r0=HALF, r1=HALF)},
+    ),
+    "or, margin in thirds": case(
+        SQUARE,
+        "0 1 1 1",
+        hyperplane=plane(THIRD * 2, THIRD * 2, b=-THIRD),
+        margin=OR_MARGIN | {"least": "0x1/0x3"},
     ),
     "six points": case(SIX, "+ + + - - -", positive="+", negative="-", hyperplane=plane(0.5, 1.0, b=0.2)),
     "spam, sparse": case(

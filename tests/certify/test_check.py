@@ -11,7 +11,20 @@ from hypothesis import strategies as st
 
 from rosenblatt.certify import check as checker
 from rosenblatt.certify.check import ProofError, check, number, read_proof, text_of
-from tests.certify.proofs import CASES, SQUARE, Case, accepted, case, holds, plane, put
+from tests.certify.proofs import (
+    CASES,
+    HALF,
+    SQUARE,
+    XOR,
+    Case,
+    accepted,
+    case,
+    holds,
+    numbers,
+    plane,
+    put,
+    weighted,
+)
 
 everyone = pytest.mark.parametrize("name", CASES)
 
@@ -85,6 +98,10 @@ def at(proof, path):
     for key in path:
         proof = proof[key]
     return proof
+
+
+def put_case(source: Case, field: str, value) -> Case:
+    return source._replace(proof=put(source.proof, (field,), value))
 
 
 nearby = st.sampled_from([Fraction(1, 2**60), Fraction(-1, 2**60), Fraction(1), Fraction(-1), Fraction(1, 3)])
@@ -175,6 +192,71 @@ def pairs_of_mutations(draw):
 def test_many_changed_numbers_are_rejected_unless_true(mutated):
     rows, labels, proof = mutated
     assert accepted(proof, rows, labels) == holds(proof, rows, labels)
+
+
+PAIR = case([(1,), (1,), (2,), (5,)], "0 1 1 7", combination=weighted(r0=1, r1=1))
+OR = CASES["or, margin"]
+FALSE = {
+    "a negative weight": case(SQUARE, "0 0 0 1", combination=weighted(r0=-1, r1=1, r2=1, r3=1)),
+    "a weight of zero": case(SQUARE, "0 1 1 0", combination=weighted(r0=1, r1=1, r2=1, r3=1)),
+    "no rows": case(SQUARE, "0 0 0 1", combination=weighted()),
+    "no rows without bias": case(SQUARE, "0 0 0 1", bias=False, combination=weighted()),
+    "a row twice": put_case(PAIR, "combination", {"rows": [0, 1, 0], "weights": numbers(HALF, 1, HALF)}),
+    "a weight of zero beside others": put_case(PAIR, "combination", weighted(r0=1, r1=1, r2=0)),
+    "a row of another class": put_case(PAIR, "combination", weighted(r0=1, r1=1, r3=1)),
+    "a row of another class alone": put_case(PAIR, "combination", weighted(r3=1)),
+    "sums that differ in the constant": case([(0,), (0,)], "0 1", combination=weighted(r0=1, r1=2)),
+    "a class against itself": case(SQUARE, "1 1 1 1", negative="1.0", hyperplane=plane(0, 0, b=1)),
+    "a plane that touches": case(SQUARE, "0 0 0 1", hyperplane=plane(1, 1, b=-1)),
+    "a lower bound above γ²": put_case(OR, "margin", OR.proof["margin"] | {"squared": numbers(HALF, HALF)}),
+    "a lower bound of 0": put_case(OR, "margin", OR.proof["margin"] | {"squared": numbers(0, 1)}),
+    "a negative lower bound": put_case(OR, "margin", OR.proof["margin"] | {"squared": numbers(-1, 1)}),
+    "a negative least margin": put_case(
+        OR, "margin", OR.proof["margin"] | {"least": "-0x1", "squared": numbers(HALF**4, 1)}
+    ),
+    "weights that sum to 1 over both classes": put_case(
+        OR,
+        "margin",
+        {"least": "0x1", "squared": numbers(HALF**6, HALF**5), **weighted(r0=HALF, r1=HALF**2, r2=HALF**2)},
+    ),
+    "an upper bound for want of one class": put_case(
+        OR, "margin", {"least": "0x1", "squared": numbers(HALF**6, HALF**6), **weighted(r0=1)}
+    ),
+    "an upper bound as if with bias": put_case(
+        CASES["margin without bias"],
+        "margin",
+        {"least": "0x1", "squared": numbers(HALF**3, HALF**3), **weighted(r0=HALF, r1=HALF)},
+    ),
+    "ties without a strict row": put_case(XOR, "ties", {"kind": "quasi", **plane(0, 0, b=0), "strict": 0}),
+    "ties with a row on the wrong side": put_case(XOR, "ties", {"kind": "quasi", **plane(1, 1, b=0), "strict": 2}),
+    "overlap of some rows only": put_case(
+        PAIR, "ties", {"kind": "overlap", **weighted(r0=1, r1=1), "null": [numbers(1, -1)]}
+    ),
+    "overlap that spans too little": put_case(
+        PAIR, "ties", {"kind": "overlap", **weighted(r0=1, r1=1), "null": []}
+    ),
+    "overlap with a null vector twice": put_case(
+        CASES["overlap at a point"],
+        "ties",
+        {"kind": "overlap", **weighted(r0=1, r1=1), "null": [numbers(1, 0, -3), numbers(2, 0, -6)]},
+    ),
+    "overlap that does not balance": put_case(
+        CASES["xor, overlap"], "ties", {"kind": "overlap", **weighted(r0=1, r1=1, r2=1, r3=2), "null": []}
+    ),
+    "overlap with a null vector of zeros": put_case(
+        CASES["overlap at a point"],
+        "ties",
+        {"kind": "overlap", **weighted(r0=1, r1=1), "null": [numbers(1, 0, -3), numbers(0, 0, 0)]},
+    ),
+}
+FALSE["a weight of zero"].proof["combination"]["weights"][0] = "0x0"
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_false_statements_in_good_form_are_rejected(name):
+    rows, labels, proof = FALSE[name]
+    assert not holds(proof, rows, labels)
+    assert not accepted(proof, rows, labels)
 
 
 anything = st.sampled_from(

@@ -50,29 +50,34 @@ def test_sides_are_exact_where_a_row_almost_touches(terms, ulps, y, power):
     assert found == true
 
 
-def test_products_that_round_all_one_way():
-    ulp = Fraction(2) ** -52
-    w = [1 + ulp] * 64
-    x = float(1 + ulp)  # (1 + u)² loses u² each time
-    value = 64 * (1 + ulp) ** 2
-    for y in (1, -1):
-        for b in (-value, -value + ulp**2, -value - ulp**2, -64 * (1 + 2 * ulp)):
-            found, true = sides(w, b, 0, [x] * 64, y)
-            assert found == true
+def one_way(square: float, short: Fraction) -> tuple[float, Fraction]:
+    """Return x near 1 and c such that c rounds to x by `short` ulps, and x² is `square` ulps above a float."""
+    x = 1 + round(math.sqrt(square) * 2**26) * 2.0**-52
+    return x, Fraction(x) + short * Fraction(2) ** -52
 
 
-def test_coefficients_that_round_all_one_way():
-    third = Fraction(1, 3)
-    for b in (-21, Fraction(-63, 3) + Fraction(1, 2**54), Fraction(-63, 3) - Fraction(1, 2**54)):
-        found, true = sides([third] * 63, b, 0, [1.0] * 63, 1)
+def test_roundings_that_all_go_one_way():
+    # (1 + a)² is 1 + 2a + a²: products are rounded down if a² is a little below half an ulp, up if above.
+    half = Fraction(1, 2) - Fraction(1, 100)
+    low, c_low = one_way(0.49, half)
+    high, c_high = one_way(0.51, -half)
+    w, row = [c_low] * 64 + [-c_high] * 64, [low] * 64 + [high] * 64
+    value = sum(c * Fraction(x) for c, x in zip(w, row, strict=True))
+    wrong = 0
+    for ulps in range(-300, 300, 4):
+        b = Fraction(float(-value)) + ulps * Fraction(2) ** -53
+        found, true = sides(w, b, 0, row, 1)
         assert found == true
+        floats = math.fsum([*(float(c) * x for c, x in zip(w, row, strict=True)), float(b)])
+        wrong += (floats > 0) != (true > 0)
+    assert wrong > 50  # so rounding does decide here, if it is let
 
 
 def test_products_that_underflow():
     least = 2.0**-1074
-    w = [Fraction(3, 4), Fraction(-2, 5), Fraction(-2, 5)]
-    assert sides(w, 0, 0, [least] * 3, 1) == (-1, -1)
-    assert sides([-c for c in w], 0, 0, [least] * 3, 1) == (1, 1)
+    w = [Fraction(1)] * 3 + [Fraction(-2, 5)] * 9  # three times the least float, less nine times what rounds to 0
+    assert sides(w, 0, 0, [least] * 12, 1) == (-1, -1)
+    assert sides([-c for c in w], 0, 0, [least] * 12, 1) == (1, 1)
 
 
 def test_coefficients_that_underflow():
