@@ -57,6 +57,7 @@ def with_field(proof, path, value):
 
 and_with, or_with, overlap_with = (partial(with_field, proof) for proof in (AND, OR, OVERLAP))
 WIDE = put(put(AND, ("data", "features"), 10**18), ("hyperplane", "w"), {"columns": [10**17], "values": ["0x1"]})
+LONG = "0" * 300_000
 HOSTILE = {
     "deep lists": "[" * 100_000,
     "deep objects": '{"a":' * 100_000,
@@ -88,7 +89,7 @@ HOSTILE = {
     "huge exponent": and_with("hyperplane.b", "-0x4p" + "9" * 5000),
     "long number": and_with("hyperplane.b", "-0x" + "f" * 300_000),
     "exponents": json.dumps(put(AND, ("hyperplane",), {"w": ["0x2p-100001", "0x3p-100001"], "b": "-0x4p-100001"})),
-    "long numbers": json.dumps(put(AND, ("hyperplane",), {"w": [f"0x{k}{'0' * 300_000}" for k in (2, 3)], "b": f"-0x4{'0' * 300_000}"})),
+    "long numbers": json.dumps(put(AND, ("hyperplane",), {"w": [f"0x2{LONG}", f"0x3{LONG}"], "b": f"-0x4{LONG}"})),
     "negative column": and_with("hyperplane.w", {"columns": [-1, 0, 1], "values": ["0x0", "0x2", "0x3"]}),
     "zero denominator": and_with("hyperplane.b", "-0x4/0x0"),
     "line feed": and_with("hyperplane.b", "-0x4\n"),

@@ -58,7 +58,7 @@ def one_way(square: float, short: Fraction) -> tuple[float, Fraction]:
 
 def test_roundings_that_all_go_one_way():
     # (1 + a)² is 1 + 2a + a²: products are rounded down if a² is a little below half an ulp, up if above.
-    half = Fraction(1, 2) - Fraction(1, 100)
+    half = Fraction(63, 128)  # dyadic: over a common denominator these roundings would be others
     low, c_low = one_way(0.49, half)
     high, c_high = one_way(0.51, -half)
     w, row = [c_low] * 64 + [-c_high] * 64, [low] * 64 + [high] * 64
