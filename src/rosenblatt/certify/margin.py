@@ -1,0 +1,273 @@
+"""The largest margin, between two rationals: every plane proves a lower bound, all points of the hulls an upper one.
+
+With w the normal vector, b the bias and `least` the least y f over all rows, γ ≥ least/‖w‖; and γ is at most half the
+distance of any two points of the two hulls, or, through the origin, the distance of any point of the one hull of the
+y_i x_i. Floats propose both; if few rows hold the margin, their equations are solved exactly, and the bounds meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.certify.clock import Clock, OutOfTime
+from rosenblatt.certify.decide import Plane
+from rosenblatt.certify.nearest import Corral, Padding, Point, Scores, point_of
+from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features, as_rows
+from rosenblatt.data.reals import read_only
+from rosenblatt.exceptions import NotSeparableError, TrainingOverflowError
+from rosenblatt.rationals.dyadic import exact, exponents, shifted
+from rosenblatt.rationals.roots import root_above, root_below
+from rosenblatt.typing import Floats, Ints
+
+# These choose how far the exact method goes, and decide nothing: what it has not reached stays an interval.
+MOST = 60  # rows that its equations may have
+STEPS = 500  # rows that it may let in
+LONGEST = 60_000  # columns of such rows: products are of all of them
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """An interval that holds the maximum margin γ, with what proves its ends.
+
+    Iterating gives the interval in floats, rounded outward: ``low, high = margin``.
+
+    Attributes
+    ----------
+    squared : tuple of two Fractions
+        lo ≤ γ² ≤ hi, exactly.
+    w, b, least : tuple of Fractions, Fraction, Fraction
+        A hyperplane with y f ≥ least on every row, which proves lo.
+    rows, weights : ndarray of int, tuple of Fractions
+        Rows and their positive weights, which prove hi: they sum to 1 in each class, or, where hyperplanes go
+        through the origin or the bias is padded, in all.
+    padding : Fraction or None
+        β where γ is the margin of rows padded with √β: the least y f / sqrt(‖w‖² + b²/β). 0 where hyperplanes go
+        through the origin, None where the bias is free.
+    """
+
+    squared: tuple[Fraction, Fraction]
+    w: tuple[Fraction, ...] = field(repr=False)
+    b: Fraction = field(repr=False)
+    least: Fraction = field(repr=False)
+    rows: Ints = field(repr=False)
+    weights: tuple[Fraction, ...] = field(repr=False)
+    padding: Padding = None
+
+    @cached_property
+    def low(self) -> float:
+        """The largest float that γ is known to reach."""
+        return root_below(self.squared[0])
+
+    @cached_property
+    def high(self) -> float:
+        """The least float that γ is known not to exceed."""
+        return root_above(self.squared[1])
+
+    @property
+    def exact(self) -> bool:
+        """Whether γ² is known as a rational: `squared[0]`."""
+        return self.squared[0] == self.squared[1]
+
+    @property
+    def support(self) -> Ints:
+        """The rows that hold the margin: those of `rows`, in order."""
+        return np.sort(self.rows)
+
+    @property
+    def normal_square(self) -> Fraction:
+        """‖w‖², or with a padding ‖w‖² + b²/β."""
+        square = sum((value * value for value in self.w), Fraction(0))
+        return square + self.b**2 / self.padding if self.padding else square
+
+    def __iter__(self) -> Iterator[float]:
+        yield self.low
+        yield self.high
+
+
+def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding = None) -> Margin | None:
+    """Return an interval around the maximum margin of rows that a plane is known to separate.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows. With a bias it is free, unless there is a padding.
+    plane : Plane
+        Any that separates them.
+    clock : Clock
+        When it runs out the interval is what it was by then.
+    padding : Fraction or None
+        β > 0: the bias counts as the weight of a feature √β. Only for problems with a bias.
+
+    Returns
+    -------
+    Margin or None
+        None if there is one class only and the bias is free: no margin is the largest.
+
+    Examples
+    --------
+    >>> from rosenblatt.certify.decide import decide
+    >>> from rosenblatt.datasets import load_or
+    >>> X, y = load_or()
+    >>> problem = Problem(as_rows(X), np.where(y > 0, 1.0, -1.0), bias=True)
+    >>> found = margin_of(problem, decide(problem, Clock(None)), Clock(None))
+    >>> found.squared[0], found.exact, found.support
+    (Fraction(1, 8), True, array([0, 1, 2]))
+    """
+    if not problem.bias:
+        padding = Fraction(0)
+    elif padding is None and not (len(problem.positive) and len(problem.negative)):
+        return None
+    bracket = _Bracket(problem, padding)
+    scores = bracket.raise_low(plane.v, plane.b)
+    hint = [scores.row_at_end(problem, sign) for sign in (1, -1) if (problem.y == sign).any()]
+    try:
+        proposal = _proposal(problem, padding, clock)
+        if proposal is not None:
+            v, b, rows, weights = proposal
+            bracket.raise_low(v, b)
+            bracket.lower_high(point_of(problem, rows, weights))
+            hint = rows
+        if len(hint) <= MOST and problem.d <= LONGEST:
+            _close(bracket, Corral(problem, padding, hint), clock)
+    except OutOfTime:
+        pass  # the bounds so far hold
+    if bracket.point is None:
+        ends = [scores.row_at_end(problem, sign) for sign in (1, -1) if (problem.y == sign).any()]
+        count = 1 if padding is None else len(ends)
+        bracket.lower_high(point_of(problem, ends, [Fraction(1, count)] * len(ends)))
+    return bracket.result()
+
+
+def _close(bracket: _Bracket, corral: Corral, clock: Clock) -> None:
+    """Take the bounds of one corral after the other, until they meet or the corral outgrows what is worth it."""
+    problem = bracket.problem
+    for _ in range(STEPS):
+        point = corral.point()
+        bracket.lower_high(point)
+        direction = point.direction(problem)
+        if direction is None:  # as far as separable rows are from the origin, rows of one class may not be
+            return
+        v, factor = direction
+        b = bracket.padding * point.tilt * factor if bracket.padding else Fraction(0)
+        scores = bracket.raise_low(v, b)
+        clock.check("solving for the maximum margin")
+        row = corral.entering(scores, b)
+        if row is None or len(corral.rows) >= MOST:
+            return
+        corral.enter(row)
+
+
+class _Bracket:
+    """The best bounds so far."""
+
+    def __init__(self, problem: Problem, padding: Padding) -> None:
+        self.problem, self.padding = problem, padding
+        self.low, self.high = Fraction(0), Fraction(0)
+        self.plane: tuple[list[Fraction], Fraction, Fraction] | None = None
+        self.point: Point | None = None
+
+    def raise_low(self, v: Direction, b: Fraction) -> Scores:
+        """Take the bound of a plane, if it is better; a free bias is chosen anew. Return the plane's scores."""
+        scores = Scores.of(self.problem, v)
+        low, high = scores.lowest, scores.highest
+        if self.padding is None:
+            assert low is not None and high is not None, "a free bias lies between two classes"
+            b = -(low + high) / 2
+        least = min(sign * (end + b) for sign, end in ((1, low), (-1, high)) if end is not None)
+        if least > 0:
+            w = self.problem.in_original_columns(v)
+            square = sum((value * value for value in w), Fraction(0))
+            if self.padding:
+                square += b * b / self.padding
+            if least**2 > self.low * square:
+                self.low, self.plane = least**2 / square, (w, b, least)
+        return scores
+
+    def lower_high(self, point: Point) -> None:
+        """Take the bound of a point, if it is better."""
+        high = point.square(self.padding) / (4 if self.padding is None else 1)
+        if self.point is None or high < self.high:
+            self.high, self.point = high, point
+
+    def result(self) -> Margin:
+        """Return what was found."""
+        assert self.plane is not None and self.point is not None, "the plane given separates the rows"
+        w, b, least = self.plane
+        rows, weights = np.array(self.point.rows), tuple(self.point.weights)
+        return Margin((self.low, self.high), tuple(w), b, least, rows, weights, self.padding)
+
+
+Proposal = tuple[Direction, Fraction, list[int], list[Fraction]]
+
+
+def _proposal(problem: Problem, padding: Padding, clock: Clock) -> Proposal | None:
+    """Return a plane, and rows with weights, that floats take for the best; None if floats cannot say."""
+    from rosenblatt.margins.max_margin import max_margin
+
+    clock.check("solving for the maximum margin")
+    if not (len(problem.positive) and len(problem.negative)):
+        return None
+    root = root_below(padding) if padding else 0.0
+    features = _padded(problem.features, root) if root else problem.features
+    batch = Batch(
+        features.rows,
+        features.n_rows,
+        features.n_features,
+        codes=read_only((problem.y > 0.0).astype(np.int64)),
+        classes=np.array([-1, 1]),
+    )
+    try:
+        with np.errstate(all="ignore"):
+            found = max_margin(batch, bias=padding is None)
+    except (NotSeparableError, TrainingOverflowError):
+        return None
+    direction = _direction(problem, found.w[: problem.d])
+    weights = _shares(problem, found.support, found.alpha, free=padding is None)
+    if direction is None or weights is None:
+        return None
+    v, factor = direction
+    return v, exact(root * found.w[-1]) * factor if root else Fraction(0), found.support.tolist(), weights
+
+
+def _padded(features: Features, constant: float) -> Features:
+    """Return rows with one more feature, a constant."""
+    X: Any = features.native()
+    column = np.full((features.n_rows, 1), constant)
+    if isinstance(X, np.ndarray):
+        return as_rows(np.hstack([X.astype(np.float64), column]))
+    from scipy.sparse import csr_array, hstack
+
+    return as_rows(hstack([X.astype(np.float64), csr_array(column)], format="csr"))
+
+
+def _direction(problem: Problem, w: Floats) -> tuple[Direction, Fraction] | None:
+    """Return where a normal vector in the original columns points, and what to multiply it with to get there."""
+    parts, powers = np.frexp(w)
+    powers = np.where(w == 0.0, -(2**20), powers + problem.scale)
+    top = int(powers.max())
+    with np.errstate(under="ignore"):
+        values = np.ldexp(parts, np.maximum(powers - top, -2000))
+    v = Direction.of_floats(values)
+    return None if v is None else (v, shifted(1, -top - int(exponents(np.abs(values).max()))))
+
+
+def _shares(problem: Problem, rows: Ints, alpha: Floats, *, free: bool) -> list[Fraction] | None:
+    """Return dual weights as rationals that sum to 1, or with a free bias in each class; None if they cannot."""
+    if not (len(rows) and np.isfinite(alpha).all() and (alpha > 0.0).all()):
+        return None
+    values = [exact(each) for each in alpha]
+    groups: Sequence[Any] = problem.y[rows] if free else np.zeros(len(rows))
+    sums: dict[float, Fraction] = {}
+    for group, value in zip(groups, values, strict=True):
+        sums[group] = sums.get(group, Fraction(0)) + value
+    if free and len(sums) < 2:
+        return None
+    return [value / sums[group] for group, value in zip(groups, values, strict=True)]

@@ -1,0 +1,253 @@
+"""The nearest points of two hulls, exactly: Wolfe's method in rationals.
+
+Written as one problem, with z_i = y_i x_i: minimise ‖Σ λ_i z_i‖² + β (Σ λ_i y_i)² over λ ≥ 0. Where hyperplanes go
+through the origin β is 0 and the weights sum to 1; where their bias b costs b²/β as if it were the weight of a
+feature √β, likewise; where the bias is free, they sum to 1 in each class, and the last term is 0.
+
+A corral is some rows, affinely independent, whose affine hull is nearest to the origin at a point within their own
+hull. A row that lies nearer along that point than the corral does is let in, which keeps the rows independent; what
+then gets no weight leaves. The distance falls with every row let in, so no corral comes twice, and the method ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpz_mat
+
+from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.sides import ends, least
+from rosenblatt.rationals.dyadic import as_integers, common, shifted
+from rosenblatt.rationals.linear import independent, solve
+from rosenblatt.typing import Floats, Ints
+
+Padding = Fraction | None
+"""β: what a bias is the weight of, squared; 0 where there is none, None where it is free."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point of the hull, or the difference of two points of two hulls.
+
+    Attributes
+    ----------
+    rows, weights : list of int, list of Fraction
+        The rows that it is made of; the weights sum to 1, or with a free bias in each class.
+    columns : ndarray of int
+        Where it is not zero, or may be other than zero,
+    integers : list of int
+        what it is there,
+    power : int, denominator : int
+        times this power of two, over this.
+    tilt : Fraction
+        Σ λ_i y_i.
+    """
+
+    rows: list[int]
+    weights: list[Fraction]
+    columns: Ints
+    integers: list[int]
+    power: int
+    denominator: int
+    tilt: Fraction
+
+    def square(self, padding: Padding) -> Fraction:
+        """Return the squared distance from the origin; of two hulls, from each other."""
+        total = sum(value * value for value in self.integers)
+        length = shifted(total, 2 * self.power) / self.denominator**2
+        return length + padding * self.tilt**2 if padding else length
+
+    def direction(self, problem: Problem) -> tuple[Direction, Fraction] | None:
+        """Return where it points, and what to multiply it with to get there; None if it is the origin."""
+        if not any(self.integers):
+            return None
+        scale = problem.scale[self.columns]
+        lowest = int(scale.min())
+        full = [0] * problem.d
+        for j, value, power in zip(self.columns.tolist(), self.integers, (scale - lowest).tolist(), strict=True):
+            full[j] = value << power
+        v = Direction.of_integers(full)
+        return v, self.denominator * shifted(1, v.power - lowest - self.power)
+
+
+def point_of(problem: Problem, rows: Sequence[int], weights: Sequence[Fraction]) -> Point:
+    """Return the point that weights name, exactly."""
+    shares, denominator = common(weights)
+    y = problem.y[list(rows)].astype(int).tolist()
+    parts = list(_exact_rows(problem, rows))
+    power = min(each[2] for each in parts)
+    sums: dict[int, int] = {}
+    for (columns, integers, own), share, sign in zip(parts, shares, y, strict=True):
+        factor = sign * share << (own - power)
+        for j, value in zip(columns, integers, strict=True):
+            sums[j] = sums.get(j, 0) + factor * value
+    tilt = Fraction(sum(sign * share for sign, share in zip(y, shares, strict=True)), denominator)
+    columns = np.array(sorted(sums), np.int64)
+    integers = [sums[j] for j in columns.tolist()]
+    return Point(list(rows), list(weights), columns, integers, power, denominator, tilt)
+
+
+def _exact_rows(problem: Problem, rows: Sequence[int]) -> Iterator[tuple[Sequence[int], list[int], int]]:
+    """Give for each row the columns it stores, its integers in the units the data came in, and their power."""
+    X = problem.matrix.X
+    every = range(problem.d)
+    for i in rows:
+        if problem.sparse:
+            stored = slice(X.indptr[i], X.indptr[i + 1])
+            columns, values = X.indices[stored].tolist(), np.asarray(X.data[stored], np.float64)
+        else:
+            columns, values = every, np.asarray(X[i], np.float64)
+        (integers,), (power,) = as_integers(values[None, :], np.zeros(len(values), np.int64))
+        yield columns, integers, int(power)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a direction gives: <v, x_i> in floats, how far off they may be, and the exact ends of each class."""
+
+    v: Direction
+    f: Floats
+    error: float
+    lowest: Fraction | None
+    highest: Fraction | None
+
+    @classmethod
+    def of(cls, problem: Problem, v: Direction) -> Scores:
+        """Return the scores of a direction; a class without a row has no end."""
+        f, error = problem.scores(v)
+        if len(problem.positive) and len(problem.negative):
+            return cls(v, f, error, *ends(problem, v, f, error))
+        alone = least(problem, v, f, error)
+        return cls(v, f, error, *((alone, None) if len(problem.positive) else (None, -alone)))
+
+    def row_at_end(self, problem: Problem, sign: int) -> int:
+        """Return the first row that lies at the end of its class."""
+        side, end = (problem.positive, self.lowest) if sign > 0 else (problem.negative, self.highest)
+        scores = sign * self.f[side]
+        near = side[scores <= scores.min() + 2.0 * self.error]
+        exact = problem.exact_scores(near, self.v)
+        return int(near[exact.index(end)])  # type: ignore[arg-type]
+
+
+class Corral:
+    """Rows, and the point of their affine hull that is nearest to the origin, which is within their hull.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    padding : Fraction or None
+        β.
+    hint : sequence of int
+        Rows to begin with; of both classes if the bias is free. Any will do.
+    """
+
+    def __init__(self, problem: Problem, padding: Padding, hint: Sequence[int]) -> None:
+        self.problem, self.padding = problem, padding
+        self.rows = self._independent(list(hint))
+        self.weights = self._affine(self.rows)
+        while min(self.weights) <= 0:  # the last row of a class has all of its weight, and stays
+            self.rows.pop(self.weights.index(min(self.weights)))
+            self.weights = self._affine(self.rows)
+
+    def point(self) -> Point:
+        """Return the point."""
+        return point_of(self.problem, self.rows, self.weights)
+
+    def entering(self, scores: Scores, b: Fraction) -> int | None:
+        """Return a row that lies nearer along the point than the corral, None if there is none: it is the nearest.
+
+        Parameters
+        ----------
+        scores : Scores
+            Of the point's direction.
+        b : Fraction
+            The bias that goes with it, in its units; without meaning where it is free.
+        """
+        own = dict(zip(self.rows, self.problem.exact_scores(np.array(self.rows), scores.v), strict=True))
+        lacks = {}
+        for sign, end in ((1, scores.lowest), (-1, scores.highest)):
+            if end is None:
+                continue
+            if self.padding is None:
+                of_class = next(f for i, f in own.items() if self.problem.y[i] == sign)
+                lacks[sign] = sign * (of_class - end)
+            else:
+                first = self.rows[0]
+                lacks[sign] = int(self.problem.y[first]) * (own[first] + b) - sign * (end + b)
+        sign = max(lacks, key=lambda each: lacks[each])
+        return scores.row_at_end(self.problem, sign) if lacks[sign] > 0 else None
+
+    def enter(self, row: int) -> None:
+        """Let a row in, and go to the nearest point; rows that are left without weight on the way leave."""
+        rows, weights = [*self.rows, row], [*self.weights, Fraction(0)]
+        while True:
+            target = self._affine(rows)
+            falling = [
+                (have / (have - want), k)
+                for k, (have, want) in enumerate(zip(weights, target, strict=True))
+                if want <= 0 and have > want
+            ]
+            if not falling:
+                break
+            step, _ = min(falling)
+            weights = [have + step * (want - have) for have, want in zip(weights, target, strict=True)]
+            kept = [k for k, weight in enumerate(weights) if weight > 0]
+            rows, weights = [rows[k] for k in kept], [weights[k] for k in kept]
+        self.rows, self.weights = rows, target
+
+    def _groups(self, rows: Sequence[int]) -> list[list[int]]:
+        """Return for each row of a list which sums of weights it counts in."""
+        if self.padding is not None:
+            return [[1] for _ in rows]
+        return [[int(self.problem.y[i] > 0), int(self.problem.y[i] < 0)] for i in rows]
+
+    def _table(self, rows: Sequence[int]) -> tuple[list[list[int]], int]:
+        """Return z_i as integers in the columns that any of the rows uses, and their power of two."""
+        parts = list(_exact_rows(self.problem, rows))
+        power = min(each[2] for each in parts)
+        used: dict[int, int] = {}
+        for columns, _, _ in parts:
+            for j in columns:
+                used.setdefault(j, len(used))
+        table = []
+        for (columns, integers, own), sign in zip(
+            parts, self.problem.y[list(rows)].astype(int).tolist(), strict=True
+        ):
+            full = [0] * max(len(used), 1)
+            for j, value in zip(columns, integers, strict=True):
+                full[used[j]] = sign * value << (own - power)
+            table.append(full)
+        return table, power
+
+    def _independent(self, rows: list[int]) -> list[int]:
+        table, _ = self._table(rows)
+        y = self.problem.y[rows].astype(int).tolist()
+        tilts: list[list[int]] = [[sign] for sign in y] if self.padding else [[] for _ in y]
+        wide = [[*group, *tilt, *row] for group, tilt, row in zip(self._groups(rows), tilts, table, strict=True)]
+        kept, _ = independent(wide)
+        return [rows[k] for k in kept]
+
+    def _affine(self, rows: Sequence[int]) -> list[Fraction]:
+        """Return the weights of the affine hull's nearest point: those with equal products in each group."""
+        table, power = self._table(rows)
+        T = fmpz_mat(table)
+        products = (T * T.transpose()).table()
+        own = self.padding * shifted(1, -2 * power) if self.padding else Fraction(0)
+        y = self.problem.y[list(rows)].astype(int).tolist()
+        groups = self._groups(rows)
+        width = len(groups[0])
+        equations = [
+            [
+                *(int(value) * own.denominator + own.numerator * y[i] * y[k] for k, value in enumerate(line)),
+                *groups[i],
+            ]
+            for i, line in enumerate(products)
+        ]
+        equations += [[*column, *[0] * width] for column in zip(*groups, strict=True)]
+        found = solve(equations, [0] * len(rows) + [1] * width)
+        assert found is not None, "the rows of a corral are affinely independent"
+        return [Fraction(value, found[1]) for value in found[0][: len(rows)]]
