@@ -1,4 +1,4 @@
-"""The interval around the maximum margin: against all supports tried in turn, against floats, and at the extremes."""
+"""The interval around the maximum margin: against all supports tried in turn, floats, and at the extremes."""
 
 from fractions import Fraction
 from itertools import chain, combinations
@@ -91,7 +91,7 @@ def eliminated(A, b):
 
 
 def by_all_supports(X, y, *, bias=True, padding=None):
-    """γ², by the nearest point of every face: the least over all sets of rows whose own nearest point is theirs."""
+    """γ², by the nearest point of every face: the least over all sets of rows that hold their own nearest point."""
     free = bias and padding is None
     Z = [[int(label) * value for value in x] for x, label in zip(exact(X), y, strict=True)]
     sides = [[Fraction(int(label > 0)), Fraction(int(label < 0))] if free else [Fraction(1)] for label in y]
@@ -178,7 +178,7 @@ def test_out_of_time_it_is_coarse_but_true():
         (rb.datasets.load_or, Fraction(1, 8), [0, 1, 2]),
         (rb.datasets.load_and, Fraction(1, 8), [1, 2, 3]),
         # Six points: (−1,−1.5)− and (2,−2)− make an edge with normal (1, 6), at −10; (1.5,−0.5)+ is at −1.5. Half
-        # of 8.5/√37 is the margin, as no positive point lies nearer ((−2,1): 4) and no negative one ((−2,−2): −14).
+        # of 8.5/√37 is the margin: no positive point lies nearer ((−2,1): 4), nor a negative one ((−2,−2): −14).
         (rb.datasets.load_six_points, Fraction(17, 4) ** 2 / 37, [0, 3, 4]),
     ],
 )

@@ -1,13 +1,14 @@
-"""The largest margin, between two rationals: every plane proves a lower bound, all points of the hulls an upper one.
+"""The largest margin, between two rationals: planes prove lower bounds, points of the hulls upper ones.
 
-With w the normal vector, b the bias and `least` the least y f over all rows, γ ≥ least/‖w‖; and γ is at most half the
-distance of any two points of the two hulls, or, through the origin, the distance of any point of the one hull of the
-y_i x_i. Floats propose both; if few rows hold the margin, their equations are solved exactly, and the bounds meet.
+With w the normal vector, b the bias and `least` the least y f over all rows, γ ≥ least/‖w‖; and γ is at most half
+the distance of any two points of the two hulls, or, through the origin, the distance of any point of the one hull of
+the y_i x_i. Floats propose both; if few rows hold the margin, their equations are solved exactly, and the bounds
+meet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -179,7 +180,8 @@ class _Bracket:
         scores = Scores.of(self.problem, v)
         low, high = scores.lowest, scores.highest
         if self.padding is None:
-            assert low is not None and high is not None, "a free bias lies between two classes"
+            assert low is not None, "a free bias lies between two classes"
+            assert high is not None, "a free bias lies between two classes"
             b = -(low + high) / 2
         least = min(sign * (end + b) for sign, end in ((1, low), (-1, high)) if end is not None)
         if least > 0:
@@ -199,7 +201,8 @@ class _Bracket:
 
     def result(self) -> Margin:
         """Return what was found."""
-        assert self.plane is not None and self.point is not None, "the plane given separates the rows"
+        assert self.plane is not None, "the plane given separates the rows"
+        assert self.point is not None, "some rows always name a point"
         w, b, least = self.plane
         rows, weights = np.array(self.point.rows), tuple(self.point.weights)
         return Margin((self.low, self.high), tuple(w), b, least, rows, weights, self.padding)
@@ -264,7 +267,7 @@ def _shares(problem: Problem, rows: Ints, alpha: Floats, *, free: bool) -> list[
     if not (len(rows) and np.isfinite(alpha).all() and (alpha > 0.0).all()):
         return None
     values = [exact(each) for each in alpha]
-    groups: Sequence[Any] = problem.y[rows] if free else np.zeros(len(rows))
+    groups = (problem.y[rows] if free else np.zeros(len(rows))).tolist()
     sums: dict[float, Fraction] = {}
     for group, value in zip(groups, values, strict=True):
         sums[group] = sums.get(group, Fraction(0)) + value

@@ -5,8 +5,9 @@ through the origin β is 0 and the weights sum to 1; where their bias b costs b�
 feature √β, likewise; where the bias is free, they sum to 1 in each class, and the last term is 0.
 
 A corral is some rows, affinely independent, whose affine hull is nearest to the origin at a point within their own
-hull. A row that lies nearer along that point than the corral does is let in, which keeps the rows independent; what
-then gets no weight leaves. The distance falls with every row let in, so no corral comes twice, and the method ends.
+hull. A row that lies nearer along that point than the corral does is let in, which keeps the rows independent;
+what then gets no weight leaves. The distance falls with every row let in, so no corral comes twice, and the method
+ends.
 """
 
 from __future__ import annotations
@@ -85,9 +86,9 @@ def point_of(problem: Problem, rows: Sequence[int], weights: Sequence[Fraction])
         for j, value in zip(columns, integers, strict=True):
             sums[j] = sums.get(j, 0) + factor * value
     tilt = Fraction(sum(sign * share for sign, share in zip(y, shares, strict=True)), denominator)
-    columns = np.array(sorted(sums), np.int64)
-    integers = [sums[j] for j in columns.tolist()]
-    return Point(list(rows), list(weights), columns, integers, power, denominator, tilt)
+    used = sorted(sums)
+    totals = [sums[j] for j in used]
+    return Point(list(rows), list(weights), np.array(used, np.int64), totals, power, denominator, tilt)
 
 
 def _exact_rows(problem: Problem, rows: Sequence[int]) -> Iterator[tuple[Sequence[int], list[int], int]]:
