@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rosenblatt import geometry as geometry
     from rosenblatt import plot as plot
     from rosenblatt import testing as testing
+    from rosenblatt.certify.certifying import certify as certify
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
+_MODULES = ("certify", "datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
     "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
@@ -48,6 +49,7 @@ __all__ = [
     "Trace",
     "VotedPerceptron",
     "as_batch",
+    "certify",
     "datasets",
     "exact_curve",
     "exceptions",

@@ -12,10 +12,12 @@ The tree is small so that a caller can catch as much or as little as they like::
     │   ├── OrderError                      an order of visits
     │   ├── NotSeparableError               classes that no hyperplane separates, where one is asked for
     │   └── ParameterError                  any other argument
+    ├── UndecidedError (also a ValueError)  a proof is asked for of what was not decided
     └── TrainingOverflowError               finite data, but weights beyond the largest float
         (also a ValueError and an OverflowError)
 
-Each message names the argument, the place in it, and the way out.
+Each message names the argument, the place in it, and the way out. One warning is its own:
+`TrivialSeparationWarning`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ __all__ = [
     "RosenblattError",
     "ShapeError",
     "TrainingOverflowError",
+    "TrivialSeparationWarning",
+    "UndecidedError",
     "WeightError",
 ]
 
@@ -75,5 +79,13 @@ class ParameterError(InputError):
     """An argument outside the values it may take."""
 
 
+class UndecidedError(RosenblattError, ValueError):
+    """A proof is asked for of what was not decided."""
+
+
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
     """Training on finite data drove a score or a weight beyond the largest float."""
+
+
+class TrivialSeparationWarning(UserWarning):
+    """Data so few in so many dimensions that they are separable whatever their labels."""

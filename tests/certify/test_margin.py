@@ -91,7 +91,7 @@ def eliminated(A, b):
 
 
 def by_all_supports(X, y, *, bias=True, padding=None):
-    """γ², by the nearest point of every face: the least over all sets of rows that hold their own nearest point."""
+    """γ², by the nearest point of every face: the least over all rows that hold their own nearest point."""
     free = bias and padding is None
     Z = [[int(label) * value for value in x] for x, label in zip(exact(X), y, strict=True)]
     sides = [[Fraction(int(label > 0)), Fraction(int(label < 0))] if free else [Fraction(1)] for label in y]

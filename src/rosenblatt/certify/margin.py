@@ -1,15 +1,15 @@
 """The largest margin, between two rationals: planes prove lower bounds, points of the hulls upper ones.
 
 With w the normal vector, b the bias and `least` the least y f over all rows, γ ≥ least/‖w‖; and γ is at most half
-the distance of any two points of the two hulls, or, through the origin, the distance of any point of the one hull of
-the y_i x_i. Floats propose both; if few rows hold the margin, their equations are solved exactly, and the bounds
-meet.
+the distance of any two points of the two hulls, or, through the origin, the distance of any point of the one hull
+of the y_i x_i. Floats propose both; if few rows hold the margin, their equations are solved exactly, and the
+bounds meet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -87,6 +87,15 @@ class Margin:
         """‖w‖², or with a padding ‖w‖² + b²/β."""
         square = sum((value * value for value in self.w), Fraction(0))
         return square + self.b**2 / self.padding if self.padding else square
+
+    def named(self, names: Ints) -> Margin:
+        """Return the same with rows called by other names."""
+        return replace(self, rows=names[self.rows])
+
+    def scaled(self, factor: Fraction) -> Margin:
+        """Return the same, proved by a positive multiple of the hyperplane."""
+        w = tuple(factor * value for value in self.w)
+        return replace(self, w=w, b=factor * self.b, least=factor * self.least)
 
     def __iter__(self) -> Iterator[float]:
         yield self.low

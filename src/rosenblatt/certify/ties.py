@@ -88,7 +88,7 @@ def _by_one_sign(problem: Problem, vectors: list[list[int]], rows: Ints) -> Quas
 
 
 def _separate(problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> Quasi | Meeting:
-    """Separate rows by a combination of vectors, or return a combination of rows that is orthogonal to all of them."""
+    """Separate rows by a combination of vectors, or return a combination of rows orthogonal to all of them."""
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(outside)[: SAMPLE * (len(vectors) + 1)])
     integers, powers = problem.integer_rows(rows)

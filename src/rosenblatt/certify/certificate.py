@@ -1,0 +1,400 @@
+"""Answers that carry their proof: separable, inseparable, or undecided."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rosenblatt.certify import check
+from rosenblatt.certify.margin import Margin
+from rosenblatt.exceptions import UndecidedError
+
+__all__ = [
+    "Answer",
+    "Certificate",
+    "Data",
+    "Inseparable",
+    "Overlap",
+    "Quasi",
+    "Separable",
+    "Undecided",
+    "Verification",
+]
+
+
+class Verification(NamedTuple):
+    """Whether a proof holds of some data; true if it does.
+
+    Attributes
+    ----------
+    holds : bool
+        The answer.
+    reason : str
+        What is proved, or why it is not.
+    """
+
+    holds: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a proof speaks of.
+
+    Attributes
+    ----------
+    rows, features : int
+        The shape of the data.
+    positive, negative : str, str or None
+        The labels of the two sides, as text; None for all labels but the positive one. Rows with other labels
+        take no part.
+    sha256 : str
+        The fingerprint of values and sides.
+    """
+
+    rows: int
+    features: int
+    positive: str
+    negative: str | None
+    sha256: str
+
+
+@dataclass(frozen=True, eq=False)
+class Quasi:
+    """A hyperplane that has no row on its wrong side, but some on it: quasi-complete separation.
+
+    Logistic regression has no finite maximum along it: the rows that it separates are fitted ever more closely.
+
+    Attributes
+    ----------
+    w, b : tuple of Fraction, Fraction
+        The hyperplane.
+    strict : int
+        The number of rows strictly on their right side; the others lie on it.
+    features : tuple of int
+        The features involved: those with a weight.
+    rows : tuple of int or None
+        The rows strictly on their right side; None in a proof read from a file, before it is checked.
+    """
+
+    w: tuple[Fraction, ...]
+    b: Fraction
+    strict: int
+    rows: tuple[int, ...] | None = None
+
+    kind: ClassVar[str] = "quasi"
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features involved."""
+        return tuple(j for j, value in enumerate(self.w) if value)
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """No hyperplane has all rows on its right side or on it, unless all lie on it.
+
+    Attributes
+    ----------
+    support, weights : tuple of int, tuple of Fraction
+        Rows that are combined to 0 and span all rows.
+    null : tuple of tuples of Fraction
+        The vectors orthogonal to every row, the bias last where there is one.
+    """
+
+    support: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    null: tuple[tuple[Fraction, ...], ...]
+
+    kind: ClassVar[str] = "overlap"
+
+
+class Certificate(ABC):
+    """An answer, with what proves it."""
+
+    @property
+    @abstractmethod
+    def verdict(self) -> str:
+        """The answer: "separable", "inseparable" or "undecided"."""
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Why, in a sentence."""
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """Return the proof as text, in the format that `check.py` reads."""
+
+    @abstractmethod
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Check the proof on data, exactly.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe
+            The rows.
+        y : sequence
+            Their labels.
+
+        Returns
+        -------
+        Verification
+            True if these are the data of the proof, and it holds.
+        """
+
+    @staticmethod
+    def from_json(text: str) -> Certificate:
+        """Read the proof of one question; it is not believed before `verify`.
+
+        Raises
+        ------
+        rosenblatt.certify.check.ProofError
+            If the text is no proof.
+        """
+        return _read(check.read_proof(text))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answer(Certificate):
+    """An answer to whether one class can be told from another by a hyperplane.
+
+    Attributes
+    ----------
+    bias : bool
+        Whether hyperplanes may miss the origin.
+    data : Data
+        What it speaks of.
+    chance : float or None
+        Cover's probability that so many points in general position, labelled at random, are separable: near 1 a
+        yes says little of the labels. None in a proof read from a file.
+    names : tuple of str or None
+        The names of the features, where the data had any.
+    """
+
+    bias: bool
+    data: Data
+    chance: float | None = field(default=None, repr=False)
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+
+    def feature(self, j: int) -> str:
+        """Return the name of a feature: that of its column, or x and its number."""
+        return f"x{j}" if self.names is None else self.names[j]
+
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Check the proof on data, exactly; see `Certificate.verify`."""
+        from rosenblatt.certify.verify import verify
+
+        return verify(self, X, y)
+
+    def to_json(self) -> str:
+        """Return the proof as text, in the format that `check.py` reads."""
+        head = {
+            "format": "rosenblatt-proof",
+            "version": 1,
+            "verdict": self.verdict,
+            "bias": self.bias,
+            "data": dict(vars(self.data)),
+        }
+        return json.dumps(head | self._proof(), indent=1)
+
+    def __str__(self) -> str:
+        from rosenblatt.certify.wording import wording
+
+        return wording(self)
+
+    @abstractmethod
+    def _proof(self) -> dict[str, Any]:
+        """Return what the proof says beyond what it is about."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Separable(Answer):
+    """Yes: a hyperplane has every row strictly on its side.
+
+    Attributes
+    ----------
+    w, b : tuple of Fraction, Fraction
+        The hyperplane: y (<w, x> + b) > 0 for every row.
+    margin : Margin or None
+        Bounds of the largest margin, if asked for.
+    """
+
+    w: tuple[Fraction, ...]
+    b: Fraction
+    margin: Margin | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The answer."""
+        return "separable"
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        through = "" if self.bias else " through the origin"
+        return f"A hyperplane{through} has every row strictly on its side."
+
+    def _proof(self) -> dict[str, Any]:
+        proof: dict[str, Any] = {"hyperplane": {"w": _vector(self.w), "b": check.text_of(self.b)}}
+        if self.margin is not None:
+            proof["margin"] = {
+                "least": check.text_of(self.margin.least),
+                "squared": [check.text_of(bound) for bound in self.margin.squared],
+                "rows": [int(row) for row in self.margin.rows],
+                "weights": [check.text_of(weight) for weight in self.margin.weights],
+            }
+        return proof
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inseparable(Answer):
+    """No: a point lies in both convex hulls; without a bias, the origin lies in the hull of the y·x.
+
+    Attributes
+    ----------
+    support : tuple of int
+        The rows that are combined, at most n_features + 2.
+    weights : tuple of Fraction
+        Their weights; they sum to 1 in each class, or without a bias in all.
+    ties : Quasi, Overlap or None
+        Whether something separates with ties, and what; None if that was not found out.
+    points : tuple of (tuple of float, int) or None
+        The rows combined, and their sides; None in a proof read from a file.
+    """
+
+    support: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    ties: Quasi | Overlap | None = None
+    points: tuple[tuple[tuple[float, ...], int], ...] | None = field(default=None, repr=False)
+
+    @property
+    def verdict(self) -> str:
+        """The answer."""
+        return "inseparable"
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        n = len(self.support)
+        if self.bias:
+            return f"A point lies in the convex hulls of both classes, a combination of {n} rows."
+        return f"The origin lies in the convex hull of the rows y·x, a combination of {n} of them."
+
+    @property
+    def point(self) -> tuple[Fraction, ...] | None:
+        """The point in both hulls, or without a bias the origin."""
+        if self.points is None:
+            return None
+        if not self.bias:
+            return (Fraction(0),) * self.data.features
+        total = [Fraction(0)] * self.data.features
+        for weight, (values, side) in zip(self.weights, self.points, strict=True):
+            if side > 0:
+                total = [a + weight * Fraction(value) for a, value in zip(total, values, strict=True)]
+        return tuple(total)
+
+    def _proof(self) -> dict[str, Any]:
+        proof: dict[str, Any] = {"combination": _combination(self.support, self.weights)}
+        match self.ties:
+            case Quasi(w, b, strict):
+                proof["ties"] = {"kind": "quasi", "w": _vector(w), "b": check.text_of(b), "strict": strict}
+            case Overlap(support, weights, null):
+                proof["ties"] = {
+                    "kind": "overlap",
+                    **_combination(support, weights),
+                    "null": [_vector(vector) for vector in null],
+                }
+        return proof
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Undecided(Answer):
+    """Neither was found in the time allowed.
+
+    Attributes
+    ----------
+    why : str
+        What was being done when time was over.
+    """
+
+    why: str
+
+    @property
+    def verdict(self) -> str:
+        """The answer."""
+        return "undecided"
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return self.why
+
+    def _proof(self) -> dict[str, Any]:
+        raise UndecidedError(f"There is no proof to write: {self.why}")
+
+
+def _vector(values: tuple[Fraction, ...]) -> Any:
+    """Write a vector, zeros left out if they are many."""
+    stored = [j for j, value in enumerate(values) if value]
+    if 4 * len(stored) >= len(values):
+        return [check.text_of(value) for value in values]
+    return {"columns": stored, "values": [check.text_of(values[j]) for j in stored]}
+
+
+def _combination(support: tuple[int, ...], weights: tuple[Fraction, ...]) -> dict[str, Any]:
+    from rosenblatt.rationals.dyadic import common
+
+    return {"rows": list(support), "weights": [check.text_of(weight) for weight in common(weights)[0]]}
+
+
+def _read(proof: Mapping[str, Any]) -> Certificate:
+    data = Data(**proof["data"])
+    known: dict[str, Any] = {"bias": proof["bias"], "data": data}
+    width = data.features + proof["bias"]
+
+    def numbers(texts: list[str]) -> tuple[Fraction, ...]:
+        return tuple(map(check.number, texts))
+
+    def vector(written: Any, size: int = data.features) -> tuple[Fraction, ...]:
+        if isinstance(written, list):
+            return numbers(written)
+        values = dict(zip(written["columns"], numbers(written["values"]), strict=True))
+        return tuple(values.get(j, Fraction(0)) for j in range(size))
+
+    if proof["verdict"] == "separable":
+        plane = proof["hyperplane"]
+        w, b = vector(plane["w"]), check.number(plane["b"])
+        margin = None
+        if "margin" in proof:
+            part = proof["margin"]
+            low, high = numbers(part["squared"])
+            margin = Margin(
+                squared=(low, high),
+                w=w,
+                b=b,
+                least=check.number(part["least"]),
+                rows=np.array(part["rows"], np.int64),
+                weights=numbers(part["weights"]),
+            )
+        return Separable(**known, w=w, b=b, margin=margin)
+    ties: Quasi | Overlap | None = None
+    part = proof.get("ties")
+    if part is not None and part["kind"] == "quasi":
+        ties = Quasi(vector(part["w"]), check.number(part["b"]), part["strict"])
+    elif part is not None:
+        null = tuple(vector(each, width) for each in part["null"])
+        ties = Overlap(tuple(part["rows"]), numbers(part["weights"]), null)
+    combination = proof["combination"]
+    return Inseparable(
+        **known, support=tuple(combination["rows"]), weights=numbers(combination["weights"]), ties=ties
+    )

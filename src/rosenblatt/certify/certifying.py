@@ -1,0 +1,230 @@
+"""`certify`: from data to a certificate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import gcd
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.certify.certificate import Certificate, Data, Inseparable, Overlap, Quasi, Separable, Undecided
+from rosenblatt.certify.clock import Clock, OutOfTime
+from rosenblatt.certify.decide import Plane, decide
+from rosenblatt.certify.fingerprint import Fingerprint
+from rosenblatt.certify.margin import margin_of
+from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.simplex import Meeting
+from rosenblatt.certify.tables import ClassTables
+from rosenblatt.certify.ties import Quasi as QuasiPlane
+from rosenblatt.certify.ties import ties
+from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.features import require_finite
+from rosenblatt.exceptions import ParameterError, TrivialSeparationWarning
+from rosenblatt.rationals.dyadic import common, shifted
+from rosenblatt.typing import Ints
+
+SHOWN = 1000  # features that sparse rows may have to be written out
+TIDY = 10**6  # whole numbers up to which hyperplanes are written in them
+
+
+def certify(
+    X: Any, y: Any, *, bias: bool = True, margin: bool = False, time_limit: float | None = None
+) -> Certificate:
+    """Decide whether classes are linearly separable, and prove it.
+
+    The answer is exact for the float64 values of X; float32 values are taken as what they are. Proofs are checked
+    by `Certificate.verify`, or without this package by ``certify/check.py``.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+        The rows.
+    y : sequence, shape (n_rows,)
+        Their labels. With more than two classes every pair of them, and each against the rest, is decided.
+    bias : bool
+        Whether hyperplanes may miss the origin.
+    margin : bool
+        Whether to enclose the largest margin, too.
+    time_limit : float or None
+        Seconds after which the answer is "undecided"; by default it is decided, however long it takes.
+
+    Returns
+    -------
+    Separable, Inseparable or Undecided
+        Or `ClassTables` of them for more than two classes.
+
+    Warns
+    -----
+    TrivialSeparationWarning
+        If there are so few rows that almost any labels would be separable.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_xor
+    >>> print(certify(*load_xor()))
+    Inseparable: '1' against '-1'. A point lies in the convex hulls of both classes, a combination of 4 rows.
+    ½·(0,0) + ½·(1,1) = ½·(1,0) + ½·(0,1)
+    Not even with ties: every hyperplane has rows on its wrong side, or all rows on it.
+    Labels drawn at random would be separable with probability 0.875 (Cover).
+    """
+    if time_limit is not None and not time_limit >= 0:
+        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
+    batch = as_batch(X, y)
+    require_finite(batch)
+    ask = _Question(batch, bool(bias), bool(margin), Clock(time_limit))
+    k = len(batch.classes)
+    if k > 2:
+        labels = batch.classes.tolist()
+        return ClassTables(
+            {(labels[a], labels[b]): ask.pair(a, b) for a, b in combinations(range(k), 2)},
+            {labels[a]: ask.against_rest(a) for a in range(k)},
+        )
+    found = ask.pair(1, 0) if k == 2 else ask.against_rest(0)
+    if isinstance(found, Separable) and batch.n_rows <= batch.n_features + bias:
+        warnings.warn(
+            f"{batch.n_rows} rows with {batch.n_features} features are separable whatever their labels, if they are "
+            "in general position: that these are says nothing of the labels. Bring more rows or fewer features.",
+            TrivialSeparationWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+class _Question:
+    """The data, asked about one split into two sides after the other."""
+
+    def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock) -> None:
+        self.batch, self.bias, self.margin, self.clock = batch, bias, margin, clock
+        self.fingerprint = Fingerprint(batch)
+
+    def pair(self, positive: int, negative: int) -> Certificate:
+        """Ask about one class against another, by their codes."""
+        codes = self.batch.codes
+        signs = (codes == positive).astype(np.int64) - (codes == negative)
+        return self.answer(signs, self.label(positive), self.label(negative))
+
+    def against_rest(self, positive: int) -> Certificate:
+        """Ask about one class against all others."""
+        return self.answer(np.where(self.batch.codes == positive, 1, -1), self.label(positive), None)
+
+    def label(self, code: int) -> str:
+        """Return a label as text."""
+        return str(self.batch.classes[[code]].tolist()[0])
+
+    def answer(self, signs: Ints, positive: str, negative: str | None) -> Certificate:
+        """Return the certificate of a split: sides 1 and −1, and 0 for rows that take no part."""
+        names = np.flatnonzero(signs)
+        part = self.batch if len(names) == self.batch.n_rows else self.batch.take(names)
+        problem = Problem(part, signs[names].astype(np.float64), bias=self.bias)
+        data = Data(self.batch.n_rows, self.batch.n_features, positive, negative, self.fingerprint.of(signs))
+        known: dict[str, Any] = {
+            "bias": self.bias,
+            "data": data,
+            "chance": cover_probability(problem.n, problem.width),
+            "names": self.batch.names,
+        }
+        try:
+            return self.decided(problem, names, known)
+        except OutOfTime as end:
+            return Undecided(**known, why=f"Time was over while {end}. Allow more (time_limit).")
+
+    def decided(self, problem: Problem, names: Ints, known: dict[str, Any]) -> Certificate:
+        """Decide, and put the proof in terms of the data."""
+        if self.bias and not (len(problem.positive) and len(problem.negative)):
+            b = Fraction(int(problem.y[0]))
+            return Separable(**known, w=(Fraction(0),) * problem.d, b=b)
+        found = decide(problem, self.clock)
+        if isinstance(found, Plane):
+            margin = margin_of(problem, found, self.clock) if self.margin else None
+            if margin is not None:
+                margin = margin.named(names).scaled(_tidy((*margin.w, margin.b)))
+                return Separable(**known, w=margin.w, b=margin.b, margin=margin)
+            w = problem.in_original_columns(found.v)
+            factor = _tidy((*w, found.b))
+            return Separable(**known, w=tuple(factor * value for value in w), b=factor * found.b)
+        weights = _shares(problem, found)
+        order = np.argsort(found.rows)
+        rows = found.rows[order]
+        return Inseparable(
+            **known,
+            support=tuple(names[rows].tolist()),
+            weights=tuple(weights[k] for k in order),
+            ties=self.ties(problem, found, names),
+            points=_points(problem, rows),
+        )
+
+    def ties(self, problem: Problem, found: Meeting, names: Ints) -> Quasi | Overlap | None:
+        """Find out about ties, if time allows."""
+        try:
+            tied = ties(problem, found, self.clock)
+        except OutOfTime:
+            return None
+        if tied is None:
+            return None
+        if isinstance(tied, QuasiPlane):
+            v = _original(problem, tied.v)
+            factor = _tidy(v)
+            *w, b = (factor * value for value in v)
+            return Quasi(tuple(w), b, len(tied.strict), tuple(names[tied.strict].tolist()))
+        null = [_original(problem, vector) for vector in tied.null]
+        return Overlap(
+            tuple(names[tied.meeting.rows].tolist()),
+            tuple(tied.meeting.weights),
+            tuple(tuple(vector if self.bias else vector[:-1]) for vector in null),
+        )
+
+
+def cover_probability(n: int, width: int) -> float:
+    """Return the probability that n points in general position, labelled at random, are separable.
+
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    width : int
+        The number of weights: one for each feature, and one for the bias.
+
+    Examples
+    --------
+    >>> cover_probability(4, 3), cover_probability(3, 3), cover_probability(20, 10)
+    (0.875, 1.0, 0.5)
+    """
+    from scipy.special import bdtr
+
+    return 1.0 if n <= width else float(bdtr(width - 1, n - 1, 0.5))
+
+
+def _original(problem: Problem, v: list[int]) -> list[Fraction]:
+    """Return a vector in the columns of the data, with a bias, which is 0 where there is none."""
+    w = [shifted(value, -power) for value, power in zip(v, problem.scale.tolist(), strict=False)]
+    return [*w, Fraction(v[-1]) if problem.bias else Fraction(0)]
+
+
+def _tidy(values: Sequence[Fraction]) -> Fraction:
+    """Return the factor that makes numbers small whole ones, or 1 if they would not be small."""
+    whole, denominator = common(values)
+    divisor = gcd(*whole)
+    if not divisor or max(map(abs, whole)) > TIDY * divisor:
+        return Fraction(1)
+    return Fraction(denominator, divisor)
+
+
+def _shares(problem: Problem, found: Meeting) -> list[Fraction]:
+    """Return weights that sum to 1 in each class, or without a bias in all."""
+    signs = problem.y[found.rows]
+    counted = signs > 0.0 if problem.bias else signs != 0.0
+    total = sum((weight for weight, counts in zip(found.weights, counted, strict=True) if counts), Fraction(0))
+    return [weight / total for weight in found.weights]
+
+
+def _points(problem: Problem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:
+    """Return some rows and their sides."""
+    if problem.sparse and problem.d > SHOWN:
+        return None
+    X = problem.matrix.X[rows]
+    table = np.asarray(X.toarray() if problem.sparse else X, np.float64).tolist()
+    return tuple((tuple(values), int(side)) for values, side in zip(table, problem.y[rows], strict=True))

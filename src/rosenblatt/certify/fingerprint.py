@@ -1,0 +1,67 @@
+"""The SHA-256 by which a proof names its data: the same for dense and sparse rows, and for `check.py`'s lists."""
+
+from __future__ import annotations
+
+import struct
+from functools import cached_property
+from hashlib import sha256
+
+import numpy as np
+
+from rosenblatt.data.features import Features
+from rosenblatt.loops.layout import CSR
+from rosenblatt.typing import Ints
+
+BLOCK = 2**18  # values looked at together
+
+
+class Fingerprint:
+    """The fingerprint of some rows, whatever their labels.
+
+    Parameters
+    ----------
+    features : Features
+        The rows.
+
+    Examples
+    --------
+    >>> from rosenblatt.data.features import as_rows
+    >>> Fingerprint(as_rows([[0.5, 0.0]])).of(np.array([1]))[:16]
+    '7a6d1f8fd0b8cdd4'
+    """
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+
+    def of(self, signs: Ints) -> str:
+        """Return the fingerprint of the rows with labels 1, −1, or 0 where they take no part."""
+        head = b"rosenblatt-data-1\n" + struct.pack("<QQ", self.features.n_rows, self.features.n_features)
+        labels = sha256(signs.astype("i1").tobytes()).digest()
+        return sha256(head + labels + self._of_rows).hexdigest()
+
+    @cached_property
+    def _of_rows(self) -> bytes:
+        """The digests of the lengths, columns and values of the rows, zeros left out."""
+        lengths, columns, values = sha256(), sha256(), sha256()
+        X = self.features.rows
+        step = max(1, BLOCK // self.features.n_features)
+        if isinstance(X, CSR):
+            stored = X.data != 0.0
+            ends = np.append(0, np.cumsum(stored))[X.indptr.astype(np.int64)]
+            lengths.update(np.diff(ends).astype("<u8").tobytes())
+            columns.update(X.indices[stored].astype("<u8").tobytes())
+            values.update(X.data[stored].astype("<f8").tobytes())
+        else:
+            whole = np.tile(np.arange(self.features.n_features, dtype="<u8"), step)
+            for start in range(0, self.features.n_rows, step):
+                block = X[start : start + step]
+                stored = block != 0.0
+                if stored.all():
+                    counts, places = np.full(len(block), block.shape[1]), whole[: block.size]
+                    kept = block
+                else:
+                    counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
+                lengths.update(counts.astype("<u8").tobytes())
+                columns.update(places.astype("<u8").tobytes())
+                values.update(np.ascontiguousarray(kept, "<f8").tobytes())
+        return lengths.digest() + columns.digest() + values.digest()

@@ -1,0 +1,76 @@
+"""Several classes: every pair of them, and each against the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rosenblatt.certify.certificate import Certificate, Verification
+
+MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTables(Certificate):
+    """Certificates of several classes.
+
+    The verdict is that of the pairs: "separable" if every two classes are, "inseparable" if some two are not.
+
+    Attributes
+    ----------
+    pairs : dict of (label, label) to Certificate
+        Of two classes each, in the order of the labels; rows of other classes take no part.
+    rest : dict of label to Certificate
+        Of each class against all others.
+    """
+
+    pairs: Mapping[tuple[Hashable, Hashable], Certificate]
+    rest: Mapping[Hashable, Certificate]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the pairs."""
+        verdicts = {certificate.verdict for certificate in self.pairs.values()}
+        return next((each for each in ("inseparable", "undecided") if each in verdicts), "separable")
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        apart = sum(each.verdict == "separable" for each in self.pairs.values())
+        alone = sum(each.verdict == "separable" for each in self.rest.values())
+        return (
+            f"{apart} of {len(self.pairs)} pairs of classes are separable, and {alone} of {len(self.rest)} "
+            "classes from all others."
+        )
+
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Check every proof on data; see `Certificate.verify`."""
+        for name, certificate in self:
+            found = certificate.verify(X, y)
+            if not found:
+                return Verification(False, f"{name}: {found.reason}")
+        return Verification(True, self.reason)
+
+    def to_json(self) -> str:
+        """Return the proofs as text: a list that `check.py` reads."""
+        return json.dumps([json.loads(certificate.to_json()) for _, certificate in self], indent=1)
+
+    def __iter__(self) -> Iterator[tuple[str, Certificate]]:
+        for (a, b), certificate in self.pairs.items():
+            yield f"{a} against {b}", certificate
+        for a, certificate in self.rest.items():
+            yield f"{a} against the rest", certificate
+
+    def __str__(self) -> str:
+        labels = [str(label) for label in self.rest]
+        cells = {(str(a), str(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
+        rest = {str(a): MARKS[each.verdict] for a, each in self.rest.items()}
+        width = max(4, *(len(label) for label in labels))
+        rows = [["", *labels, "rest"]]
+        for a in labels:
+            own = [cells.get((a, b)) or cells.get((b, a)) or "·" for b in labels]
+            rows.append([a, *own, rest[a]])
+        table = "\n".join("  ".join(cell.rjust(width) for cell in row) for row in rows)
+        return f"{self.verdict.capitalize()}: {self.reason}\n{table}"

@@ -1,0 +1,196 @@
+"""Checking a certificate on arrays, exactly and quickly; `check.py` does the same on lists, on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.certify import check
+from rosenblatt.certify.certificate import (
+    Answer,
+    Inseparable,
+    Overlap,
+    Quasi,
+    Separable,
+    Verification,
+)
+from rosenblatt.certify.fingerprint import Fingerprint
+from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.sides import products
+from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.features import require_finite
+from rosenblatt.rationals.dyadic import common, shifted
+from rosenblatt.rationals.linear import independent, product
+from rosenblatt.typing import Ints
+
+
+class Refuted(Exception):  # noqa: N818 - becomes the answer "no"
+    """A proof that does not hold; says why."""
+
+
+def verify(certificate: Answer, X: Any, y: Any) -> Verification:
+    """Check a certificate on data."""
+    batch = as_batch(X, y)
+    require_finite(batch)
+    try:
+        return Verification(True, _Checker(*_split(certificate, batch)).check(certificate))
+    except (Refuted, check.ProofError) as refusal:
+        return Verification(False, str(refusal))
+
+
+def _split(certificate: Answer, batch: Batch) -> tuple[Problem, Ints]:
+    """Return the rows that take part, and their numbers in the data, if these are the data of the proof."""
+    data = certificate.data
+    if (batch.n_rows, batch.n_features) != (data.rows, data.features):
+        raise Refuted(
+            f"These data have {batch.n_rows} rows and {batch.n_features} features, those of the proof {data.rows} "
+            f"and {data.features}."
+        )
+    sign = check.signer(data.positive, data.negative)
+    signs = np.array([sign(label) for label in batch.classes.tolist()])[batch.codes]
+    if Fingerprint(batch).of(signs) != data.sha256:
+        raise Refuted("These are not the data of the proof: the fingerprints differ.")
+    names = np.flatnonzero(signs)
+    part = batch if len(names) == batch.n_rows else batch.take(names)
+    return Problem(part, signs[names].astype(np.float64), bias=certificate.bias), names
+
+
+class _Checker:
+    """The rows that take part, and their numbers in the data."""
+
+    def __init__(self, problem: Problem, names: Ints) -> None:
+        self.problem, self.names = problem, names
+        self.rows = np.arange(problem.n)
+
+    def check(self, certificate: Answer) -> str:
+        """Return what is proved, or raise `Refuted`."""
+        if isinstance(certificate, Separable):
+            self.plane(certificate.w, certificate.b, "The hyperplane")
+            if certificate.margin is not None:
+                self.margin(certificate)
+        elif isinstance(certificate, Inseparable):
+            self.zero(certificate.support, certificate.weights)
+            if isinstance(certificate.ties, Quasi):
+                self.quasi(certificate.ties)
+            if isinstance(certificate.ties, Overlap):
+                self.overlap(certificate.ties)
+        else:
+            raise Refuted("An undecided question has no proof.")
+        return certificate.reason
+
+    def vector(self, w: Sequence[Fraction], b: Fraction) -> list[int]:
+        """Return a hyperplane in the problem's columns, as integers up to a positive factor."""
+        if len(w) != self.problem.d:
+            raise Refuted(f"w has {len(w)} entries, but there are {self.problem.d} features.")
+        if b and not self.problem.bias:
+            raise Refuted("b must be 0 without a bias.")
+        scaled = [value * shifted(1, power) for value, power in zip(w, self.problem.scale.tolist(), strict=True)]
+        return common([*scaled, b] if self.problem.bias else scaled)[0]
+
+    def signs(self, w: Sequence[Fraction], b: Fraction) -> Ints:
+        """Return the sides of all rows: 1 where it is the right one."""
+        v = self.vector(w, b)
+        if not any(v):
+            return np.zeros(self.problem.n, np.int64)
+        return products(self.problem, v, self.rows)[1]
+
+    def plane(self, w: Sequence[Fraction], b: Fraction, what: str) -> None:
+        """Require every row strictly on its side."""
+        wrong = np.flatnonzero(self.signs(w, b) <= 0)
+        if len(wrong):
+            raise Refuted(f"{what} does not have row {self.names[wrong[0]]} strictly on its side.")
+
+    def places(self, rows: Sequence[int], weights: Sequence[Fraction]) -> Ints:
+        """Return where the rows of a combination are, once all is as it should be."""
+        if not len(rows) or len(set(map(int, rows))) != len(rows) or len(rows) != len(weights):
+            raise Refuted("A combination needs different rows, with a weight each.")
+        if min(weights) <= 0:
+            raise Refuted("A combination needs positive weights.")
+        places = np.searchsorted(self.names, np.asarray(rows))
+        known = places < len(self.names)
+        if not known.all() or (self.names[places] != np.asarray(rows)).any():
+            raise Refuted("A combination names a row that takes no part.")
+        return places
+
+    def combined(self, rows: Sequence[int], weights: Sequence[Fraction]) -> list[Fraction]:
+        """Return Σ λ_i z_i, in the problem's columns."""
+        integers, powers = self.problem.integer_rows(self.places(rows, weights))
+        scaled = [weight * shifted(1, power) for weight, power in zip(weights, powers, strict=True)]
+        numerators, denominator = common(scaled)
+        (sums,) = product([numerators], list(zip(*integers, strict=True)))
+        return [Fraction(value, denominator) for value in sums]
+
+    def zero(self, rows: Sequence[int], weights: Sequence[Fraction]) -> None:
+        """Require Σ λ_i z_i = 0."""
+        if any(self.combined(rows, weights)):
+            raise Refuted("The combination of rows is not 0.")
+
+    def quasi(self, ties: Quasi) -> None:
+        """Require no row on the wrong side, and as many as are said strictly on the right one."""
+        signs = self.signs(ties.w, ties.b)
+        if (signs < 0).any():
+            raise Refuted(f"The hyperplane with ties has row {self.names[np.argmin(signs)]} on its wrong side.")
+        strict = int(np.count_nonzero(signs))
+        if strict != ties.strict or not strict:
+            raise Refuted(f"The hyperplane with ties has {strict} rows strictly on their side, not {ties.strict}.")
+
+    def overlap(self, ties: Overlap) -> None:
+        """Require a combination to 0 of rows that, with what is orthogonal to all rows, span everything."""
+        self.zero(ties.support, ties.weights)
+        width = self.problem.width
+        null = [self.vector(*_bias_apart(vector, self.problem.bias)) for vector in ties.null]
+        for vector in null:
+            if not any(vector) or products(self.problem, vector, self.rows)[1].any():
+                raise Refuted("A vector said to be orthogonal to every row is not.")
+        if null and len(independent(null)[0]) != len(null):
+            raise Refuted("The vectors orthogonal to every row are not independent.")
+        rows = self.problem.integer_rows(self.places(ties.support, ties.weights))[0]
+        if len(independent(rows)[0]) + len(null) != width:
+            raise Refuted("The rows combined do not span all rows.")
+
+    def margin(self, certificate: Separable) -> None:
+        """Require the bounds of the margin to follow from the hyperplane and the combination."""
+        margin = certificate.margin
+        assert margin is not None
+        low, high = margin.squared
+        if not (margin.least > 0 and 0 < low <= high):
+            raise Refuted("The margin's bounds are not positive and in order.")
+        self.clear(certificate, margin.least)
+        if low * sum(value * value for value in certificate.w) > margin.least**2:
+            raise Refuted("The hyperplane does not prove the lower bound of the margin.")
+        rows, weights = [int(row) for row in margin.rows], list(margin.weights)
+        places = self.places(rows, weights)
+        signs = self.problem.y[places]
+        for side in (1.0, -1.0) if self.problem.bias else (None,):
+            total = sum(weight for weight, sign in zip(weights, signs, strict=True) if side in (None, sign))
+            if total != 1:
+                raise Refuted("The weights of the margin do not sum to 1.")
+        sums = self.combined(rows, weights)[: self.problem.d]
+        scale = self.problem.scale.tolist()
+        square = sum((value * shifted(1, power)) ** 2 for value, power in zip(sums, scale, strict=True))
+        if square > high * (4 if self.problem.bias else 1):
+            raise Refuted("The combination does not prove the upper bound of the margin.")
+
+    def clear(self, certificate: Separable, least: Fraction) -> None:
+        """Require y f ≥ least on every row: of one side after the other, as f − least and f + least."""
+        for side, rows in ((1, self.problem.positive), (-1, self.problem.negative)):
+            if not len(rows):
+                continue
+            signs = self.offset_signs(certificate, rows, side * least)
+            if (signs < 0).any():
+                raise Refuted(f"Row {self.names[rows[np.argmin(signs)]]} is nearer than the margin's proof says.")
+
+    def offset_signs(self, certificate: Separable, rows: Ints, offset: Fraction) -> Ints:
+        """Return the signs of y (f − offset) for some rows."""
+        padded = Problem(self.problem.features, self.problem.y, bias=True)
+        scaled = [
+            value * shifted(1, power) for value, power in zip(certificate.w, padded.scale.tolist(), strict=True)
+        ]
+        return products(padded, common([*scaled, certificate.b - offset])[0], rows)[1]
+
+
+def _bias_apart(vector: Sequence[Fraction], bias: bool) -> tuple[Sequence[Fraction], Fraction]:
+    return (vector[:-1], vector[-1]) if bias else (vector, Fraction(0))

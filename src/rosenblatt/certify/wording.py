@@ -1,0 +1,131 @@
+"""Certificates in words: short enough to read, with the numbers where they are few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from rosenblatt.certify.certificate import Answer, Inseparable, Overlap, Quasi, Separable
+
+FEW = 8  # terms that are written out
+LONG = 12  # digits that are written out
+LISTED = 12  # row numbers that are named
+HALVES = {
+    Fraction(1, 2): "½",
+    Fraction(1, 3): "⅓",
+    Fraction(2, 3): "⅔",
+    Fraction(1, 4): "¼",
+    Fraction(3, 4): "¾",
+}
+
+
+def wording(certificate: Answer) -> str:
+    """Return a certificate in words."""
+    data = certificate.data
+    other = f"{data.negative!r}" if data.negative is not None else "all others"
+    lines = [f"{certificate.verdict.capitalize()}: {data.positive!r} against {other}. {certificate.reason}"]
+    if isinstance(certificate, Separable):
+        lines += _plane(certificate)
+    if isinstance(certificate, Inseparable):
+        lines += _combination(certificate) + _ties(certificate)
+    if certificate.chance is not None:
+        chance = _probability(certificate.chance)
+        lines.append(f"Labels drawn at random would be separable with probability {chance} (Cover).")
+    return "\n".join(lines)
+
+
+def number(value: Fraction) -> str:
+    """Return a rational as it is if that is short, and else about what it is.
+
+    Examples
+    --------
+    >>> number(Fraction(1, 2)), number(Fraction(-7, 3)), number(Fraction(1, 3**40))
+    ('½', '-7/3', '≈8.225e-20')
+    """
+    if value in HALVES:
+        return HALVES[value]
+    if max(abs(value.numerator), value.denominator) < 10**LONG:
+        return str(value)
+    try:
+        return f"≈{float(value):.4g}"
+    except OverflowError:
+        return f"≈2^{abs(value.numerator).bit_length() - value.denominator.bit_length()}"
+
+
+def listed(rows: Sequence[object]) -> str:
+    """Return row numbers or names, the first of them if they are many."""
+    more = f" and {len(rows) - LISTED} more" if len(rows) > LISTED else ""
+    return ", ".join(map(str, rows[:LISTED])) + more
+
+
+def _plane(certificate: Separable) -> list[str]:
+    lines = []
+    if _few(certificate.w):
+        f = _function(certificate, certificate.w, certificate.b)
+        lines.append(f"f(x) = {f} is positive for {certificate.data.positive!r} and negative otherwise.")
+    if certificate.margin is not None:
+        low, high = certificate.margin
+        exact = certificate.margin.exact
+        square = f"; exactly, γ² = {number(certificate.margin.squared[0])}" if exact else ""
+        lines.append(f"The largest margin γ lies between {low:.17g} and {high:.17g}{square}.")
+    return lines
+
+
+def _few(w: Sequence[Fraction]) -> bool:
+    return sum(map(bool, w)) <= FEW
+
+
+def _function(certificate: Answer, w: Sequence[Fraction], b: Fraction) -> str:
+    """Return <w, x> + b, written out."""
+    terms = [(value, certificate.feature(j)) for j, value in enumerate(w) if value]
+    if b or not terms:
+        terms.append((b, ""))
+    written = ""
+    for value, name in terms:
+        size = abs(value)
+        term = name if size == 1 and name else f"{number(size)}{'·' * bool(name)}{name}"
+        sign = ("−" if value < 0 else "") if not written else (" − " if value < 0 else " + ")
+        written += sign + term
+    return written
+
+
+def _combination(certificate: Inseparable) -> list[str]:
+    points = certificate.points
+    few = len(certificate.support) <= FEW and certificate.data.features <= FEW
+    if points is None or not few:
+        return [f"Its rows are {listed(certificate.support)}."]
+    if certificate.bias and len(points) == 2:
+        return [f"Rows {listed(certificate.support)} are equal: {_point(points[0][0])}."]
+    sides: dict[int, list[str]] = {1: [], -1: []}
+    for weight, (values, side) in zip(certificate.weights, points, strict=True):
+        share = "" if weight == 1 else f"{number(weight)}·"
+        sides[side].append(share + _point(values))
+    if certificate.bias:
+        return [" + ".join(sides[-1]) + " = " + " + ".join(sides[1])]
+    return [" − ".join([" + ".join(sides[1]) or "0", *sides[-1]]) + " = 0"]
+
+
+def _point(values: Sequence[float]) -> str:
+    return "(" + ",".join(f"{value:g}" for value in values) + ")"
+
+
+def _ties(certificate: Inseparable) -> list[str]:
+    ties = certificate.ties
+    if isinstance(ties, Overlap):
+        return ["Not even with ties: every hyperplane has rows on its wrong side, or all rows on it."]
+    if not isinstance(ties, Quasi):
+        return []
+    rows = "" if ties.rows is None else f" (rows {listed(ties.rows)})"
+    plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
+    features = [certificate.feature(j) for j in ties.features]
+    return [
+        f"Quasi-separated: the hyperplane{plane} has no row on its wrong side, {ties.strict} strictly on their "
+        f"right side{rows}, and the others on it.",
+        f"Logistic regression diverges along it; the features involved are {listed(features)}.",
+    ]
+
+
+def _probability(value: float) -> str:
+    if value == 1.0:
+        return "1"
+    return f"{value:.3g}" if value >= 1e-300 else "less than 1e-300"
