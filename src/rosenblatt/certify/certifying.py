@@ -86,8 +86,8 @@ def certify(
     found = ask.pair(1, 0) if k == 2 else ask.against_rest(0)
     if isinstance(found, Separable) and batch.n_rows <= batch.n_features + bias:
         warnings.warn(
-            f"{batch.n_rows} rows with {batch.n_features} features are separable whatever their labels, if they are "
-            "in general position: that these are says nothing of the labels. Bring more rows or fewer features.",
+            f"{batch.n_rows} rows with {batch.n_features} features are separable whatever their labels, if they "
+            "are in general position: that these are says nothing of the labels. Bring more rows.",
             TrivialSeparationWarning,
             stacklevel=3,
         )

@@ -1,0 +1,310 @@
+"""`certify` against an independent exact decision, and on problems that floats get wrong."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+
+import rosenblatt as rb
+from rosenblatt.certify import Certificate, Inseparable, Overlap, Quasi, Separable, Undecided, check, decide
+from rosenblatt.exceptions import NonFiniteError, ParameterError, TrivialSeparationWarning, UndecidedError
+from tests.certify import oracle
+
+pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
+
+CHUNK = 500
+
+
+def proved(X, y, **options) -> Certificate:
+    """Certify, and require that both checkers accept the proof, as it is and as it is read back."""
+    found = rb.certify(X, y, **options)
+    text = found.to_json()
+    assert found.verify(X, y)
+    assert Certificate.from_json(text).verify(X, y)
+    rows = (X.toarray() if hasattr(X, "toarray") else np.asarray(X)).astype(float).tolist()
+    for proof in json.loads(text) if text.startswith("[") else [None]:
+        proof = check.read_proof(text if proof is None else json.dumps(proof))
+        check.check(proof, rows, [str(label) for label in np.asarray(y).tolist()])
+    return found
+
+
+def kind(found: Certificate) -> str:
+    """The verdict in the oracle's words."""
+    if isinstance(found, Separable):
+        return "separable"
+    assert isinstance(found, Inseparable)
+    assert found.ties is not None
+    return found.ties.kind
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ten_thousand_degenerate_problems(seed):
+    for problem in oracle.degenerate(seed, CHUNK):
+        found = proved(problem.X, problem.y, bias=problem.bias)
+        assert kind(found) == oracle.decide(problem), problem
+        if isinstance(found, Inseparable):
+            assert len(found.support) <= len(problem.X[0]) + 1 + problem.bias
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_way_of_large_problems_decides_small_ones_alike(seed, monkeypatch):
+    monkeypatch.setattr(decide, "SMALL", 0)
+    for problem in oracle.degenerate(100 + seed, 250):
+        assert kind(proved(problem.X, problem.y, bias=problem.bias)) == oracle.decide(problem), problem
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_exact_method_alone_decides_alike(seed, monkeypatch):
+    """As if floats had proposed nothing of use."""
+    monkeypatch.setattr(decide, "SMALL", 0)
+    monkeypatch.setattr(decide, "guesses", lambda problem: iter(()))
+    monkeypatch.setattr(decide.Search, "run", lambda self: iter(()))
+    for problem in oracle.degenerate(200 + seed, 100):
+        assert kind(proved(problem.X, problem.y, bias=problem.bias)) == oracle.decide(problem), problem
+
+
+def test_xor_in_words():
+    X, y = rb.datasets.load_xor()
+    found = proved(X, y)
+    assert "½·(0,0) + ½·(1,1) = ½·(1,0) + ½·(0,1)" in str(found)
+    assert found.weights == (Fraction(1, 2),) * 4
+    assert found.point == (Fraction(1, 2), Fraction(1, 2))
+    assert isinstance(found.ties, Overlap)
+    assert found.chance == 0.875
+
+
+@pytest.mark.parametrize(
+    ("maker", "squared"), [("or", Fraction(1, 8)), ("and", Fraction(1, 8)), ("six_points", Fraction(289, 592))]
+)
+def test_margins_of_the_named_sets(maker, squared):
+    X, y = getattr(rb.datasets, f"load_{maker}")()
+    found = proved(X, y, margin=True)
+    assert found.margin.squared == (squared, squared)
+    low, high = found.margin
+    assert low <= float(squared) ** 0.5 <= high
+    assert proved(X, y).margin is None
+
+
+def test_iris():
+    X, y = load_iris(return_X_y=True)
+    tables = proved_tables(X, y)
+    assert tables.verdict == "inseparable"
+    assert {pair: each.verdict for pair, each in tables.pairs.items()} == {
+        (0, 1): "separable",
+        (0, 2): "separable",
+        (1, 2): "inseparable",
+    }
+    assert [each.verdict for each in tables.rest.values()] == ["separable", "inseparable", "inseparable"]
+    assert len(tables.pairs[1, 2].support) == 6
+    assert set(np.asarray(y)[list(tables.pairs[1, 2].support)]) == {1, 2}
+    assert "2 of 3 pairs" in str(tables)
+    assert str(tables).splitlines()[2].split() == ["0", "·", "yes", "yes", "yes"]
+
+
+def proved_tables(X, y):
+    tables = rb.certify(X, y)
+    assert tables.verify(X, y)
+    labels = [str(label) for label in np.asarray(y).tolist()]
+    for proof in json.loads(tables.to_json()):
+        check.check(check.read_proof(json.dumps(proof)), np.asarray(X, float).tolist(), labels)
+    return tables
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_digits_against_the_rest(digit):
+    X, y = load_digits(return_X_y=True)
+    found = proved(X, np.where(y == digit, "yes", "no"))
+    assert found.verdict == ("inseparable" if digit in (8, 9) else "separable")
+    if digit in (8, 9):
+        assert isinstance(found.ties, Quasi)
+        side = np.where(y == digit, 1, -1) * (X @ np.array(found.ties.w, float) + float(found.ties.b))
+        assert side.min() == 0
+        assert tuple(np.flatnonzero(side > 0)) == found.ties.rows
+
+
+def test_breast_cancer():
+    found = proved(*load_breast_cancer(return_X_y=True), margin=True)
+    assert found.verdict == "separable"
+    assert 0 < found.margin.low <= found.margin.high < 1e-3
+
+
+@pytest.mark.parametrize("ratio", [1.7, 2.3])
+def test_random_labels_about_covers_number(ratio):
+    rng = np.random.default_rng(0)
+    n = int(61 * ratio)
+    X, y = rng.normal(size=(n, 60)), rng.integers(0, 2, n)
+    assert proved(X, y).verdict == ("separable" if ratio < 2 else "inseparable")
+
+
+def near_pairs(gap: float | None, n: int = 3000, d: int = 12, pairs: int = 60, seed: int = 0):
+    """Points, some of which have one of the other class right across the hyperplane; None: one pair, an ulp apart."""
+    rng = np.random.default_rng(seed)
+    X, w = rng.normal(size=(n, d)), rng.normal(size=d)
+    w /= np.linalg.norm(w)
+    f = X @ w
+    y = np.where(f > 0, 1, -1)
+    on = X - np.outer(f, w)
+    if gap is None:
+        X[0] = X[1] = on[0]
+        X[1, 0] = np.nextafter(X[0, 0], np.inf)
+        y[:2] = (-1, 1) if w[0] > 0 else (1, -1)
+    else:
+        X[: 2 * pairs : 2] = on[: 2 * pairs : 2] + gap / 2 * w
+        X[1 : 2 * pairs : 2] = on[: 2 * pairs : 2] - gap / 2 * w
+        y[: 2 * pairs] = np.tile([1, -1], pairs)
+    return X, y
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-8, 1e-10, 1e-12, 1e-14, None])
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_hulls_a_hair_apart(gap, layout):
+    X, y = near_pairs(gap)
+    assert proved(layout(X), y).verdict == "separable"
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-12, None])
+def test_a_flipped_label(gap):
+    X, y = near_pairs(gap)
+    y[2000] *= -1
+    found = proved(X, y)
+    assert found.verdict == "inseparable"
+    assert len(found.support) <= 14
+    assert isinstance(found.ties, Overlap)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "expected"),
+    [
+        ([[0.1 + 0.2], [0.3]], [1, -1], "separable"),
+        ([[0.3], [0.3]], [1, -1], "quasi?"),
+        ([[1e300], [-1e300], [1e-300], [-1e-300]], [1, -1, 1, -1], "separable"),
+        ([[5e-324], [0.0]], [1, -1], "separable"),
+        ([[5e-324, 1e308], [0.0, 1e308]], [1, -1], "separable"),
+        ([[5e-324, 1e308], [0.0, 1e308], [1e-323, 1e308]], [1, -1, -1], "overlap"),
+        ([[0, 0], [2, 2], [1, 1], [3, 3]], [1, 1, -1, -1], "overlap"),
+        ([[0, 7], [1, 7], [2, 7], [3, 7]], [1, 1, -1, -1], "separable"),
+        ([[0, 0], [1, 0], [1, 0], [2, 5]], [1, 1, -1, -1], "quasi"),
+        ([[1e308, 1e308], [-1e308, -1e308], [0, 1e-308]], [1, -1, 1], "separable"),
+    ],
+)
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+@pytest.mark.parametrize("small", [1000, 0])
+def test_what_floats_get_wrong(X, y, expected, layout, small, monkeypatch):
+    monkeypatch.setattr(decide, "SMALL", small)
+    found = proved(layout(np.array(X, float)), y)
+    problem = oracle.Problem(np.array(X, float).tolist(), y, True)
+    assert kind(found) == oracle.decide(problem)
+    if not expected.endswith("?"):
+        assert kind(found) == expected
+
+
+def test_float32_is_what_it_is():
+    X = np.array([[0.1], [0.1]], np.float32)
+    assert proved(np.array([[np.float32(0.1)], [0.1]]), [1, -1]).verdict == "separable"
+    assert proved(X, [1, -1]).verdict == "inseparable"
+    wide, y = near_pairs(1e-3)
+    narrow = wide.astype(np.float32)
+    assert rb.certify(narrow, y).data.sha256 == rb.certify(narrow.astype(float), y).data.sha256
+    assert rb.certify(narrow, y).verify(narrow.astype(float), y)
+
+
+def test_layouts_have_one_fingerprint():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.3)
+    X[3, 3] = -0.0
+    y = rng.integers(0, 2, 300)
+    dense, sparse = rb.certify(X, y), rb.certify(csr_array(X), y)
+    assert dense.data == sparse.data
+    assert dense.verify(csr_array(X), y)
+    assert sparse.verify(X, y)
+    assert dense.data.sha256 == check.fingerprint(X.tolist(), np.where(y == 1, 1, -1).tolist(), 20)
+
+
+def test_wide_sparse_rows_stay_sparse(monkeypatch):
+    rng = np.random.default_rng(0)
+    n, d = 400, 30_000
+    X = csr_array(
+        (rng.normal(size=n * 20), (np.repeat(np.arange(n), 20), rng.integers(0, d, n * 20))), shape=(n, d)
+    )
+    X.sum_duplicates()
+    y = np.where(X @ rng.normal(size=d) > 0, 1, -1)
+    monkeypatch.setattr(csr_array, "toarray", lambda self: pytest.fail("made dense"))
+    found = rb.certify(X, y)
+    assert found.verdict == "separable"
+    assert found.verify(X, y)
+    assert Certificate.from_json(found.to_json()).verify(X, y)
+
+
+def test_quasi_separation_names_features_and_rows():
+    import pandas as pd
+
+    X = pd.DataFrame({"age": [1, 2, 1, 2, 3, 1], "treated": [0, 0, 0, 0, 1, 1]})
+    found = proved(X, list("abbaab"), bias=True)
+    assert found.verdict == "inseparable"
+    found = proved(X, ["ill", "well", "well", "ill", "well", "well"])
+    assert isinstance(found.ties, Quasi)
+    assert found.ties.features == (1,)
+    assert found.ties.rows == (4, 5)
+    assert "the features involved are treated" in str(found)
+    assert "rows 4, 5" in str(found)
+
+
+def test_equal_rows_with_different_labels():
+    X, y = near_pairs(1e-3)
+    X[700] = X[55]
+    y[700] = -y[55]
+    found = proved(X, y)
+    assert found.support == (55, 700)
+    assert found.weights == (1, 1)
+
+
+def test_few_rows_are_separable_whatever_their_labels():
+    with pytest.warns(TrivialSeparationWarning, match="3 rows with 2 features"):
+        assert rb.certify([[0, 0], [0, 1], [1, 0]], [1, 0, 1]).chance == 1.0
+    assert rb.certify([[0, 0], [0, 1], [1, 0], [1, 1]], [1, 0, 1, 1]).chance == 0.875
+
+
+def test_one_class():
+    found = proved([[1.0], [-1.0]], ["a", "a"])
+    assert (found.w, found.b) == ((0,), 1)
+    assert proved([[1.0], [-1.0]], ["a", "a"], bias=False).verdict == "inseparable"
+    assert proved([[1.0], [2.0]], ["a", "a"], bias=False).verdict == "separable"
+
+
+def test_time_ends_undecided_and_says_so():
+    X, y = near_pairs(1e-12)
+    found = rb.certify(X, y, time_limit=0)
+    assert isinstance(found, Undecided)
+    assert found.verdict == "undecided"
+    assert "time_limit" in found.reason
+    assert not found.verify(X, y)
+    with pytest.raises(UndecidedError):
+        found.to_json()
+    with pytest.raises(ParameterError, match="time_limit"):
+        rb.certify(X, y, time_limit=-1)
+
+
+def test_what_is_not_finite_is_refused():
+    with pytest.raises(NonFiniteError):
+        rb.certify([[np.nan], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("which", ["separable", "inseparable"])
+def test_other_data_are_refused(which):
+    X, y = near_pairs(1e-3, n=200)
+    if which == "inseparable":
+        y[150] *= -1
+    found = proved(X, y)
+    assert found.verdict == which
+    other = X.copy()
+    other[17, 3] = np.nextafter(other[17, 3], 9.0)
+    swapped = y.copy()
+    swapped[5] *= -1
+    for refused in (found.verify(other, y), found.verify(X, swapped), found.verify(X, -y), found.verify(X[1:], y[1:])):
+        assert not refused
+        assert "data" in refused.reason
