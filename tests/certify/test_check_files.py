@@ -167,11 +167,12 @@ def test_files_that_cannot_be_read(tmp_path, capsys, monkeypatch):
     path.write_text(json.dumps(proof))
     assert main([str(path), str(tmp_path / "none.csv")]) == 2
     assert main([str(path), data, "--delimiter", ";;"]) == 2
+    assert main([str(path), data, "--delimiter", '"']) == 2
     monkeypatch.setattr(checker, "LARGEST_FILE", 100)
     assert main([str(path), data]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.count("\n") == 6
+    assert err.count("\n") == 7
     assert "larger than 100 bytes" in err
 
 

@@ -558,8 +558,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = parser.parse_args(argv)
     except SystemExit as stop:
         return int(stop.code or 0)
-    if options.delimiter is not None and len(options.delimiter) != 1:
-        print("--delimiter is one character", file=sys.stderr)
+    if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
+        print("--delimiter is one character, neither a quote nor the end of a line", file=sys.stderr)
         return 2
     try:
         with open(options.proof, "rb") as file:
