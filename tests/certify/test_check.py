@@ -14,6 +14,7 @@ from rosenblatt.certify.check import ProofError, check, number, read_proof, text
 from tests.certify.proofs import (
     CASES,
     HALF,
+    OR_MARGIN,
     SQUARE,
     XOR,
     Case,
@@ -219,6 +220,10 @@ FALSE = {
         "margin",
         {"least": "0x1", "squared": numbers(HALF**6, HALF**5), **weighted(r0=HALF, r1=HALF**2, r2=HALF**2)},
     ),
+    "weights of one class that do not sum to 1": put_case(
+        OR, "margin", OR_MARGIN | weighted(r0=HALF, r1=HALF, r2=HALF)
+    ),
+    "weights of the other that do not": put_case(OR, "margin", OR_MARGIN | weighted(r0=1, r1=HALF)),
     "an upper bound for want of one class": put_case(
         OR, "margin", {"least": "0x1", "squared": numbers(HALF**6, HALF**6), **weighted(r0=1)}
     ),
@@ -228,6 +233,12 @@ FALSE = {
         {"least": "0x1", "squared": numbers(HALF**3, HALF**3), **weighted(r0=HALF, r1=HALF)},
     ),
     "ties without a strict row": put_case(XOR, "ties", {"kind": "quasi", **plane(0, 0, b=0), "strict": 0}),
+    "ties with fewer strict rows than said": put_case(
+        CASES["quasi"], "ties", CASES["quasi"].proof["ties"] | {"strict": 3}
+    ),
+    "ties with more strict rows than said": put_case(
+        CASES["quasi"], "ties", CASES["quasi"].proof["ties"] | {"strict": 1}
+    ),
     "ties with a row on the wrong side": put_case(XOR, "ties", {"kind": "quasi", **plane(1, 1, b=0), "strict": 2}),
     "overlap of some rows only": put_case(
         PAIR, "ties", {"kind": "overlap", **weighted(r0=1, r1=1), "null": [numbers(1, -1)]}
