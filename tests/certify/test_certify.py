@@ -142,7 +142,7 @@ def test_random_labels_about_covers_number(ratio):
 
 
 def near_pairs(gap: float | None, n: int = 3000, d: int = 12, pairs: int = 60, seed: int = 0):
-    """Points, some of which have one of the other class right across the hyperplane; None: one pair, an ulp apart."""
+    """Points, some with one of the other class right across the hyperplane; None: one pair, an ulp apart."""
     rng = np.random.default_rng(seed)
     X, w = rng.normal(size=(n, d)), rng.normal(size=d)
     w /= np.linalg.norm(w)
@@ -305,6 +305,11 @@ def test_other_data_are_refused(which):
     other[17, 3] = np.nextafter(other[17, 3], 9.0)
     swapped = y.copy()
     swapped[5] *= -1
-    for refused in (found.verify(other, y), found.verify(X, swapped), found.verify(X, -y), found.verify(X[1:], y[1:])):
+    for refused in (
+        found.verify(other, y),
+        found.verify(X, swapped),
+        found.verify(X, -y),
+        found.verify(X[1:], y[1:]),
+    ):
         assert not refused
         assert "data" in refused.reason

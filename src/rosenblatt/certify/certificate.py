@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -105,14 +107,14 @@ class Overlap:
 
     Attributes
     ----------
-    support, weights : tuple of int, tuple of Fraction
-        Rows that are combined to 0 and span all rows.
+    support, weights : tuple of int
+        Rows that are combined to 0 and span all rows, and what they are combined with.
     null : tuple of tuples of Fraction
         The vectors orthogonal to every row, the bias last where there is one.
     """
 
     support: tuple[int, ...]
-    weights: tuple[Fraction, ...]
+    weights: tuple[int, ...]
     null: tuple[tuple[Fraction, ...], ...]
 
     kind: ClassVar[str] = "overlap"
@@ -266,6 +268,8 @@ class Inseparable(Answer):
         The rows that are combined, at most n_features + 2.
     weights : tuple of Fraction
         Their weights; they sum to 1 in each class, or without a bias in all.
+    integers : tuple of int
+        The weights up to a common factor, as the proof has them.
     ties : Quasi, Overlap or None
         Whether something separates with ties, and what; None if that was not found out.
     points : tuple of (tuple of float, int) or None
@@ -273,7 +277,7 @@ class Inseparable(Answer):
     """
 
     support: tuple[int, ...]
-    weights: tuple[Fraction, ...]
+    integers: tuple[int, ...] = field(repr=False)
     ties: Quasi | Overlap | None = None
     points: tuple[tuple[tuple[float, ...], int], ...] | None = field(default=None, repr=False)
 
@@ -290,6 +294,12 @@ class Inseparable(Answer):
             return f"A point lies in the convex hulls of both classes, a combination of {n} rows."
         return f"The origin lies in the convex hull of the rows y·x, a combination of {n} of them."
 
+    @cached_property
+    def weights(self) -> tuple[Fraction, ...]:
+        """The weights of the rows."""
+        total = Fraction(sum(self.integers), 2 if self.bias else 1)  # each class has as much as the other
+        return tuple(weight / total for weight in self.integers)
+
     @property
     def point(self) -> tuple[Fraction, ...] | None:
         """The point in both hulls, or without a bias the origin."""
@@ -304,7 +314,7 @@ class Inseparable(Answer):
         return tuple(total)
 
     def _proof(self) -> dict[str, Any]:
-        proof: dict[str, Any] = {"combination": _combination(self.support, self.weights)}
+        proof: dict[str, Any] = {"combination": _combination(self.support, self.integers)}
         match self.ties:
             case Quasi(w, b, strict):
                 proof["ties"] = {"kind": "quasi", "w": _vector(w), "b": check.text_of(b), "strict": strict}
@@ -351,10 +361,8 @@ def _vector(values: tuple[Fraction, ...]) -> Any:
     return {"columns": stored, "values": [check.text_of(values[j]) for j in stored]}
 
 
-def _combination(support: tuple[int, ...], weights: tuple[Fraction, ...]) -> dict[str, Any]:
-    from rosenblatt.rationals.dyadic import common
-
-    return {"rows": list(support), "weights": [check.text_of(weight) for weight in common(weights)[0]]}
+def _combination(support: tuple[int, ...], weights: tuple[int, ...]) -> dict[str, Any]:
+    return {"rows": list(support), "weights": [check.text_of(weight) for weight in weights]}
 
 
 def _read(proof: Mapping[str, Any]) -> Certificate:
@@ -393,8 +401,13 @@ def _read(proof: Mapping[str, Any]) -> Certificate:
         ties = Quasi(vector(part["w"]), check.number(part["b"]), part["strict"])
     elif part is not None:
         null = tuple(vector(each, width) for each in part["null"])
-        ties = Overlap(tuple(part["rows"]), numbers(part["weights"]), null)
+        ties = Overlap(tuple(part["rows"]), _whole(numbers(part["weights"])), null)
     combination = proof["combination"]
-    return Inseparable(
-        **known, support=tuple(combination["rows"]), weights=numbers(combination["weights"]), ties=ties
-    )
+    weights = _whole(numbers(combination["weights"]))
+    return Inseparable(**known, support=tuple(combination["rows"]), integers=weights, ties=ties)
+
+
+def _whole(weights: tuple[Fraction, ...]) -> tuple[int, ...]:
+    """Return weights as integers, up to a factor."""
+    denominator = lcm(*(weight.denominator for weight in weights))
+    return tuple(int(weight * denominator) for weight in weights)

@@ -146,13 +146,12 @@ class _Question:
             w = problem.in_original_columns(found.v)
             factor = _tidy((*w, found.b))
             return Separable(**known, w=tuple(factor * value for value in w), b=factor * found.b)
-        weights = _shares(problem, found)
         order = np.argsort(found.rows)
         rows = found.rows[order]
         return Inseparable(
             **known,
             support=tuple(names[rows].tolist()),
-            weights=tuple(weights[k] for k in order),
+            integers=tuple(found.weights[k] for k in order),
             ties=self.ties(problem, found, names),
             points=_points(problem, rows),
         )
@@ -211,14 +210,6 @@ def _tidy(values: Sequence[Fraction]) -> Fraction:
     if not divisor or max(map(abs, whole)) > TIDY * divisor:
         return Fraction(1)
     return Fraction(denominator, divisor)
-
-
-def _shares(problem: Problem, found: Meeting) -> list[Fraction]:
-    """Return weights that sum to 1 in each class, or without a bias in all."""
-    signs = problem.y[found.rows]
-    counted = signs > 0.0 if problem.bias else signs != 0.0
-    total = sum((weight for weight, counts in zip(found.weights, counted, strict=True) if counts), Fraction(0))
-    return [weight / total for weight in found.weights]
 
 
 def _points(problem: Problem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:

@@ -53,7 +53,7 @@ def decide(problem: Problem, clock: Clock) -> Answer:
         last = v
     pair = twins(problem)
     if pair is not None:
-        return Meeting(np.array(pair), [Fraction(1), Fraction(1)])
+        return Meeting(np.array(pair), [1, 1])
     search = Search(problem, clock, last)
     held = np.empty(0, np.int64)
     for found in search.run():

@@ -156,18 +156,27 @@ class Problem:
                 [(total > 0) - (total < 0) for total in totals], np.int64
             )
         bits = sum(map(abs, v)).bit_length()
+        if self._words is not None and self._bits + bits <= WORD:
+            return np.asarray(np.sign(self._words[rows] @ np.array(v)))
         signs = np.empty(len(rows), np.int64)
         step = max(1, BLOCK // self.width)
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
-            table, scale = self._signed(rows[part])
-            words = as_words(table, scale) if bits <= WORD else None
-            if words is not None and int(np.abs(words[0]).max()).bit_length() + bits <= WORD:
-                signs[part] = np.sign(words[0] @ np.array(v))
-            else:
-                totals = [sum(map(mul, row, v)) for row in as_integers(table, scale)[0]]
-                signs[part] = [(total > 0) - (total < 0) for total in totals]
+            totals = [sum(map(mul, row, v)) for row in as_integers(*self._signed(rows[part]))[0]]
+            signs[part] = [(total > 0) - (total < 0) for total in totals]
         return signs
+
+    @cached_property
+    def _words(self) -> Ints | None:
+        """All z_i as machine words, each row up to a power of two, if they are short and not too many."""
+        if self.sparse or self.n * self.width > BLOCK:
+            return None
+        words = as_words(*self._signed(np.arange(self.n)))
+        return None if words is None else words[0]
+
+    @cached_property
+    def _bits(self) -> int:
+        return 0 if self._words is None else int(np.abs(self._words).max()).bit_length()
 
     def _signed(self, rows: Ints) -> tuple[Floats, Ints]:
         """Return z_i of some rows as they are given, densely, and the powers of two of their columns."""

@@ -93,8 +93,12 @@ class Search:
         faces = 0
         for _ in range(ROUNDS):
             found = self.solve() or self.solve()  # the second time without the basis that the first began with
-            if found is not None and found.t <= 0.0 and self.zoom >= FINE and faces < FACES:
-                found = self.reduced(found)
+            if found is not None and found.t < -TOUCHING and self.zoom < FINE:
+                yield from self.contradiction()
+                return
+            if found is not None and found.t <= 0.0 and self.zoom >= FINE:
+                yield Finding(None, self.held(found))
+                found = self.reduced(found) if faces < FACES else None
                 faces += 1
             if found is None:
                 return
@@ -106,6 +110,14 @@ class Search:
             self.zoom = self.zoom + FINER if worst >= 0.0 else max(0, floor(-log2(-worst)))
             if self.zoom > FINEST:
                 return
+
+    def contradiction(self) -> Iterator[Finding]:
+        """Give the rows that, as floats see it, nothing separates by far."""
+        self.normalised = False
+        self.begin_anew()
+        found = self.solve()
+        if found is not None:
+            yield Finding(None, self.held(found))
 
     def begin_anew(self) -> None:
         """Forget the vector, for the program to find one from nothing."""

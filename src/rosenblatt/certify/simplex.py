@@ -12,26 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, NamedTuple
+from operator import mul
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from flint import fmpq
 
-from rosenblatt.rationals.dyadic import nearest, shifted
+from rosenblatt.rationals.dyadic import nearest
 from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Ints
 
 UNIT = 2.0**-53
+_Leaving: TypeAlias = tuple[int, int, bool, int]
 PATIENCE = 20  # pivots that change nothing, after which the lowest row enters, which cannot go on for ever
 
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """Rows with positive weights, Σ λ_i z_i = 0."""
+    """Rows with positive integer weights, Σ λ_i z_i = 0, and whether the rows are known to span everything."""
 
     rows: Ints
-    weights: list[Fraction]
+    weights: list[int]
+    spanning: bool = False
 
 
 class Multipliers(NamedTuple):
@@ -80,8 +81,9 @@ class Simplex:
     def meeting(self, names: Ints, powers: list[int]) -> Meeting:
         """Return the rows that have weight, by their names; row i stood for itself divided by 2**powers[i]."""
         held = [(i, weight) for i, weight in zip(self.basis, self.weights, strict=True) if weight]
-        weights = [shifted(1, -powers[i]) * Fraction(int(weight.p), int(weight.q)) for i, weight in held]
-        return Meeting(names[[i for i, _ in held]], weights)
+        highest = max(powers[i] for i, _ in held)
+        weights = [weight << (highest - powers[i]) for i, weight in held]
+        return Meeting(names[[i for i, _ in held]], weights, spanning=len(held) == self.width + 1)
 
     def multipliers(self) -> Multipliers:
         """Return the multipliers of the basis."""
@@ -110,62 +112,72 @@ class Simplex:
         else:
             candidates = (i for i in range(len(self.rows)) if slack[i] <= doubt)
         for i in candidates:
-            if sum(map(int.__mul__, self.rows[i], at.v)) < at.t:
+            if _dot(self.rows[i], at.v) < at.t:
                 return i
         return None
 
     def enter(self, row: int) -> None:
-        """Let a row into the basis; what comes to 0 first leaves it."""
+        """Let a row into the basis; what comes to 0 first leaves it, the lowest of those that do."""
         z = self.rows[row]
-        change = self._change(z)
-        ratios = [
-            (weight / rate, 1, self.basis[k], k)
-            for k, (weight, rate) in enumerate(zip(self.weights, change, strict=True))
-            if rate > 0
-        ]
+        change, denominator = self._change(z)
+        leaving: _Leaving | None = None  # a ratio, whether a row or a coordinate leaves, and where
         for k, (j, sign) in enumerate(zip(self.rest, self.signs, strict=True)):
-            rate = sign * (z[j] - _dot(change, [self.rows[i][j] for i in self.basis]))
-            if rate < 0:
-                ratios.append((sign * self._sum(j) / -rate, 0, j, k))
-        step, is_row, _, k = min(ratios)
-        self.idle = 0 if step else self.idle + 1
-        self.weights = [weight - step * rate for weight, rate in zip(self.weights, change, strict=True)]
+            rate = sign * (_dot(change, [self.rows[i][j] for i in self.basis]) - z[j] * denominator)
+            if rate > 0:
+                leaving = _sooner(leaving, (sign * self._sum(j), rate, False, k))
+        order = sorted(range(len(self.basis)), key=self.basis.__getitem__)
+        for k in order:
+            if change[k] > 0:
+                leaving = _sooner(leaving, (self.weights[k], change[k], True, k))
+        assert leaving is not None, "weights sum to 1, and so cannot grow for ever"
+        amount, _, is_row, k = leaving
+        self.idle = 0 if amount else self.idle + 1
         if is_row:
-            self.basis[k], self.weights[k] = row, step
+            self.basis[k] = row
         else:
             self.solved.append(self.rest.pop(k))
             del self.signs[k]
             self.basis.append(row)
-            self.weights.append(step)
+        self.weights = _weights(self.rows, self.basis, self.solved)
 
     def _matrix(self) -> list[list[int]]:
         return [[*(self.rows[i][j] for j in self.solved), 1] for i in self.basis]
 
-    def _change(self, z: list[int]) -> list[Any]:
-        """Return the weights of the basis whose sum is a row, where the basis solves, and 1."""
+    def _change(self, z: list[int]) -> tuple[list[int], int]:
+        """Return weights of the basis, over a denominator, that sum to 1, and to a row where the basis solves."""
         transposed = [list(column) for column in zip(*self._matrix(), strict=True)]
         found = solve(transposed, [*(z[j] for j in self.solved), 1])
         assert found is not None, "a basis is regular"
-        return [fmpq(value, found[1]) for value in found[0]]
+        return found
 
-    def _sum(self, j: int) -> Any:
-        """Return Σ λ_i z_ij."""
+    def _sum(self, j: int) -> int:
+        """Return Σ λ_i z_ij, up to a positive factor."""
         return _dot(self.weights, [self.rows[i][j] for i in self.basis])
 
 
-def _dot(weights: list[Any], values: list[int]) -> Any:
-    return sum((weight * value for weight, value in zip(weights, values, strict=True)), fmpq(0))
+def _dot(a: list[int], b: list[int]) -> int:
+    return sum(map(mul, a, b))
 
 
-def _feasible(rows: list[list[int]], hint: list[int]) -> tuple[list[int], list[int], list[Any]]:
+def _sooner(old: _Leaving | None, new: _Leaving) -> _Leaving:
+    """Return the smaller of two ratios; the old one if they are equal."""
+    return new if old is None or new[0] * old[1] < old[0] * new[1] else old
+
+
+def _feasible(rows: list[list[int]], hint: list[int]) -> tuple[list[int], list[int], list[int]]:
     """Return a basis of some of the rows hinted at, its coordinates, and its weights, all of them ≥ 0."""
     while True:
         kept, columns = independent([[1, *rows[i]] for i in hint])
         basis, solved = [hint[k] for k in kept], [column - 1 for column in columns[1:]]
-        equations = [*([rows[i][j] for i in basis] for j in solved), [1] * len(basis)]
-        found = solve(equations, [0] * len(solved) + [1])
-        assert found is not None, "independent modulo a prime is independent"
-        weights, denominator = found
+        weights = _weights(rows, basis, solved)
         if min(weights) >= 0:
-            return basis, solved, [fmpq(weight, denominator) for weight in weights]
+            return basis, solved, weights
         hint = [i for i, weight in zip(basis, weights, strict=True) if weight > 0]
+
+
+def _weights(rows: list[list[int]], basis: list[int], solved: list[int]) -> list[int]:
+    """Return the weights of a basis, up to a positive factor: their sum is 0 in the coordinates it solves."""
+    equations = [*([rows[i][j] for i in basis] for j in solved), [1] * len(basis)]
+    found = solve(equations, [0] * len(solved) + [1])
+    assert found is not None, "a basis is regular"
+    return found[0]

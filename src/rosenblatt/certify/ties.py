@@ -10,7 +10,7 @@ others are combined to 0 there, and join the rows that tie. Each round ties a di
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from math import gcd
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.problem import Problem
 from rosenblatt.certify.sides import products
 from rosenblatt.certify.simplex import Meeting, Simplex
-from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import independent, null_space, product, solve
 from rosenblatt.typing import Ints
 
@@ -47,6 +46,8 @@ def ties(problem: Problem, meeting: Meeting, clock: Clock) -> Quasi | Overlap | 
 
     None if the features are too many beside the rows that tie.
     """
+    if meeting.spanning:
+        return Overlap(meeting, [])
     while (problem.width - len(meeting.rows)) * problem.width <= LARGEST:
         clock.check("looking for a hyperplane with ties")
         null = null_space(problem.integer_rows(meeting.rows)[0])
@@ -116,18 +117,18 @@ def _joined(problem: Problem, old: Meeting, new: Meeting) -> Meeting:
     """Return a combination to 0 of the rows of both, where the new ones come to something the old ones span."""
     integers, powers = problem.integer_rows(np.append(old.rows, new.rows))
     n = len(old.rows)
-    scaled = [weight * shifted(1, power) for weight, power in zip(new.weights, powers[n:], strict=True)]
-    numerators, denominator = common(scaled)
-    (excess,) = product([numerators], list(zip(*integers[n:], strict=True)))
+    lowest = min(powers)
+    weights = [weight << (power - lowest) for weight, power in zip(old.weights + new.weights, powers, strict=True)]
+    (excess,) = product([weights[n:]], list(zip(*integers[n:], strict=True)))
     kept, columns = independent(integers[:n])
-    equations = [[integers[i][j] for i in kept] for j in columns]
-    found = solve(equations, [excess[j] for j in columns])
+    found = solve([[integers[i][j] for i in kept] for j in columns], [excess[j] for j in columns])
     assert found is not None, "independent modulo a prime is independent"
-    shares = {
-        i: Fraction(value, found[1] * denominator) / shifted(1, powers[i])
-        for i, value in zip(kept, found[0], strict=True)
-    }
-    factor = max((shares[i] / old.weights[i] for i in kept), default=Fraction(0))
-    factor = max(factor, Fraction(0)) + 1
-    weights = [factor * weight - shares.get(i, Fraction(0)) for i, weight in enumerate(old.weights)]
-    return Meeting(np.append(old.rows, new.rows), weights + new.weights)
+    shares = dict(zip(kept, found[0], strict=True))  # over found[1], taken from a multiple of the old weights
+    factor = 1 + max([0, *(-(-share // weights[i]) for i, share in shares.items())])
+    weights = [factor * weight - shares.get(i, 0) for i, weight in enumerate(weights[:n])] + [
+        found[1] * weight for weight in weights[n:]
+    ]
+    highest = max(powers)
+    weights = [weight << (highest - power) for weight, power in zip(weights, powers, strict=True)]
+    divisor = gcd(*weights)
+    return Meeting(np.append(old.rows, new.rows), [weight // divisor for weight in weights])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from rosenblatt.data.features import require_finite
 from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import independent, product
 from rosenblatt.typing import Ints
+
+Weights: TypeAlias = Sequence[Fraction | int]
 
 
 class Refuted(Exception):  # noqa: N818 - becomes the answer "no"
@@ -72,7 +74,7 @@ class _Checker:
             if certificate.margin is not None:
                 self.margin(certificate)
         elif isinstance(certificate, Inseparable):
-            self.zero(certificate.support, certificate.weights)
+            self.zero(certificate.support, certificate.integers)
             if isinstance(certificate.ties, Quasi):
                 self.quasi(certificate.ties)
             if isinstance(certificate.ties, Overlap):
@@ -103,7 +105,7 @@ class _Checker:
         if len(wrong):
             raise Refuted(f"{what} does not have row {self.names[wrong[0]]} strictly on its side.")
 
-    def places(self, rows: Sequence[int], weights: Sequence[Fraction]) -> Ints:
+    def places(self, rows: Sequence[int], weights: Weights) -> Ints:
         """Return where the rows of a combination are, once all is as it should be."""
         if not len(rows) or len(set(map(int, rows))) != len(rows) or len(rows) != len(weights):
             raise Refuted("A combination needs different rows, with a weight each.")
@@ -115,15 +117,15 @@ class _Checker:
             raise Refuted("A combination names a row that takes no part.")
         return places
 
-    def combined(self, rows: Sequence[int], weights: Sequence[Fraction]) -> list[Fraction]:
+    def combined(self, rows: Sequence[int], weights: Weights) -> list[Fraction]:
         """Return Σ λ_i z_i, in the problem's columns."""
         integers, powers = self.problem.integer_rows(self.places(rows, weights))
-        scaled = [weight * shifted(1, power) for weight, power in zip(weights, powers, strict=True)]
+        scaled = [shifted(1, power) * Fraction(weight) for weight, power in zip(weights, powers, strict=True)]
         numerators, denominator = common(scaled)
         (sums,) = product([numerators], list(zip(*integers, strict=True)))
         return [Fraction(value, denominator) for value in sums]
 
-    def zero(self, rows: Sequence[int], weights: Sequence[Fraction]) -> None:
+    def zero(self, rows: Sequence[int], weights: Weights) -> None:
         """Require Σ λ_i z_i = 0."""
         if any(self.combined(rows, weights)):
             raise Refuted("The combination of rows is not 0.")
