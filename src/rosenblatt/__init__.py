@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.theory.bounds import bounds as bounds
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
 
@@ -37,6 +38,7 @@ _NAMES = {
     "Trace": "rosenblatt.trace.record",
     "VotedPerceptron": "rosenblatt.estimators.voted",
     "as_batch": "rosenblatt.data.batch",
+    "bounds": "rosenblatt.theory.bounds",
     "exact_curve": "rosenblatt.trace.curve",
 }
 
@@ -49,6 +51,7 @@ __all__ = [
     "Trace",
     "VotedPerceptron",
     "as_batch",
+    "bounds",
     "certify",
     "datasets",
     "exact_curve",

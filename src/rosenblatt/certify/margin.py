@@ -73,6 +73,11 @@ class Margin:
         return root_above(self.squared[1])
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """`low` and `high`."""
+        return self.low, self.high
+
+    @property
     def exact(self) -> bool:
         """Whether γ² is known as a rational: `squared[0]`."""
         return self.squared[0] == self.squared[1]
@@ -98,8 +103,7 @@ class Margin:
         return replace(self, w=w, b=factor * self.b, least=factor * self.least)
 
     def __iter__(self) -> Iterator[float]:
-        yield self.low
-        yield self.high
+        return iter(self.interval)
 
 
 def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding = None) -> Margin | None:
@@ -241,7 +245,7 @@ def _proposal(problem: Problem, padding: Padding, clock: Clock) -> Proposal | No
             found = max_margin(batch, bias=padding is None)
     except (NotSeparableError, TrainingOverflowError):
         return None
-    direction = _direction(problem, found.w[: problem.d])
+    direction = direction_of(problem, found.w[: problem.d])
     weights = _shares(problem, found.support, found.alpha, free=padding is None)
     if direction is None or weights is None:
         return None
@@ -260,7 +264,7 @@ def _padded(features: Features, constant: float) -> Features:
     return as_rows(hstack([X.astype(np.float64), csr_array(column)], format="csr"))
 
 
-def _direction(problem: Problem, w: Floats) -> tuple[Direction, Fraction] | None:
+def direction_of(problem: Problem, w: Floats) -> tuple[Direction, Fraction] | None:
     """Return where a normal vector in the original columns points, and what to multiply it with to get there."""
     parts, powers = np.frexp(w)
     powers = np.where(w == 0.0, -(2**20), powers + problem.scale)

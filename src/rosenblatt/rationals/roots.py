@@ -30,7 +30,7 @@ def above(value: Fraction) -> float:
 
 def below(value: Fraction) -> float:
     """Return the largest float that is not above a rational."""
-    return -above(-value)
+    return 0.0 - above(-value)  # not −0.0
 
 
 def root_below(square: Fraction) -> float:

@@ -1,0 +1,78 @@
+"""What a run says of rows still to come (S-21, S-44); both take them to be drawn like those given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf, log, nextafter, sqrt
+
+import numpy as np
+
+from rosenblatt.rationals.dyadic import exact
+from rosenblatt.rationals.roots import above, root_above, root_below
+from rosenblatt.theory.run import LIFTED, Run
+from rosenblatt.theory.sample import Sample, norm_square, raised
+from rosenblatt.theory.separable import root
+from rosenblatt.theory.values import Bound
+
+DRAWN = "rows are drawn independently, and none is longer than those given"
+
+
+def pocket_bounds(sample: Sample, run: Run | None, delta: float) -> list[Bound]:
+    """S-21 as Z prints it, and as it is usually stated, with a product inside the root.
+
+    It assumes ‖w‖ = 1 and ‖x‖ ≤ 1: rows, padded, are divided by C, and so is γ. M is the share of rows with a
+    margin below γ, by the hypothesis the model ended with.
+    """
+    printed = Bound(
+        "pocket",
+        "S-21",
+        "M + sqrt(M + 4 ln(n/δ)/(γ²n)) + 8 ln(n/δ)/(γ²n)",
+        limits="error",
+        rule="PocketPerceptron(pocket_margin=γ)",
+        of="rows divided by C",
+        note=DRAWN,
+    )
+    usual = replace(printed, name="pocket_usual", formula="M + sqrt(M · 4 ln(n/δ)/(γ²n)) + 8 ln(n/δ)/(γ²n)")
+    gamma = 0.0 if run is None else float(getattr(run.model, "pocket_margin", 0.0))
+    if run is None or gamma <= 0.0:
+        reason = "it needs a γ > 0 chosen beforehand: fit PocketPerceptron(pocket_margin=γ) and pass it as model"
+        return [printed.without(reason), usual.without(reason)]
+    w, b = np.asarray(run.model.coef_, np.float64)[0], float(run.model.intercept_[0])
+    z, error = sample.signed_scores(w, b)
+    norm, square = norm_square(w, b, run.beta), sample.square + run.beta
+    least = root_above(norm * exact(gamma) ** 2)
+    near = np.flatnonzero(z - error < least)  # where rounding leaves it open, the row counts as below
+    M = len(near) / sample.n
+    share = root_below(exact(gamma) ** 2 / square)
+    logarithm = raised(log(sample.n / delta))
+    D = raised(logarithm / (share * share * (1.0 - 2.0**-50) * sample.n)) if share * share > 0.0 else inf
+    uses = {"M": (M, M), "γ": (share, nextafter(share, inf)), "C": root(square), "δ": (delta, delta)}
+    return [
+        replace(printed, value=raised(M + sqrt(M + 4.0 * D) + 8.0 * D), uses=uses),
+        replace(usual, value=raised(M + (sqrt(M * 4.0 * D) if M else 0.0) + 8.0 * D), uses=uses),
+    ]
+
+
+def online_bound(sample: Sample, run: Run | None, best: Bound | None) -> Bound:
+    """S-44: the hypotheses of one pass err on their next rows as often as mistakes are made: B/n in mean."""
+    bound = Bound(
+        "online",
+        "S-44",
+        "B/n",
+        limits="error",
+        rule="one pass" if best is None else f"one pass, {best.rule}",
+        of="" if best is None else f"bound {best.name!r}",
+        note="rows are drawn independently, and B bounds the mistakes on any n of them",
+    )
+    if run is not None and run.rule == LIFTED:
+        return bound.without("the rows are lifted, which only rows given can be")
+    if best is None:
+        return bound.without((run.simple if run is not None else "") or "no bound on mistakes applies")
+    value = above(exact(best.value) / sample.n) if best.value < inf else inf
+    n = float(sample.n)
+    bound = replace(bound, value=value, uses={"B": (best.value, best.value), "n": (n, n)})
+    if run is None:
+        return bound
+    if run.whole_passes:
+        return bound.without(run.whole_passes)
+    return replace(bound, observed=float(run.trace.mistakes_per_pass[0]) / sample.n if run.passes else 0.0)

@@ -1,0 +1,237 @@
+"""Bounds on the mistakes of rows that need not separate (S-28, S-22); any vector v gives one that holds.
+
+Rows are padded with √β and v with b/√β. From zero and with no margin, M mistakes lead to w_M with
+M − Σ l_t ≤ Σ y_t <v, x_t> = <v, w_M>/η ≤ ‖v‖ sqrt(Σ ‖x_t‖²), sums over the mistakes and l = max(0, 1 − y <v, x>).
+With ‖x_t‖ ≤ C and the losses of all visits, L, that is M ≤ L + ‖v‖ C √M, solved for M.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.certify.margin import Margin
+from rosenblatt.loops.losses import Hinge
+from rosenblatt.margins.coordinate import coordinate
+from rosenblatt.margins.interior import interior
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.objective import Objective
+from rosenblatt.margins.soft_fit import squared_hinge_minimum
+from rosenblatt.margins.soft_margin import Limits, minimise
+from rosenblatt.rationals.dyadic import exact, nearest
+from rosenblatt.rationals.roots import above, root_above
+from rosenblatt.theory.run import LIFTED, UNIT, Run
+from rosenblatt.theory.sample import Sample, norm_square, raised
+from rosenblatt.theory.separable import root
+from rosenblatt.theory.values import Bound
+from rosenblatt.typing import Floats
+
+ROUNDS = 20
+SECONDS = 2.0  # for one solution on the way
+GAIN = 1e-4  # of the bound, for which another round is made
+PRECISION = 1e-5  # of a solution on the way, which need not be the best of all
+LARGE = 10**9  # products of a step of the interior-point method, above which coordinates are descended
+SCALES = np.logspace(-3.0, 3.0, 121)
+DEFAULT_A = 0.5  # that of LiftedPerceptron
+
+
+class Vector(NamedTuple):
+    """v: weights, and the bias that stands for its last coordinate times √β."""
+
+    w: Floats
+    b: float
+
+    def times(self, scale: float) -> Vector:
+        """Return a multiple."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return Vector(self.w * scale, self.b * scale)
+
+    @property
+    def finite(self) -> bool:
+        """Whether it can be used."""
+        return bool(np.isfinite(self.w).all() and np.isfinite(self.b))
+
+
+def of_margin(margin: Margin) -> Vector:
+    """Return about w*/γ, by which every row has y f ≥ 1."""
+    w = [nearest((value / margin.least).numerator, (value / margin.least).denominator) for value in margin.w]
+    b = margin.b / margin.least
+    return Vector(np.array(w), nearest(b.numerator, b.denominator))
+
+
+def a_priori_value(sample: Sample, v: Vector, beta: Fraction, passes: int) -> float:
+    """Return at least (‖v‖C/2 + sqrt(‖v‖²C²/4 + L))²; with A = ‖v‖²C² that is A/2 + L + sqrt(A (A/4 + L))."""
+    losses = sample.hinges(v.w, v.b)
+    if losses == inf:
+        return inf
+    A, L = norm_square(v.w, v.b, beta) * (sample.square + beta), passes * exact(losses)
+    return raised(above(A / 2 + L) + root_above(A * (A / 4 + L)))
+
+
+class Infimum(NamedTuple):
+    """The least a-priori bound found, its vector, and the best vector of a soft margin, None if there was none."""
+
+    value: float
+    v: Vector
+    soft: Vector | None = None
+
+
+def infimum(sample: Sample, beta: Fraction, passes: int) -> Infimum:
+    """Minimise the a-priori bound over v.
+
+    Its root r is the largest number with r C ‖v‖ + L(v) ≥ r² for all v, the left side being convex in v. Where r
+    is too large, the v that minimises it gives a smaller r, and so on down; a soft margin whose penalty has the
+    slope of r C ‖v‖ at the last v leads there. Every v on the way gives a bound that holds.
+    """
+    zero = Vector(np.zeros(sample.d), 0.0)
+    best, softest = Infimum(float(passes * sample.n), zero), inf  # by v = 0 every visit may be a mistake
+    margin = sample.margin(beta)
+    if margin is not None and (widest := of_margin(margin)).finite:
+        value = a_priori_value(sample, widest, beta, passes)
+        best = Infimum(value, widest) if value < best.value else best
+    C = sqrt(above(sample.square + beta))
+    penalty = C * C
+    if not (passes and 0.0 < penalty < inf):
+        return best
+    for _ in range(ROUNDS):
+        v = _soft(sample, beta, penalty)
+        norm = sqrt(above(norm_square(v.w, v.b, beta))) if v.finite else 0.0
+        if not 0.0 < norm < inf:
+            break
+        value = a_priori_value(sample, v, beta, passes)
+        last = penalty
+        penalty = sqrt(min(value, best.value)) * C / (passes * norm)
+        settled = value > best.value * (1.0 - GAIN) and abs(penalty - last) <= 0.01 * last
+        if value < softest:
+            best, softest = best._replace(soft=v), value
+        if value < best.value:
+            best = best._replace(value=value, v=v)
+        if settled or not 0.0 < penalty < inf:
+            break
+    return best
+
+
+def _soft(sample: Sample, beta: Fraction, penalty: float) -> Vector:
+    """Minimise Σ max(0, 1 − y f) + penalty/2 ‖v‖², nearly."""
+    pad = sqrt(above(beta))
+    matrix = Matrix(sample.batch, bias=pad > 0.0, pad=pad)
+    bias = "penalised" if matrix.bias else None
+    with np.errstate(all="ignore"):
+        problem = Objective(matrix, sample.y, np.ones(sample.n), Hinge(), 0.0, penalty, bias)  # type: ignore[arg-type]
+        smaller = min(matrix.n, matrix.width)
+        large = float(matrix.n) * matrix.width * smaller > LARGE
+        solver = partial(coordinate, rng=np.random.default_rng(0)) if large else interior
+        theta = minimise(problem, np.zeros(matrix.width), solver, Limits(PRECISION, max_time=SECONDS)).theta
+        return Vector(theta[: sample.d], pad * float(theta[-1]) if matrix.bias else 0.0)
+
+
+def inseparable_bounds(sample: Sample, run: Run | None) -> list[Bound]:
+    """Return S-28: a priori, and with a model over its mistakes, at named vectors."""
+    beta = Fraction(1) if run is None else run.beta
+    passes = 1 if run is None else run.passes
+    rule = UNIT if run is None else run.rule
+    formula = "min over v of (‖v‖C/2 + sqrt(‖v‖²C²/4 + L(v)))²"
+    prior = Bound("a_priori", "S-28", formula, rule=rule, of=f"all visits of {passes} pass" + "es" * (passes != 1))
+    if run is not None and (run.rule == LIFTED or run.simplest):
+        reason = run.simplest or "the rows are lifted; see 'lifted'"
+        return [prior.without(reason), *(each.without(reason) for each in _rounds(sample, run, None))]
+    least = infimum(sample, beta, passes)
+    C, norm = root(sample.square + beta), root(norm_square(least.v.w, least.v.b, beta))
+    prior = replace(prior, value=least.value, uses={"C": C, "‖v‖": norm})
+    whole = "" if run is None else run.whole_passes
+    return [prior.without(whole) if whole else prior, *_rounds(sample, run, least)]
+
+
+def _rounds(sample: Sample, run: Run | None, least: Infimum | None) -> list[Bound]:
+    """Return the bounds over the mistakes made, at the hypotheses and the margins' vectors that have a name.
+
+    At v = 0 the bound is M itself. Hypotheses are therefore scaled to where their a-priori bound is least.
+    """
+    formula = "Σ l_t(v) + ‖v‖ sqrt(Σ ‖x_t‖²) over the mistakes t"
+    names = {"rounds_last": "the last hypothesis", "rounds_soft": "the soft margin of 'a_priori'"}
+    names["rounds_widest"] = "the maximum margin"
+    if run is not None and hasattr(run.model, "pocket_errors_"):
+        names["rounds_pocket"] = "the hypothesis in the pocket"
+    found = []
+    for name, of in names.items():
+        bound = Bound(name, "S-28", formula, rule="" if run is None else run.rule, of=f"v: {of}")
+        if run is None:
+            found.append(bound.without("it is over the mistakes of a model; pass model"))
+        elif least is None:
+            found.append(bound)
+        else:
+            v = _named(name, sample, run, least)
+            found.append(
+                bound.without("there is no such vector") if v is None else _over_mistakes(bound, sample, run, v)
+            )
+    return found
+
+
+def _named(name: str, sample: Sample, run: Run, least: Infimum) -> Vector | None:
+    if name == "rounds_soft":
+        return least.soft
+    if name == "rounds_widest":
+        margin = sample.margin(run.beta)
+        return None if margin is None else of_margin(margin)
+    if name == "rounds_pocket":
+        w, b = np.asarray(run.model.coef_, np.float64)[0], float(run.model.intercept_[0])
+    else:
+        assert run.last is not None, "a trace without mistakes is unfit"
+        w, b = run.last[:-1], float(run.last[-1])
+    z, _ = sample.signed_scores(w, b)
+    norm = sqrt(above(norm_square(w, b, run.beta)))
+    typical = float(np.median(np.abs(z)))
+    if not (0.0 < norm < inf and 0.0 < typical < inf):
+        return None
+    C = root(sample.square + run.beta)[1]
+    scales = SCALES / typical
+    losses = run.passes * np.maximum(0.0, 1.0 - np.outer(scales, z)).sum(axis=1)
+    half = scales * norm * C / 2.0
+    scale = float(scales[np.argmin(half + np.sqrt(half**2 + losses))])
+    return Vector(w, b).times(scale)
+
+
+def _over_mistakes(bound: Bound, sample: Sample, run: Run, v: Vector) -> Bound:
+    if not v.finite:
+        return bound.without("its weights are beyond the range of floats")
+    losses, squares = sample.hinges(v.w, v.b, times=run.times), sample.squares(run.times, run.beta)
+    norm = norm_square(v.w, v.b, run.beta)
+    value = raised(losses + root_above(norm * exact(squares))) if max(losses, squares) < inf else inf
+    return replace(bound, value=value, uses={"‖v‖": root(norm)}, observed=run.mistakes)
+
+
+def lifted_bound(sample: Sample, run: Run | None) -> Bound:
+    """S-22: with v = w*/γ, (a²C² + 1 − a²)/γ'² is (a²C² + 1 − a²)(‖v‖² + a²/(1 − a²) Σ l²)/a², for any v."""
+    is_lifted = run is not None and run.rule == LIFTED
+    a = float(run.model.a) if is_lifted and run is not None else DEFAULT_A
+    beta = run.beta if is_lifted and run is not None else Fraction(1)
+    share = exact(a * a)  # what training multiplies with
+    C = share / (1 - share)
+    found = squared_hinge_minimum(
+        sample.batch, float(C), pad=sqrt(above(beta)), limits=Limits(1e-10, max_time=SECONDS)
+    )
+    pad = sqrt(above(beta))
+    v = Vector(found.theta[: sample.d], pad * float(found.theta[-1]) if beta else 0.0)
+    least = Fraction(sample.n) * C  # of v = 0
+    if v.finite and (losses := sample.hinges(v.w, v.b, 2)) < inf:
+        least = min(least, norm_square(v.w, v.b, beta) + C * exact(losses))
+    value = (share * (sample.square + beta) + 1 - share) * least / share
+    bound = Bound(
+        "lifted",
+        "S-22",
+        "(a²C² + 1 − a²)/γ'²",
+        above(value),
+        rule=LIFTED,
+        of=f"rows (x, {float(beta) ** 0.5:g}) lifted" if beta else "rows lifted",
+        uses={"a": (a, a), "C": root(sample.square + beta), "γ'": root(share / least)},
+    )
+    if run is None:
+        return bound
+    return (
+        replace(bound, observed=run.mistakes) if is_lifted else bound.without("the model does not lift its rows")
+    )

@@ -1,0 +1,176 @@
+"""What the theorems need to know of the data: its radius and its margins exactly, and certified sums."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from math import inf, nextafter
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.certify.clock import Clock
+from rosenblatt.certify.decide import Answer, Plane, decide
+from rosenblatt.certify.margin import Margin, direction_of, margin_of
+from rosenblatt.certify.nearest import Scores
+from rosenblatt.certify.problem import UNIT, Problem
+from rosenblatt.data.batch import as_batch
+from rosenblatt.data.features import Features, require_finite
+from rosenblatt.data.reals import read_only
+from rosenblatt.loops.layout import CSR
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.rationals.dyadic import as_integers, exact, shifted
+from rosenblatt.rationals.roots import above, below
+from rosenblatt.theory.values import Interval
+from rosenblatt.typing import Floats, Ints
+
+FARTHEST = 400  # powers of two up to which squares are well within floats
+BLOCK = 2**18
+
+
+class Sample:
+    """Rows of two classes.
+
+    Parameters
+    ----------
+    X, y
+        As `rosenblatt.as_batch` takes them.
+    """
+
+    def __init__(self, X: Any, y: Any) -> None:
+        self.batch = as_batch(X, y)
+        require_finite(self.batch)
+        self.y = self.batch.signs.astype(np.float64)
+        self.n, self.d = self.batch.n_rows, self.batch.n_features
+        self._problems: dict[bool, tuple[Problem, Answer]] = {}
+        self._margins: dict[Fraction | None, Margin | None] = {}
+
+    @cached_property
+    def square(self) -> Fraction:
+        """R², the largest ‖x‖², exactly."""
+        return largest_square(self.batch)
+
+    def problem(self, *, bias: bool) -> tuple[Problem, Answer]:
+        """Return the question whether a hyperplane separates the rows, and its answer."""
+        if bias not in self._problems:
+            problem = Problem(self.batch, self.y, bias=bias)
+            self._problems[bias] = problem, decide(problem, Clock(None))
+        return self._problems[bias]
+
+    @property
+    def separable(self) -> bool:
+        """Whether a hyperplane separates the rows, off the origin or not."""
+        return isinstance(self.problem(bias=True)[1], Plane)
+
+    def margin(self, padding: Fraction | None) -> Margin | None:
+        """Return the margin of rows padded with √β, of rows as they are if β is 0, with a free bias if None.
+
+        There is none if nothing separates the rows.
+        """
+        if padding not in self._margins:
+            problem, answer = self.problem(bias=padding != 0)
+            found = None
+            if isinstance(answer, Plane):
+                found = margin_of(problem, answer, Clock(None), padding=padding or None)
+            self._margins[padding] = found
+        return self._margins[padding]
+
+    def signed_scores(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """Return y (<w, x> + b) of every row in floats, and a bound on the error of each."""
+        problem, _ = self.problem(bias=True)
+        direction = direction_of(problem, w)
+        if direction is None:
+            return self.y * b, 0.0
+        v, factor = direction
+        f, error = problem.scores(v)
+        scale = above(1 / factor)  # a power of two
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            f = f * scale + b
+            error = raised(error * scale + UNIT * float(np.abs(f).max()) + 2.0**-1000)
+        return self.y * f, error
+
+    def least(self, w: Floats, b: float) -> Fraction:
+        """Return the least y (<w, x> + b) over all rows, exactly."""
+        problem, _ = self.problem(bias=True)
+        direction = direction_of(problem, w)
+        if direction is None:
+            return -abs(exact(b))
+        v, factor = direction
+        scores = Scores.of(problem, v)
+        ends = ((1, scores.lowest), (-1, scores.highest))
+        return min(sign * (end / factor + exact(b)) for sign, end in ends if end is not None)
+
+    def hinges(self, w: Floats, b: float, power: int = 1, *, times: Ints | None = None) -> float:
+        """Return at least Σ max(0, 1 − y f)^p over all rows, each counted `times`."""
+        z, error = self.signed_scores(w, b)
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = np.maximum(0.0, 1.0 - z + error) ** power
+            losses = losses if times is None else losses * times
+        return total(losses)
+
+    def squares(self, times: Ints, beta: Fraction) -> float:
+        """Return at least Σ (‖x‖² + β) over all rows, each counted `times`."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            squares = Matrix(self.batch, bias=False).squares() + above(beta)
+            rounding = 1.0 + 4.0 * (self.d + 4) * UNIT
+            return total(times * (squares * rounding + (self.d + 1) * 2.0**-1022))
+
+
+def norm_square(w: Floats, b: float, beta: Fraction) -> Fraction:
+    """Return ‖w‖² + b²/β of floats, exactly; without a padding there is no b."""
+    square = sum((exact(value) ** 2 for value in w.tolist()), Fraction(0))
+    return square + exact(b) ** 2 / beta if beta else square
+
+
+def total(values: Floats) -> float:
+    """Return at least the sum of numbers ≥ 0, each of which was rounded a few times."""
+    with np.errstate(over="ignore"):
+        return raised(float(values.sum()) * (1.0 + 2.0 * len(values) * UNIT)) if values.any() else 0.0
+
+
+def raised(value: float) -> float:
+    """Return a float that is above what a value ≥ 0 was before a few roundings; infinity if that is not known."""
+    return nextafter(value * (1.0 + 32.0 * UNIT), inf) if value == value else inf
+
+
+def interval(low: Fraction, high: Fraction) -> Interval:
+    """Return floats that hold an interval."""
+    return below(low), above(high)
+
+
+def largest_square(features: Features) -> Fraction:
+    """Return the largest ‖x‖², exactly: floats say which rows it may be.
+
+    Examples
+    --------
+    >>> from rosenblatt.data.features import as_rows
+    >>> largest_square(as_rows([[3.0, 4.0], [0.5, 0.0]]))
+    Fraction(25, 1)
+    """
+    power = int(np.frexp(np.abs(features.values).max(initial=0.0))[1])
+    near = features if abs(power) <= FARTHEST else _scaled(features, -power)
+    with np.errstate(under="ignore"):
+        squares = Matrix(near, bias=False).squares()
+    # Each is off by less than (d + 2) u of itself, and by underflow, which is nothing beside the largest.
+    rows = np.flatnonzero(squares >= squares.max() * (1.0 - 8.0 * (features.n_features + 4) * UNIT))
+    X: Any = features.native()
+    step = max(1, BLOCK // features.n_features)
+    best = Fraction(0)
+    for start in range(0, len(rows), step):
+        part = X[rows[start : start + step]]
+        table = np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), np.float64)
+        integers, powers = as_integers(table, np.zeros(features.n_features, np.int64))
+        for row, own in zip(integers, powers.tolist(), strict=True):
+            best = max(best, shifted(sum(value * value for value in row), 2 * own))
+    return best
+
+
+def _scaled(features: Features, power: int) -> Features:
+    rows = features.rows
+    with np.errstate(under="ignore"):
+        if isinstance(rows, CSR):
+            data = np.ldexp(rows.data.astype(np.float64), power)
+            return Features(rows._replace(data=read_only(data)), features.n_rows, features.n_features)
+        table = read_only(np.ldexp(rows.astype(np.float64), power))
+    return replace(Features(rows, features.n_rows, features.n_features), rows=table)
