@@ -14,6 +14,7 @@ from rosenblatt.certify import margin as module
 from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.margin import margin_of
+from rosenblatt.certify.nearest import Corral
 from rosenblatt.certify.problem import Direction, Problem
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
@@ -277,3 +278,14 @@ def test_one_class(label):
     through = Problem(as_rows(X), y, bias=False)
     assert margin_of(through, plane, FOREVER).squared == (Fraction(9, 2),) * 2
     assert margin_of(free, plane, FOREVER, padding=Fraction(1)).squared == (Fraction(11, 2),) * 2
+
+
+def test_a_corral_whose_point_is_all_bias():
+    """Padded rows of one class around the origin are nearest to it where w = 0, which is no hyperplane."""
+    X, y, beta = np.array([[10.0], [-10.0], [14.0]]), [1, 1, -1], Fraction(1)
+    problem = posed(X, y)
+    bracket = module._Bracket(problem, beta)
+    module._close(bracket, Corral(problem, beta, [0, 1]), FOREVER)
+    assert (
+        bracket.low == bracket.high == by_all_supports(X, y, padding=beta) == found(X, y, padding=beta).squared[0]
+    )

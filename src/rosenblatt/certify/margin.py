@@ -166,14 +166,15 @@ def _close(bracket: _Bracket, corral: Corral, clock: Clock) -> None:
     for _ in range(STEPS):
         point = corral.point()
         bracket.lower_high(point)
-        direction = point.direction(problem)
-        if direction is None:  # as far as separable rows are from the origin, rows of one class may not be
-            return
-        v, factor = direction
-        b = bracket.padding * point.tilt * factor if bracket.padding else Fraction(0)
-        scores = bracket.raise_low(v, b)
         clock.check("solving for the maximum margin")
-        row = corral.entering(scores, b)
+        direction = point.direction(problem)
+        if direction is None:  # padded rows of one class around the origin: all of the point is bias
+            others = problem.negative if point.tilt > 0 else problem.positive
+            row = int(others[0]) if len(others) else None
+        else:
+            v, factor = direction
+            b = bracket.padding * point.tilt * factor if bracket.padding else Fraction(0)
+            row = corral.entering(bracket.raise_low(v, b), b)
         if row is None or len(corral.rows) >= MOST:
             return
         corral.enter(row)
