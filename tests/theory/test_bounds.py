@@ -390,6 +390,8 @@ def test_bad_input():
         rb.bounds(X[:5], y[:5], model=clf)
     with pytest.raises(InputError, match="not the data of the run"):
         rb.bounds(X * 2, y, model=clf)
+    with pytest.raises(LabelError, match="trained on"):
+        rb.bounds(X, ["a", "b"] * 3, model=clf)
     with pytest.raises(LabelError):
         rb.bounds(X, [0, 1, 2, 0, 1, 2])
     with pytest.raises(LabelError):
@@ -404,6 +406,7 @@ def test_tables_and_plain_values():
     lines = str(found).splitlines()
     assert lines[0].split() == ["bound", "at", "most", "observed", "rule", "with"]
     assert next(line for line in lines if line.startswith("padded")).split()[:4] == ["padded", "S-26", "27", "9"]
+    assert "Provided that" in lines
     assert 'radius (S-25): the model has bias="unit", and this is of bias="radius"' in lines
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["separable"] is True
@@ -423,3 +426,18 @@ def test_sparse_rows_have_the_same_bounds():
     dense, sparse = rb.bounds(X, y), rb.bounds(csr_array(X), y)
     for name in ("radius", "padded", "offset", "origin"):
         assert dense[name].rational == sparse[name].rational
+    X, y = rb.datasets.make_separable(50, 4, margin=0.1, seed=3)
+    X = X.astype(np.float32)  # as the exact doubles of its values
+    for table in (csr_array(X), X, X.astype(float)):
+        clf = trained(table, y, init="first")
+        check_all(rb.bounds(table, y, model=clf), clf)
+    narrow, wide = rb.bounds(X, y), rb.bounds(csr_array(X.astype(float)), y)
+    assert narrow["radius"].rational == wide["radius"].rational
+
+
+def test_labels_are_whatever_they_are():
+    X, y = rb.datasets.load_or()
+    words = np.where(y > 0, "yes", "no")
+    clf = trained(X, words, order="cyclic")
+    found = rb.bounds(X, words, model=clf)
+    assert (found["padded"].value, found["padded"].observed) == (27.0, 9)

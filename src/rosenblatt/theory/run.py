@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.exceptions import ParameterError, ShapeError
+from rosenblatt.data.labels import listed
+from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.rationals.dyadic import exact
 from rosenblatt.theory.sample import Sample
 from rosenblatt.trace.record import Trace
@@ -96,6 +97,11 @@ def read_run(model: Any, X: Any, y: Any, sample: Sample) -> Run:
         raise ShapeError(
             f"X has shape ({sample.n}, {sample.d}), but the model was trained on ({trace.n_rows}, "
             f"{trace.n_features}). Pass the training data of the model."
+        )
+    if not np.array_equal(trace.classes, sample.batch.classes):
+        raise LabelError(
+            f"y has the classes {listed(sample.batch.classes)}, but the model was trained on "
+            f"{listed(trace.classes)}. Pass the training data of the model."
         )
     lifts = hasattr(model, "lift_")
     last = None

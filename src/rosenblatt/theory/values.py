@@ -122,7 +122,13 @@ class Bounds(Mapping[str, Bound]):
         widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
         text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (head, *lines)]
         others = [f"{each.name} ({each.spec}): {each.reason}" for each in self.values() if not each.applies]
-        return "\n".join([*text, *(["", "Not applicable", *others] if others else [])])
+        granted = [f"{each.name}: {each.note}" for each in self.values() if each.applies and each.note]
+        parts = [
+            text,
+            ["Provided that", *granted] if granted else [],
+            ["Not applicable", *others] if others else [],
+        ]
+        return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def _up(value: float) -> str:
@@ -137,7 +143,9 @@ def _rounded(value: float, towards: str) -> str:
 
 
 def _seen(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+    if value is None:
+        return ""
+    return str(int(value)) if value == int(value) else f"{value:g}"
 
 
 def _with(bound: Bound) -> str:
