@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
 from rosenblatt.rationals.dyadic import exact
 from rosenblatt.rationals.roots import above, root_above, root_below
-from rosenblatt.theory.inseparable import of_margin
+from rosenblatt.theory.infimum import of_margin
 from rosenblatt.theory.sample import Sample, norm_square
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints

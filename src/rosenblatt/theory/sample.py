@@ -21,8 +21,7 @@ from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rationals.dyadic import as_integers, exact, shifted
-from rosenblatt.rationals.roots import above, below
-from rosenblatt.theory.values import Interval
+from rosenblatt.rationals.roots import above
 from rosenblatt.typing import Floats, Ints
 
 FARTHEST = 400  # powers of two up to which squares are well within floats
@@ -43,7 +42,8 @@ class Sample:
         require_finite(self.batch)
         self.y = self.batch.signs.astype(np.float64)
         self.n, self.d = self.batch.n_rows, self.batch.n_features
-        self._problems: dict[bool, tuple[Problem, Answer]] = {}
+        self._problems: dict[bool, Problem] = {}
+        self._answers: dict[bool, Answer] = {}
         self._margins: dict[Fraction | None, Margin | None] = {}
 
     @cached_property
@@ -51,17 +51,22 @@ class Sample:
         """R², the largest ‖x‖², exactly."""
         return largest_square(self.batch)
 
-    def problem(self, *, bias: bool) -> tuple[Problem, Answer]:
-        """Return the question whether a hyperplane separates the rows, and its answer."""
+    def problem(self, *, bias: bool) -> Problem:
+        """Return the question whether a hyperplane separates the rows, through the origin if without a bias."""
         if bias not in self._problems:
-            problem = Problem(self.batch, self.y, bias=bias)
-            self._problems[bias] = problem, decide(problem, Clock(None))
+            self._problems[bias] = Problem(self.batch, self.y, bias=bias)
         return self._problems[bias]
+
+    def answer(self, *, bias: bool) -> Answer:
+        """Return the answer."""
+        if bias not in self._answers:
+            self._answers[bias] = decide(self.problem(bias=bias), Clock(None))
+        return self._answers[bias]
 
     @property
     def separable(self) -> bool:
         """Whether a hyperplane separates the rows, off the origin or not."""
-        return isinstance(self.problem(bias=True)[1], Plane)
+        return isinstance(self.answer(bias=True), Plane)
 
     def margin(self, padding: Fraction | None) -> Margin | None:
         """Return the margin of rows padded with √β, of rows as they are if β is 0, with a free bias if None.
@@ -69,16 +74,16 @@ class Sample:
         There is none if nothing separates the rows.
         """
         if padding not in self._margins:
-            problem, answer = self.problem(bias=padding != 0)
-            found = None
+            bias = padding != 0
+            answer, found = self.answer(bias=bias), None
             if isinstance(answer, Plane):
-                found = margin_of(problem, answer, Clock(None), padding=padding or None)
+                found = margin_of(self.problem(bias=bias), answer, Clock(None), padding=padding or None)
             self._margins[padding] = found
         return self._margins[padding]
 
     def signed_scores(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Return y (<w, x> + b) of every row in floats, and a bound on the error of each."""
-        problem, _ = self.problem(bias=True)
+        problem = self.problem(bias=True)
         direction = direction_of(problem, w)
         if direction is None:
             return self.y * b, 0.0
@@ -92,7 +97,7 @@ class Sample:
 
     def least(self, w: Floats, b: float) -> Fraction:
         """Return the least y (<w, x> + b) over all rows, exactly."""
-        problem, _ = self.problem(bias=True)
+        problem = self.problem(bias=True)
         direction = direction_of(problem, w)
         if direction is None:
             return -abs(exact(b))
@@ -132,11 +137,6 @@ def total(values: Floats) -> float:
 def raised(value: float) -> float:
     """Return a float that is above what a value ≥ 0 was before a few roundings; infinity if that is not known."""
     return nextafter(value * (1.0 + 32.0 * UNIT), inf) if value == value else inf
-
-
-def interval(low: Fraction, high: Fraction) -> Interval:
-    """Return floats that hold an interval."""
-    return below(low), above(high)
 
 
 def largest_square(features: Features) -> Fraction:
