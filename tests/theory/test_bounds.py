@@ -306,6 +306,17 @@ def test_floats_sums_are_certified():
     assert sample.least(w, b) == min(int(label) * value for label, value in zip(y, f, strict=True))
 
 
+def test_sums_are_certified_where_scores_cancel():
+    """Scores of about 1 from products of 10¹²: what rounding may have taken is added, not forgotten."""
+    rng = np.random.default_rng(4)
+    far = rng.uniform(1, 2, 5) * 1e12
+    X, y, w = np.column_stack([far, 0.3 - far]), np.array([1, -1, 1, -1, 1]), np.array([1.1, 1.1])
+    f = [sum(Fraction(p) * Fraction(1.1) for p in x) for x in X.tolist()]
+    for power in (1, 2):
+        true = sum(max(Fraction(0), 1 - int(label) * value) ** power for label, value in zip(y, f, strict=True))
+        assert true <= Fraction(Sample(X, y).hinges(w, 0.0, power)) <= true * Fraction(101, 100)
+
+
 @pytest.mark.parametrize("scale", [1e-160, 1e160, 1e300])
 def test_data_of_any_scale(scale):
     X, y = rb.datasets.load_six_points()
