@@ -279,8 +279,10 @@ def test_the_radius_is_exact(problem):
     assert largest_square(rb.as_batch(X * 2.0**900, problem.y)) == expected * 4**900
 
 
-def test_unit_rows_whose_norms_differ_by_rounding():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", [2, 5, 13, 18])
+def test_unit_rows_whose_norms_differ_by_rounding(seed):
+    """The rows that are longest in floats are not the longest, as of these seeds."""
+    rng = np.random.default_rng(seed)
     X = rng.standard_normal((500, 5))
     X /= np.linalg.norm(X, axis=1)[:, None]
     exact = max(sum(Fraction(value) ** 2 for value in x) for x in X.tolist())
