@@ -45,6 +45,10 @@ def test_they_are_those_of_the_path(problem, w, bias, margin, start, weighted):
     rows = np.column_stack([X, np.full(len(X), root)]) if root else X
     assert found.gamma == pytest.approx((y * (rows @ star)).min(), abs=1e-12)
     assert found.radius == pytest.approx(np.linalg.norm(rows, axis=1).max())
+    steps = np.append(0.0, clf.trace_.step)
+    lines = steps * found.gamma, steps**2 * found.radius**2 + 2 * steps * margin
+    assert found.lower == pytest.approx(path[0] @ star + np.cumsum(lines[0]), abs=1e-9)
+    assert found.upper == pytest.approx(path[0] @ path[0] + np.cumsum(lines[1]), abs=1e-9)
     assert (found.inner >= found.lower - 1e-9).all()
     assert (found.squared_norm <= found.upper + 1e-9).all()
 
