@@ -189,7 +189,7 @@ def cover_probability(n: int, width: int) -> float:
 
     Examples
     --------
-    >>> cover_probability(4, 3), cover_probability(3, 3), cover_probability(20, 10)
+    >>> cover_probability(4, 3), cover_probability(3, 3), round(cover_probability(20, 10), 9)
     (0.875, 1.0, 0.5)
     """
     from scipy.special import bdtr

@@ -71,13 +71,7 @@ def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] =
     simplex = Simplex(integers, hint or (0,))
     inside = np.zeros(problem.n, np.bool_)
     inside[rows] = True
-    while not simplex.meets:
-        clock.check("making exact simplex steps")
-        at = simplex.multipliers()
-        row = simplex.entering(at)
-        if row is not None:
-            simplex.enter(row)
-            continue
+    while (at := simplex.optimum(clock)) is not None:
         v = Direction.of_integers(at.v[: problem.d])
         if (plane := _short(problem, v)) is not None:
             return plane

@@ -27,7 +27,7 @@ class Fingerprint:
     --------
     >>> from rosenblatt.data.features import as_rows
     >>> Fingerprint(as_rows([[0.5, 0.0]])).of(np.array([1]))[:16]
-    '7a6d1f8fd0b8cdd4'
+    'f941b4a39d74369a'
     """
 
     def __init__(self, features: Features) -> None:

@@ -26,6 +26,7 @@ UNIT = 2.0**-53
 TINY = 2.0**-1022  # more than underflow can take from a product
 FARTHEST = 400  # powers of two up to which columns stay as they are and weights are scaled instead
 BLOCK = 2**20  # values turned into integers together
+MANY = 2**23  # values kept as integers: 64 megabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,9 @@ class Problem:
 
     def exact_signs(self, rows: Ints, v: list[int]) -> Ints:
         """Return the signs of z_i·v for some rows, exactly; v has its bias last where there is one."""
+        bits = sum(map(abs, v)).bit_length()
+        if self._words is not None and self._bits + bits <= WORD:
+            return np.asarray(np.sign(self._words[rows] @ np.array(v)))
         if self.sparse:
             direction = Direction.of_integers(v)
             offset = shifted(v[-1], direction.power) if self.bias else 0
@@ -155,9 +159,6 @@ class Problem:
             return self.y[rows].astype(np.int64) * np.array(
                 [(total > 0) - (total < 0) for total in totals], np.int64
             )
-        bits = sum(map(abs, v)).bit_length()
-        if self._words is not None and self._bits + bits <= WORD:
-            return np.asarray(np.sign(self._words[rows] @ np.array(v)))
         signs = np.empty(len(rows), np.int64)
         step = max(1, BLOCK // self.width)
         for start in range(0, len(rows), step):
@@ -169,7 +170,7 @@ class Problem:
     @cached_property
     def _words(self) -> Ints | None:
         """All z_i as machine words, each row up to a power of two, if they are short and not too many."""
-        if self.sparse or self.n * self.width > BLOCK:
+        if self.n * self.width > MANY:
             return None
         words = as_words(*self._signed(np.arange(self.n)))
         return None if words is None else words[0]

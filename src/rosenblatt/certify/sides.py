@@ -69,6 +69,14 @@ def products(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
     return about, signs
 
 
+def on_both_sides(problem: Problem, v: list[int], rows: Ints) -> bool:
+    """Tell whether floats suffice to see that z_i·v is positive for some of the rows and negative for others."""
+    direction = Direction.of_integers(v)
+    f, error = problem.scores(direction)
+    about = problem.y[rows] * (f[rows] + (direction.high[-1] if problem.bias else 0.0))
+    return bool((about > 1.001 * error).any() and (about < -1.001 * error).any())
+
+
 def ends(problem: Problem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
     """Return the lowest exact score of the positive class and the highest of the negative one."""
     lowest = _extreme(problem, v, problem.positive, f, error, min)

@@ -17,13 +17,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from rosenblatt.certify.clock import Clock
 from rosenblatt.rationals.dyadic import nearest
 from rosenblatt.rationals.linear import independent, solve
-from rosenblatt.typing import Ints
+from rosenblatt.typing import Floats, Ints
 
 UNIT = 2.0**-53
 _Leaving: TypeAlias = tuple[int, int, bool, int]
-PATIENCE = 20  # pivots that change nothing, after which the lowest row enters, which cannot go on for ever
+PATIENCE = 50  # pivots that change nothing, after which the lowest row enters, which cannot go on for ever
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +68,9 @@ class Simplex:
 
     def extend(self, rows: list[list[int]]) -> None:
         """Take more rows into account."""
-        sizes = [1 << max(map(int.bit_length, row)) for row in rows]
-        floats = [[nearest(value, size) for value in row] for row, size in zip(rows, sizes, strict=True)]
-        self.rows += rows
-        self.floats = np.vstack([self.floats, floats])
-        self.units = np.append(self.units, [nearest(1, size) for size in sizes])
+        self.rows = self.rows + rows
+        self.floats = np.vstack([self.floats, as_floats(rows)])
+        self.units = np.append(self.units, [nearest(1, size) for size in map(_size, rows)])
 
     @property
     def meets(self) -> bool:
@@ -84,6 +83,17 @@ class Simplex:
         highest = max(powers[i] for i, _ in held)
         weights = [weight << (highest - powers[i]) for i, weight in held]
         return Meeting(names[[i for i, _ in held]], weights, spanning=len(held) == self.width + 1)
+
+    def optimum(self, clock: Clock) -> Multipliers | None:
+        """Improve the basis as far as it goes; return its multipliers if they separate the rows, else None."""
+        while not self.meets:
+            clock.check("making exact simplex steps")
+            at = self.multipliers()
+            row = self.entering(at)
+            if row is None:
+                return at
+            self.enter(row)
+        return None
 
     def multipliers(self) -> Multipliers:
         """Return the multipliers of the basis."""
@@ -117,7 +127,10 @@ class Simplex:
         return None
 
     def enter(self, row: int) -> None:
-        """Let a row into the basis; what comes to 0 first leaves it, the lowest of those that do."""
+        """Let a row into the basis; what comes to 0 first leaves it.
+
+        Of rows that do so at once the one that changes most leaves, or the lowest once nothing else helps.
+        """
         z = self.rows[row]
         change, denominator = self._change(z)
         leaving: _Leaving | None = None  # a ratio, whether a row or a coordinate leaves, and where
@@ -125,8 +138,8 @@ class Simplex:
             rate = sign * (_dot(change, [self.rows[i][j] for i in self.basis]) - z[j] * denominator)
             if rate > 0:
                 leaving = _sooner(leaving, (sign * self._sum(j), rate, False, k))
-        order = sorted(range(len(self.basis)), key=self.basis.__getitem__)
-        for k in order:
+        first = self.basis.__getitem__ if self.idle >= PATIENCE else (lambda k: -change[k])
+        for k in sorted(range(len(self.basis)), key=first):
             if change[k] > 0:
                 leaving = _sooner(leaving, (self.weights[k], change[k], True, k))
         assert leaving is not None, "weights sum to 1, and so cannot grow for ever"
@@ -153,6 +166,16 @@ class Simplex:
     def _sum(self, j: int) -> int:
         """Return Σ λ_i z_ij, up to a positive factor."""
         return _dot(self.weights, [self.rows[i][j] for i in self.basis])
+
+
+def as_floats(rows: list[list[int]]) -> Floats:
+    """Return rows as floats, each divided by a power of two above its largest entry."""
+    sizes = map(_size, rows)
+    return np.array([[nearest(value, size) for value in row] for row, size in zip(rows, sizes, strict=True)])
+
+
+def _size(row: list[int]) -> int:
+    return 1 << max(map(int.bit_length, row))
 
 
 def _dot(a: list[int], b: list[int]) -> int:

@@ -16,12 +16,16 @@ import numpy as np
 
 from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.problem import Problem
-from rosenblatt.certify.sides import products
-from rosenblatt.certify.simplex import Meeting, Simplex
+from rosenblatt.certify.program import Program
+from rosenblatt.certify.search import TOUCHING
+from rosenblatt.certify.sides import on_both_sides, products
+from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
+from rosenblatt.rationals.dyadic import as_integers
 from rosenblatt.rationals.linear import independent, null_space, product, solve
 from rosenblatt.typing import Ints
 
 SAMPLE = 8  # rows for each dimension that are looked at first; more follow where they do not settle it
+ROUNDS = 10  # times that floats are asked before rationals
 LARGEST = 2**22  # entries of vectors orthogonal to the rows that tie, beyond which nothing is looked for
 
 
@@ -50,67 +54,125 @@ def ties(problem: Problem, meeting: Meeting, clock: Clock) -> Quasi | Overlap | 
         return Overlap(meeting, [])
     while (problem.width - len(meeting.rows)) * problem.width <= LARGEST:
         clock.check("looking for a hyperplane with ties")
-        null = null_space(problem.integer_rows(meeting.rows)[0])
-        free, outside = _outside(problem, null)
-        if not len(outside):
-            return Overlap(meeting, null)
-        found = _by_one_sign(problem, free, outside) or _separate(problem, free, outside, clock)
+        null = _alike(null_space(problem.integer_rows(meeting.rows)[0]))
+        outside = _not_orthogonal(problem, _mixed(null), clock) if null else np.empty(0, np.int64)
+        if not len(outside):  # of the mixture: only each vector by itself can tell
+            outside = next((some for v in null if len(some := _not_orthogonal(problem, v, clock))), outside)
+            if not len(outside):
+                return Overlap(meeting, null)
+        found = _by_one_sign(problem, null, outside, clock) or _Reduced(problem, null, outside, clock).separate()
         if isinstance(found, Quasi):
             return found
         meeting = _joined(problem, meeting, found)
     return None
 
 
-def _outside(problem: Problem, null: list[list[int]]) -> tuple[list[list[int]], Ints]:
-    """Return the vectors not orthogonal to every row, and the rows not orthogonal to every vector."""
-    free, outside = [], np.zeros(problem.n, np.bool_)
-    for v in null:
-        signs = products(problem, v, np.arange(problem.n))[1]
-        if signs.any():
-            free.append(v)
-            outside |= signs != 0
-    return free, np.flatnonzero(outside)
+def _not_orthogonal(problem: Problem, v: list[int], clock: Clock) -> Ints:
+    clock.check("looking for a hyperplane with ties")
+    return np.flatnonzero(products(problem, v, np.arange(problem.n))[1])
 
 
-def _by_one_sign(problem: Problem, vectors: list[list[int]], rows: Ints) -> Quasi | None:
-    """Return the sum of the vectors that have no two rows on different sides, if that ties none of the rows.
+def _alike(vectors: list[list[int]]) -> list[list[int]]:
+    """Return vectors times powers of two that make their largest entries alike, as floats like it."""
+    bits = [max(map(int.bit_length, v)) for v in vectors]
+    return [[value << (max(bits) - own) for value in v] for v, own in zip(vectors, bits, strict=True)]
+
+
+def _mixed(vectors: list[list[int]]) -> list[int]:
+    """Return a combination of vectors that hardly any row is orthogonal to without being so to each."""
+    shares = np.random.default_rng(0).integers(1, 2**30, len(vectors)).tolist()
+    return product([shares], list(zip(*vectors, strict=True)))[0]
+
+
+def _by_one_sign(problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> Quasi | None:
+    """Return the sum of the vectors that have no two rows on different sides, if that ties none of those outside.
 
     It has few features, and so says best which of them are to blame.
     """
-    total, strict = [0] * problem.width, np.zeros(len(rows), np.bool_)
+    total, strict = [0] * problem.width, np.zeros(len(outside), np.bool_)
     for v in vectors:
-        signs = products(problem, v, rows)[1]
-        side = signs[np.argmax(signs != 0)]
-        if (signs == -side).any() or (strict | (signs == 0)).all():
-            continue
-        strict |= signs != 0
-        total = [a + int(side) * b for a, b in zip(total, v, strict=True)]
-    return Quasi(total, rows) if strict.all() else None
-
-
-def _separate(problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> Quasi | Meeting:
-    """Separate rows by a combination of vectors, or return a combination of rows orthogonal to all of them."""
-    rng = np.random.default_rng(0)
-    rows = np.sort(rng.permutation(outside)[: SAMPLE * (len(vectors) + 1)])
-    integers, powers = problem.integer_rows(rows)
-    simplex = Simplex(product(integers, vectors))
-    while not simplex.meets:
         clock.check("looking for a hyperplane with ties")
-        at = simplex.multipliers()
-        row = simplex.entering(at)
-        if row is not None:
-            simplex.enter(row)
+        if on_both_sides(problem, v, outside):
             continue
-        v = product([at.v], list(zip(*vectors, strict=True)))[0]
-        about, signs = products(problem, v, outside)
-        wrong = np.flatnonzero(signs <= 0)
-        if not len(wrong):
-            return Quasi(v, outside)
-        new = outside[wrong[np.argsort(about[wrong], kind="stable")[: SAMPLE * (len(vectors) + 1)]]]
-        integers, more = problem.integer_rows(new)
-        simplex.extend(product(integers, vectors))
-        rows, powers = np.append(rows, new), powers + more
-    return simplex.meeting(rows, powers)
+        signs = products(problem, v, outside)[1]
+        side = signs[np.argmax(signs != 0)]
+        if not (signs == -side).any() and ((signs != 0) & ~strict).any():
+            strict |= signs != 0
+            total = [a + int(side) * b for a, b in zip(total, v, strict=True)]
+    return judge(problem, total, outside)[0] if strict.all() else None
+
+
+class _Reduced:
+    """Rows seen as combinations of vectors, to be separated in these few coordinates.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    vectors : list of lists of int
+        The vectors.
+    outside : ndarray of int
+        The rows that are not orthogonal to every vector.
+    clock : Clock
+        When to end.
+    """
+
+    def __init__(self, problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> None:
+        self.problem, self.vectors, self.outside, self.clock = problem, vectors, outside, clock
+        self.batch = SAMPLE * (len(vectors) + 1)
+        self.rows, self.powers = np.empty(0, np.int64), list[int]()
+        self.coordinates: list[list[int]] = []
+        self.new = np.sort(np.random.default_rng(0).permutation(outside)[: self.batch])
+
+    def separate(self) -> Quasi | Meeting:
+        """Separate the rows, or return a combination of them that is orthogonal to all vectors."""
+        hint = [0]
+        program = Program(len(self.vectors), np.zeros(len(self.vectors)), bias=False)
+        for _ in range(ROUNDS):
+            program.add(as_floats(self.take()))
+            found = program.solve(self.clock.left)
+            if found is None or found.t <= TOUCHING:
+                hint = hint if found is None else found.held.tolist() or hint
+                break
+            quasi = self.judge(as_integers(found.v[None, :], np.zeros(found.v.size, np.int64))[0][0])
+            if quasi is not None:
+                return quasi
+        simplex = Simplex(self.coordinates, hint)
+        while (at := simplex.optimum(self.clock)) is not None:
+            quasi = self.judge(at.v)
+            if quasi is not None:
+                return quasi
+            simplex.extend(self.take())
+        return simplex.meeting(self.rows, self.powers)
+
+    def take(self) -> list[list[int]]:
+        """Take the new rows in, and return them in coordinates."""
+        self.clock.check("looking for a hyperplane with ties")
+        integers, powers = self.problem.integer_rows(self.new)
+        added = product(integers, self.vectors)
+        self.coordinates, self.powers = self.coordinates + added, self.powers + powers
+        self.rows = np.append(self.rows, self.new)
+        return added
+
+    def judge(self, shares: list[int]) -> Quasi | None:
+        """Return a combination of the vectors if it is the answer; if not, see which rows say so."""
+        (v,) = product([shares], list(zip(*self.vectors, strict=True)))
+        answer, wrong = judge(self.problem, v, self.outside)
+        self.new = wrong[: self.batch]
+        return answer
+
+
+def judge(problem: Problem, v: list[int], outside: Ints) -> tuple[Quasi | None, Ints]:
+    """Return a vector as the answer, if it has all rows outside strictly on their side and no other row wrong.
+
+    If not, return those that are not so, the worst first.
+    """
+    about, signs = products(problem, v, np.arange(problem.n))
+    wrong = signs < 0
+    wrong[outside] |= signs[outside] == 0
+    if not wrong.any():
+        return Quasi(v, np.flatnonzero(signs)), np.flatnonzero(wrong)
+    return None, np.flatnonzero(wrong)[np.argsort(about[wrong], kind="stable")]
 
 
 def _joined(problem: Problem, old: Meeting, new: Meeting) -> Meeting:
