@@ -293,6 +293,17 @@ def test_bad_measurements(y, error, message):
     assert not model.__sklearn_is_fitted__()
 
 
+def test_rows_are_named_by_their_number_in_all_of_X(monkeypatch):
+    monkeypatch.setattr("rosenblatt.maps.random_layer.BLOCK", 50)
+    X, y, _ = data()
+    X[70, 2] = np.nan
+    with pytest.raises(NonFiniteError, match="row 70, column 2"):
+        rb.ExtremeLearningMachine(5).fit(X, y)
+    X[70] = 1.7e308 * np.sign(np.random.default_rng(0).standard_normal(4))
+    with pytest.raises(TrainingOverflowError, match="Row 70 "):
+        rb.ExtremeLearningMachine(50).fit(X, y)
+
+
 def test_bad_chunks_leave_a_stream_as_it_was():
     X, y, numbers = data()
     model = rb.ExtremeLearningMachine(5, task="regression").partial_fit(X, numbers)

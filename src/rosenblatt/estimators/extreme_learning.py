@@ -298,7 +298,7 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         weight: Floats | None,
     ) -> None:
         one_hot = np.eye(ridge.n_outputs) if numbers is None else None
-        for rows, H in layer.blocks(features):
+        for rows, H in layer.outputs(features):
             Y = numbers[rows] if one_hot is None else one_hot[codes[rows]]
             ridge.add(H, Y, None if weight is None else weight[rows])
         self.__dict__.update(
@@ -315,7 +315,7 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         features = self._features(X)
         weights: Floats | None = None
         out = np.empty((features.n_rows, self._ridge.n_outputs))
-        for rows, H in self._layer.blocks(features):
+        for rows, H in self._layer.outputs(features):
             weights = self._ridge.solution().weights if weights is None else weights
             out[rows] = H @ weights[:, :-1].T + weights[:, -1]
         return out

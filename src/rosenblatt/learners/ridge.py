@@ -79,7 +79,7 @@ class RecursiveRidge:
             counts = weight > 0.0  # others must not fill a block
             rows = rows[counts] * np.sqrt(weight[counts])[:, None]
         with np.errstate(over="ignore"):
-            if not np.isfinite(np.square(rows).sum()):  # said of these rows, not when they have become a block
+            if not np.isfinite(np.vdot(rows, rows)):  # said of these rows, not when they have become a block
                 raise TrainingOverflowError("Squares exceed the largest float. Scale features, targets or weights.")
         self.total_weight += len(H) if weight is None else float(weight.sum())
         while self._n_waiting + len(rows) >= self.block:

@@ -17,7 +17,7 @@ GRAIN = 2.0**-20
 """Weights are multiples of this, so that sums of dyadic features are exact in any order: dense and sparse rows of
 such data excite the neurons by the same bits."""
 
-BLOCK = 2**18
+BLOCK = 2**16
 """About how many neurons' outputs are worked on at a time."""
 
 
@@ -60,29 +60,29 @@ class RandomLayer(NamedTuple):
         weights[:, :-1] /= np.sqrt(n_features)
         return cls(np.round(weights / GRAIN) * GRAIN, activation)
 
-    def outputs(self, features: Features, first: int = 0) -> Floats:
-        """Return what each neuron makes of each row, by sums whose order does not depend on other rows.
+    def outputs(self, features: Features) -> Iterator[tuple[slice, Floats]]:
+        """Yield some rows at a time, and what each neuron makes of them, so that all are never held at once.
 
-        `first` is the number of the first row, for messages.
+        The order of sums does not depend on which rows come together.
         """
+        step = max(1, BLOCK // len(self.weights))
+        for first in range(0, features.n_rows, step):
+            rows = slice(first, min(first + step, features.n_rows))
+            sums = self._sums(features.part(rows))
+            finite = np.isfinite(sums)
+            if not finite.all():
+                require_finite(features)
+                row = first + int(np.argwhere(~finite)[0, 0])
+                raise TrainingOverflowError(
+                    f"Row {row} of X excites a neuron beyond the largest float. Scale the features down."
+                )
+            yield rows, ACTIVATIONS[self.activation](sums)
+
+    def _sums(self, features: Features) -> Floats:
         from rosenblatt.loops.passes import machine_scores
 
         n = len(self.weights)
         sums, room = np.empty((features.n_rows, n)), np.empty((PAIR, n))
         weights = oriented(self.weights, features.rows)
         machine_scores(features.rows, weights, np.arange(features.n_rows), np.arange(n), room, sums)
-        if not np.isfinite(sums).all():
-            require_finite(features)
-            row = first + int(np.argwhere(~np.isfinite(sums))[0, 0])
-            raise TrainingOverflowError(
-                f"Row {row} of X excites a neuron beyond the largest float. Scale the features down."
-            )
-        out: Floats = ACTIVATIONS[self.activation](sums)
-        return out
-
-    def blocks(self, features: Features) -> Iterator[tuple[slice, Floats]]:
-        """Yield some rows at a time and their outputs, so that all are never held at once."""
-        step = max(1, BLOCK // len(self.weights))
-        for first in range(0, features.n_rows, step):
-            rows = slice(first, min(first + step, features.n_rows))
-            yield rows, self.outputs(features.part(rows), first)
+        return sums
