@@ -138,8 +138,19 @@ def test_chunks_leave_the_bits_of_one_fit(ends, task, alpha, weighted, layout):
     assert chunked.intercept_.tobytes() == whole.intercept_.tobytes()
     assert chunked.training_mse_ == pytest.approx(whole.training_mse_, rel=1e-12)
     Y = np.eye(3)[y] if task == "classification" else numbers
+    squares = (hidden(whole, X) @ whole.coef_.T + whole.intercept_ - Y) ** 2
+    assert whole.training_mse_ == pytest.approx(np.average(squares.mean(axis=1), weights=weight), rel=1e-8)
     expected = solved(hidden(whole, X), Y, alpha, weight)
     assert np.hstack([chunked.coef_, chunked.intercept_[:, None]]) == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+def test_rows_of_no_weight_are_not_there():
+    X, y, _ = data(600)
+    weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    kept = weight > 0
+    weighted = rb.ExtremeLearningMachine(20).fit(X, y, sample_weight=weight)
+    without = rb.ExtremeLearningMachine(20).fit(X[kept], y[kept], sample_weight=weight[kept])
+    assert weighted.coef_.tobytes() == without.coef_.tobytes()
 
 
 def test_looking_on_the_way_changes_nothing():
@@ -304,7 +315,8 @@ def test_rows_are_named_by_their_number_in_all_of_X(monkeypatch):
         rb.ExtremeLearningMachine(50).fit(X, y)
 
 
-def test_bad_chunks_leave_a_stream_as_it_was():
+def test_bad_chunks_leave_a_stream_as_it_was(monkeypatch):
+    monkeypatch.setattr("rosenblatt.maps.random_layer.BLOCK", 50)  # ten rows at a time
     X, y, numbers = data()
     model = rb.ExtremeLearningMachine(5, task="regression").partial_fit(X, numbers)
     before = pickle.dumps(model.__dict__)
@@ -312,6 +324,8 @@ def test_bad_chunks_leave_a_stream_as_it_was():
         model.partial_fit(X, numbers[:, 0])
     with pytest.raises(ParameterError, match="classes are for"):
         model.partial_fit(X, numbers, classes=[0, 1])
+    with pytest.raises(NonFiniteError, match="row 79"):
+        model.partial_fit(np.vstack([X[:-1], [[np.nan] * 4]]), numbers)
     with pytest.raises(TrainingOverflowError, match=r"Row \d+ .* Scale the features"):
         model.partial_fit(np.sign(X) * 1.7e308, numbers)
     assert pickle.dumps(model.__dict__) == before
