@@ -171,6 +171,15 @@ def test_bits_do_not_depend_on_company(monkeypatch):
     assert machine.associate(X).tobytes() == on.tobytes()
 
 
+def test_ties_do_not_depend_on_company():
+    """Tenths add up to a threshold in one order and miss it in another; photocells read them to a grain."""
+    X = np.random.default_rng(0).integers(0, 11, (40, 400)) / 10
+    rule = {"photocells": "graded", "exposure": (0, 1), "threshold": 1.0, "excitatory": 6, "inhibitory": 6}
+    machine = rb.MarkOne(200, **rule).fit(X, np.arange(40) % 2)
+    one_by_one = np.vstack([machine.associate(X[i : i + 1]) for i in range(40)])
+    assert one_by_one.tobytes() == machine.associate(X).tobytes()
+
+
 def test_interrupted_training_leaves_the_last_pass():
     X, y = make_cards(200, noise=0.2, seed=0)
     machine = rb.MarkOne(50, callbacks=[RaisesAfter(2, KeyboardInterrupt)])

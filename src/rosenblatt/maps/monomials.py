@@ -178,13 +178,13 @@ class Monomials:
     ) -> None:
         numbers = np.arange(rows.start, rows.stop)
         none = np.zeros(len(numbers), np.int64)
-        # The empty product stands before the row's first value, which is no repetition of it.
+        # The empty product may be followed by any value of its row, and repeats none.
         products = _Products(numbers, [], bounds[numbers], none, np.ones(len(numbers)), np.ones(len(numbers)))
         filled = indptr[rows].copy()
         first_column = 0
         for k in range(self.degree + 1):
             if k:
-                products = _longer(products, X, bounds, first=k == 1)
+                products = _longer(products, X, bounds)
             if k not in self.degrees:
                 continue
             counts = np.bincount(products.row - rows.start, minlength=len(numbers))
@@ -207,13 +207,13 @@ class Monomials:
         return column
 
 
-def _longer(products: _Products, X: CSR, bounds: Ints, *, first: bool) -> _Products:
+def _longer(products: _Products, X: CSR, bounds: Ints) -> _Products:
     """Multiply each product by each stored value of its row from its last one on."""
     choices = bounds[products.row + 1] - products.last
     which = np.repeat(np.arange(len(choices)), choices)
     step = np.arange(len(which)) - np.repeat(np.cumsum(choices) - choices, choices)
     last = products.last[which] + step
-    run = np.where((step == 0) & (not first), products.run[which], 0) + 1
+    run = np.where(step == 0, products.run[which], 0) + 1
     with np.errstate(over="ignore", invalid="ignore"):
         value = products.value[which] * X.data[last]
     variables = [j[which] for j in products.variables]
