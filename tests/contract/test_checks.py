@@ -36,7 +36,13 @@ VARIANTS = {
     ],
     "MarkOne": [
         {"n_association": 100},
-        {"n_association": 60, "photocells": "graded", "exposure": (-3.0, 3.0), "average": True, "multiclass": "ovr"},
+        {
+            "n_association": 60,
+            "photocells": "graded",
+            "exposure": (-3.0, 3.0),
+            "average": True,
+            "multiclass": "ovr",
+        },
     ],
 }
 """Constructor arguments worth checking; an estimator that is not listed is checked with none."""

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -130,7 +131,7 @@ def test_chunks_leave_the_bits_of_one_fit(ends, task, alpha, weighted, layout):
     whole = rb.ExtremeLearningMachine(20, **parameters).fit(layout(X), told, sample_weight=weight)
     chunked = rb.ExtremeLearningMachine(20, **parameters)
     cuts = [0, *sorted(set(ends)), len(y)]
-    for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+    for a, b in pairwise(cuts):
         if weight is None or weight[a:b].any():
             part = None if weight is None else weight[a:b]
             chunked.partial_fit(layout(X[a:b]), told[a:b], sample_weight=part)
@@ -261,8 +262,15 @@ def test_frames_and_names():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"n_hidden": 0}, {"task": "clustering"}, {"activation": "softmax"}, {"alpha": -1}, {"alpha": math.inf}]
-    + [{"weight_scale": 0}, {"random_state": "seed"}],
+    [
+        {"n_hidden": 0},
+        {"task": "clustering"},
+        {"activation": "softmax"},
+        {"alpha": -1},
+        {"alpha": math.inf},
+        {"weight_scale": 0},
+        {"random_state": "seed"},
+    ],
     ids=repr,
 )
 def test_parameters_that_make_no_sense(parameters):
@@ -304,7 +312,7 @@ def test_bad_measurements(y, error, message):
     assert not model.__sklearn_is_fitted__()
 
 
-def test_rows_are_named_by_their_number_in_all_of_X(monkeypatch):
+def test_rows_are_named_by_their_number_in_all_of_them(monkeypatch):
     monkeypatch.setattr("rosenblatt.maps.random_layer.BLOCK", 50)
     X, y, _ = data()
     X[70, 2] = np.nan

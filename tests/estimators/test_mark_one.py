@@ -28,7 +28,9 @@ pytestmark = [
 ]
 
 WEIGHTS = "an update of weight 2 is one mistake, a row repeated twice may be two"
-CONTRAST = "two features are two pixels, of which a photocell that is on or off sees which is brighter, and no more"
+CONTRAST = (
+    "two features are two pixels, of which a photocell that is on or off sees which is brighter, and no more"
+)
 IN_SHADES = {"photocells": "graded", "exposure": (-3.0, 3.0)}
 
 
@@ -37,9 +39,7 @@ def expected_failures(machine):
     return weights if machine.photocells == "graded" else weights | {"check_classifiers_train": CONTRAST}
 
 
-@parametrize_with_checks(
-    [rb.MarkOne(100), rb.MarkOne(200, **IN_SHADES)], expected_failed_checks=expected_failures
-)
+@parametrize_with_checks([rb.MarkOne(100), rb.MarkOne(200, **IN_SHADES)], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -94,7 +94,7 @@ def test_shapes_of_images():
 
 @given(seed=st.integers(0, 50), graded=st.booleans(), n=st.sampled_from([1, 3, 40]))
 def test_units_are_the_textbooks(seed, graded, n):
-    """Each unit on its own: the light of its excitatory cells less that of its inhibitory ones, and the threshold."""
+    """Each unit on its own: the light that excites it, less the light that inhibits it, and the threshold."""
     rng = np.random.default_rng(seed)
     wiring = Wiring.draw(20, 3, 2, 0.5, (4, 5), rng)
     light = rng.integers(0, 65, (n, 20)) / 64 if graded else rng.integers(0, 2, (n, 20)).astype(float)
@@ -227,9 +227,22 @@ def test_names_and_labels():
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"n_association": 0}, {"excitatory": 0}, {"inhibitory": -1}, {"threshold": np.nan}, {"retina": 20}]
-    + [{"retina": (0, 3)}, {"image_shape": (2,)}, {"photocells": "film"}, {"exposure": 3}, {"exposure": (1, 1)}]
-    + [{"exposure": (0, np.inf)}, {"excitatory": 300, "inhibitory": 200}, {"max_iter": 0}, {"random_state": -1}],
+    [
+        {"n_association": 0},
+        {"excitatory": 0},
+        {"inhibitory": -1},
+        {"threshold": np.nan},
+        {"retina": 20},
+        {"retina": (0, 3)},
+        {"image_shape": (2,)},
+        {"photocells": "film"},
+        {"exposure": 3},
+        {"exposure": (1, 1)},
+        {"exposure": (0, np.inf)},
+        {"excitatory": 300, "inhibitory": 200},
+        {"max_iter": 0},
+        {"random_state": -1},
+    ],
     ids=repr,
 )
 def test_parameters_that_make_no_sense(parameters):

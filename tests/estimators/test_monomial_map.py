@@ -163,10 +163,14 @@ def test_many_rows_in_blocks_are_the_rows_one_by_one(monkeypatch):
 def test_what_does_not_fit_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 10**9)
     X = np.ones((3, 300))
-    with pytest.raises(ParameterError, match=r"21,281,794,436 monomials of degree 5.* 170 GB, but 1 GB of memory are free"):
+    with pytest.raises(
+        ParameterError, match=r"21,281,794,436 monomials of degree 5.* 170 GB, but 1 GB of memory are free"
+    ):
         rb.MonomialMap(5).fit(X)
     phi = rb.MonomialMap(2, max_bytes=10**6).fit(X)
-    with pytest.raises(ParameterError, match=r"45,451 monomials of 3 rows would take 1.09 MB, but 1 MB .* allowed"):
+    with pytest.raises(
+        ParameterError, match=r"45,451 monomials of 3 rows would take 1.09 MB, but 1 MB .* allowed"
+    ):
         phi.transform(X)
     with pytest.raises(ParameterError, match=r"136,353 of them stored, would take 1.64 MB"):
         phi.transform(csr_array(X))
@@ -197,8 +201,16 @@ def test_memory_of_a_container(limit, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"degree": 0}, {"degree": 2.5}, {"degree": 171}, {"c": -1}, {"c": np.nan}, {"c": 1e200}, {"c": 1e-200}]
-    + [{"max_bytes": 0}],
+    [
+        {"degree": 0},
+        {"degree": 2.5},
+        {"degree": 171},
+        {"c": -1},
+        {"c": np.nan},
+        {"c": 1e200},
+        {"c": 1e-200},
+        {"max_bytes": 0},
+    ],
     ids=repr,
 )
 def test_parameters_that_make_no_sense(parameters):

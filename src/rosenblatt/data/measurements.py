@@ -22,7 +22,9 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
     array([1. , 2.5])
     """
     if y is None:
-        raise InputError("A regressor requires y to be passed, but the target y is None. Hand in one number a row.")
+        raise InputError(
+            "A regressor requires y to be passed, but the target y is None. Hand in one number a row."
+        )
     masked = first_masked(y)
     if masked is not None:
         raise InputError(f"y is masked at row {masked[0]}. Drop the row or give it a number.")

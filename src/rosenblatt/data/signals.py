@@ -43,7 +43,9 @@ def as_signal(samples: Any, *, name: str) -> NDArray[Any]:
     finite = np.isfinite(signal)
     if not finite.all():
         at = int(np.argmin(finite))
-        raise NonFiniteError(f"{name} is {signal[at]} at sample {at}. Replace what is missing, by zero if need be.")
+        raise NonFiniteError(
+            f"{name} is {signal[at]} at sample {at}. Replace what is missing, by zero if need be."
+        )
     return signal
 
 
@@ -52,7 +54,7 @@ def as_signals(far_end: Any, microphone: Any) -> tuple[NDArray[Any], NDArray[Any
     far, mic = as_signal(far_end, name="far_end"), as_signal(microphone, name="microphone")
     if len(far) != len(mic):
         raise ShapeError(
-            f"far_end has {len(far):,} samples, but microphone has {len(mic):,}. They must be of the same moments: "
-            "cut the longer one."
+            f"far_end has {len(far):,} samples, but microphone has {len(mic):,}. They must be of the same "
+            "moments: cut the longer one."
         )
     return far, mic

@@ -1,7 +1,8 @@
 """Data sets by name: the lectures' worked examples, and random data whose truth is known.
 
-Each function but `make_echo`, which makes signals, returns a fresh `Dataset`, a pair that unpacks as
-``X, y = load_xor()`` and also says what it is. Labels are the integers −1 and +1. The same seed gives the same bits.
+Each function returns a fresh `Dataset`, a pair that unpacks as ``X, y = load_xor()`` and also says what
+it is, but for `make_echo`, which makes signals. Labels are the integers −1 and +1. The same seed gives the
+same bits.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ __all__ = ["make_cards"]
 def make_cards(
     n: int, *, size: int = 20, side: tuple[int, int] = (5, 8), noise: float = 0.0, seed: Seed
 ) -> Dataset[Floats]:
-    """Return cards with a square on their left (−1) or on their right (+1), as shown to the first perceptron (S-39).
+    """Return cards with a square on the left (−1) or on the right (+1), as shown to the first perceptron (S-39).
 
     Parameters
     ----------

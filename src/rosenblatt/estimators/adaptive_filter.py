@@ -24,8 +24,8 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
     """A filter that learns how one signal is heard in another, and takes it out (S-41).
 
     A loudspeaker plays the far end of a call, and the microphone hears its echo: the far end through an unknown
-    filter, the room. This one imitates the room sample by sample, and what it predicts is subtracted. It is a linear
-    neuron on the last `n_taps` samples, corrected by its error at every sample.
+    filter, the room. This one imitates the room sample by sample, and what it predicts is subtracted. It is a
+    linear neuron on the last `n_taps` samples, corrected by its error at every sample.
 
     Parameters
     ----------
@@ -72,6 +72,8 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
     >>> bool(abs(canceller.coef_ - call.path).max() < 0.01)
     True
     """
+
+    _stream: FilterStream
 
     def __init__(
         self,

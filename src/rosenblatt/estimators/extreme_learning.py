@@ -55,8 +55,8 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
     alpha : float
         The penalty on the read-out's squared weights (not on its bias), at least 0.
     weight_scale : float
-        The deviation of the neurons' sums over standardised features, and of their biases. Larger makes the function
-        learned rougher.
+        The deviation of the neurons' sums over standardised features, and of their biases. Larger makes the
+        function learned rougher.
     random_state : int, RandomState, Generator or None
         The seed of the random neurons.
 
@@ -86,6 +86,11 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
     >>> round(clf.training_mse_, 2)
     0.01
     """
+
+    _layer: RandomLayer
+    _ridge: RecursiveRidge
+    _targets: _Targets
+    _kept: dict[str, Any]
 
     def __init__(
         self,
@@ -186,9 +191,9 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         chosen: NDArray[Any] = self._targets.classes[outputs.argmax(axis=1)]  # of a tie the first
         return chosen
 
-    @available_if(_classifies)
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """Return what labels are chosen by: one output a class, or of two classes the second's less the first's."""
+        """Return what labels are chosen by: one output a class; of two classes the second's less the first's."""
         outputs = self._outputs(X)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 

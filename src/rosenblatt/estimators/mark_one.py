@@ -25,7 +25,16 @@ RESPONSE = (
 )
 """Parameters that are the response units' own."""
 
-MACHINE = ("n_association", "excitatory", "inhibitory", "threshold", "retina", "image_shape", "photocells", "exposure")
+MACHINE = (
+    "n_association",
+    "excitatory",
+    "inhibitory",
+    "threshold",
+    "retina",
+    "image_shape",
+    "photocells",
+    "exposure",
+)
 """Parameters of the machine before them, which a stream cannot change on its way."""
 
 
@@ -43,8 +52,8 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """The machine of 1960: a retina, random wires, association units, and response units that learn (S-39, S-42).
 
     An image falls on 20 × 20 photocells. Each association unit is wired to a few of them at random, some of which
-    excite and some inhibit it, and is on or off; that never changes. Response units weigh the association units, and
-    learn by the perceptron's rule: one of them tells two classes apart, and of more each class has one.
+    excite and some inhibit it, and is on or off; that never changes. Response units weigh the association units,
+    and learn by the perceptron's rule: one of them tells two classes apart, and of more each class has one.
 
     Parameters
     ----------
@@ -61,11 +70,11 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Rows and columns of the images. None: square if the number of features is a square; otherwise a single line
         of pixels, stretched over the retina.
     photocells : {"binary", "graded"}
-        The machine's were on or off: on if the light is nearer to bright than to dark. Graded ones pass on how much
-        light there is, from 0 to 1.
+        The machine's were on or off: on if the light is nearer to bright than to dark. Graded ones pass on how
+        much light there is, from 0 to 1.
     exposure : pair of float or None
-        The values of a dark and a bright pixel, in either order, such as (0, 255). None: each image's own extremes,
-        as by a camera; images without any contrast are then all dark.
+        The values of a dark and a bright pixel, in either order, such as (0, 255). None: each image's own
+        extremes, as by a camera; images without any contrast are then all dark.
     multiclass, average, margin, order, max_iter, n_iter_no_change, max_time, trace, verbose, callbacks
         Of the response units, as in `Perceptron`.
     random_state : int, RandomState, Generator or None
@@ -96,6 +105,11 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     >>> machine.wiring_
     <Wiring: 512 association units on 20 × 20 photocells, each excited by 4 and inhibited by 2, threshold 1>
     """
+
+    wiring_: Wiring
+    _retina: Retina
+    _response: Perceptron
+    _kept: dict[str, Any]
 
     def __init__(
         self,
@@ -160,7 +174,8 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         MarkOne
-            Itself. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last completed pass.
+            Itself. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last completed
+            pass.
         """
         features = as_rows(X)
         warn_of_column(y)
@@ -329,7 +344,9 @@ def _exposure(value: Any) -> tuple[float, float] | None:
     try:
         dark, bright = value
     except (TypeError, ValueError):
-        raise ParameterError(f"exposure={value!r} must be None or a pair: a dark value and a bright one.") from None
+        raise ParameterError(
+            f"exposure={value!r} must be None or a pair: a dark value and a bright one."
+        ) from None
     dark, bright = check_number("exposure", dark), check_number("exposure", bright)
     if dark == bright:
         raise ParameterError(f"exposure={value!r} must be two different values, of dark and of bright.")

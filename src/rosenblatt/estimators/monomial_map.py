@@ -32,8 +32,8 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     degree : int
         The power p, from 1 to 170.
     c : float
-        What is added to the dot product, at least 0. With 0 there are monomials of degree p only; the larger it is,
-        the more the lower ones weigh.
+        What is added to the dot product, at least 0. With 0 there are monomials of degree p only; the larger it
+        is, the more the lower ones weigh.
     max_bytes : int or None
         The most memory that a result may take; None: what is free. What would take more is refused before anything
         is allocated.
@@ -47,11 +47,9 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     n_features_in_, feature_names_in_
         Of the training data.
 
-    Notes
-    -----
-    Sparse rows stay sparse: only products of stored values are made, in C(s + p, p) of s stored ones, and the columns
-    of a million features are numbered but never listed. float32 stays float32. To predict with millions of such
-    columns a linear model still holds a weight for each.
+    Notes ----- Sparse rows stay sparse: only products of stored values are made, in C(s + p, p) of s stored ones,
+    and the columns of a million features are numbered but never listed. float32 stays float32. To predict with
+    millions of such columns a linear model still holds a weight for each.
 
     Examples
     --------
@@ -65,6 +63,9 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     >>> Perceptron().fit(phi.transform(X), y).stop_reason_
     'separated'
     """
+
+    n_output_features_: int
+    _monomials: Monomials
 
     def __init__(self, degree: int = 2, c: float = 1.0, *, max_bytes: int | None = None) -> None:
         self.degree = degree
@@ -100,7 +101,9 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         monomials = Monomials(features.n_features, degree, c)
         if not isinstance(features.rows, CSR):
             room = 8 * monomials.n_columns
-            what = f"One row of the {monomials.n_columns:,} monomials of degree {degree} in {features.n_features:,} "
+            what = (
+                f"One row of the {monomials.n_columns:,} monomials of degree {degree} in {features.n_features:,} "
+            )
             require_memory(what + "features", room, WAY_OUT, self.max_bytes)
         self.__dict__.update(
             n_output_features_=monomials.n_columns,
@@ -126,7 +129,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         self._require_fitted()
         features = self._features(X)
         require_finite(features)
-        monomials: Monomials = self._monomials
+        monomials = self._monomials
         rows = features.rows
         what = f"The {monomials.n_columns:,} monomials of {features.n_rows:,} rows"
         if not isinstance(rows, CSR):
@@ -165,12 +168,11 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         self._require_fitted("powers_")
         n_bytes = 8 * self.n_output_features_ * self._width
         require_memory(f"The powers of {self.n_output_features_:,} monomials", n_bytes, WAY_OUT, self.max_bytes)
-        powers: Ints = self._monomials.powers()
-        return powers
+        return self._monomials.powers()
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_output_features_)
+        return self.n_output_features_
 
     def _called(self, input_features: Any) -> list[str]:
         known = self._feature_names()

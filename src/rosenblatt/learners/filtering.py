@@ -27,9 +27,7 @@ class FilterStream:
     """Taps, delay line and powers; chunks of any length leave the bits of one run over all of them."""
 
     def __init__(self, n_taps: int, window: int) -> None:
-        self.taps = Taps(
-            np.zeros((1, n_taps)), np.zeros((1, max(2 * n_taps, LEAST_LINE))), np.zeros(1, np.int64)
-        )
+        self.taps = Taps(np.zeros((1, n_taps)), np.zeros((1, max(2 * n_taps, LEAST_LINE))), np.zeros(1, np.int64))
         self.taps.newest[0] = self.taps.line.shape[1] - n_taps
         self.window = window
         self.now = np.zeros(4)
@@ -39,8 +37,7 @@ class FilterStream:
     @property
     def coef(self) -> NDArray[Any]:
         """The taps; the first belongs to the newest sample."""
-        w = self.taps.w
-        return w[0].copy() if len(w) == 1 else w[0] + 1j * w[1]
+        return _joined(self.taps.w.copy())
 
     def powers(self) -> Powers:
         """Return the powers of each window that ended; of the one under way if none has."""
@@ -50,7 +47,8 @@ class FilterStream:
     def fork(self) -> FilterStream:
         """Return a stream that goes on by itself."""
         other = copy(self)
-        other.taps = Taps(*(array.copy() for array in self.taps))
+        w, line, newest = self.taps
+        other.taps = Taps(w.copy(), line.copy(), newest.copy())
         other.now, other.ended = self.now.copy(), list(self.ended)
         return other
 
@@ -83,7 +81,7 @@ class FilterStream:
         self.n_samples += len(far)
         if len(ended):
             self.ended.append(ended)
-        return cleaned[0] if parts == 1 else cleaned[0] + 1j * cleaned[1]
+        return _joined(cleaned)
 
     def _diverged(self, sample: int, far: NDArray[Any], step: Step) -> TrainingOverflowError:
         if step.normalised:
@@ -92,10 +90,16 @@ class FilterStream:
             power = float(np.mean(np.abs(far) ** 2)) * self.taps.w.shape[1]
             bound = 2.0 / power if power > 0.0 else np.inf
             advice = (
-                f"With this far end, LMS is stable for step sizes well below 2 / (taps · power) = {bound:.3g}, and "
+                f"With this far end, LMS is stable for step sizes well below 2 / (taps · power) = {bound:.3g}; "
                 f"step_size is {step.mu:.3g}. Lower it, or use algorithm='nlms', which scales it to the far end."
             )
         return TrainingOverflowError(f"The filter diverged: at sample {sample:,} its error runs away. {advice}")
+
+
+def _joined(parts: Floats) -> NDArray[Any]:
+    """Return the signal whose real part, and imaginary one if there are two, are stacked."""
+    signal: NDArray[Any] = parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
+    return signal
 
 
 def _parts(signal: NDArray[Any], parts: int) -> Floats:

@@ -1,9 +1,9 @@
 """Least squares with a penalty, learned from blocks of rows: recursive least squares in square-root form.
 
-What is carried is the triangle R and the matrix Z of the QR factorisation of all rows so far, penalty rows first. New
-rows are put below it and the whole is factorised again. The normal equations, RᵀR β = RᵀZ, are never formed, so that
-the result is as good as that of one factorisation of everything: rounding is multiplied by the condition of the rows,
-not by its square.
+What is carried is the triangle R and the matrix Z of the QR factorisation of all rows so far, penalty rows first.
+New rows are put below it and the whole is factorised again. The normal equations, RᵀR β = RᵀZ, are never formed,
+so that the result is as good as that of one factorisation of everything: rounding is multiplied by the condition
+of the rows, not by its square.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class RecursiveRidge:
             rows = rows[counts] * np.sqrt(weight[counts])[:, None]
         with np.errstate(over="ignore"):
             if not np.isfinite(np.vdot(rows, rows)):  # said of these rows, not when they have become a block
-                raise TrainingOverflowError("Squares exceed the largest float. Scale features, targets or weights.")
+                raise TrainingOverflowError(
+                    "Squares exceed the largest float. Scale features, targets or weights."
+                )
         self.total_weight += len(H) if weight is None else float(weight.sum())
         while self._n_waiting + len(rows) >= self.block:
             missing = self.block - self._n_waiting

@@ -1,8 +1,8 @@
 """The adaptive filter: one linear neuron, corrected at every sample.
 
-Signals, taps and delay line are stacks of one row if they are real, and of two, real and imaginary parts, if they are
-complex. The delay line is longer than the filter and filled from its end, so that the last samples, newest first, are
-always a contiguous stretch of it; once its front is reached they move back to its end.
+Signals, taps and delay line are stacks of one row if they are real, and of two, real and imaginary parts, if they
+are complex. The delay line is longer than the filter and filled from its end, so that the last samples, newest
+first, are always a contiguous stretch of it; once its front is reached they move back to its end.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Meter(NamedTuple):
 
 @inline
 def _stretch_dot(a: Any, i: int, a_at: int, b: Any, j: int, b_at: int, n: int) -> float:
-    """Return <a[i, a_at:a_at + n], b[j, b_at:b_at + n]> by 32 lanes, then 8, then one by one: always this order."""
+    """Return <a[i, a_at:a_at + n], b[j, b_at:b_at + n]> by 32 lanes, then 8, then one by one, in this order."""
     wide = n - n % WIDE
     narrow = n - n % NARROW
     first, second = i * a.shape[1] + a_at, j * b.shape[1] + b_at

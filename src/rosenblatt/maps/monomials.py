@@ -4,8 +4,8 @@ By the multinomial theorem (<x, x'> + c)^p is the sum, over all exponents k₀ +
 p! / (k₀! k₁! … k_d!) c^k₀ Π (x_j x'_j)^k_j. Each term is the product of one feature of x and the same one of x':
 the square root of the number in front, times Π x_j^k_j.
 
-A monomial is the ascending list of its variables, (0, 0, 2) for x₁²x₃. They are listed by degree, and within a degree
-as a dictionary would, so that a monomial's column can be computed and need not be looked up.
+A monomial is the ascending list of its variables, (0, 0, 2) for x₁²x₃. They are listed by degree, and within a
+degree as a dictionary would, so that a monomial's column can be computed and need not be looked up.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Monomials:
             counts[k, 1:] = np.cumsum(counts[k - 1, 1:])
         return counts
 
-    def stored(self, lengths: Ints) -> Ints:
+    def stored(self, lengths: Any) -> Ints:
         """Return how many products a row of so many stored values has."""
         counts: Ints = self.multisets[self.degrees.start :].sum(axis=0)[lengths]
         if counts.sum(dtype=np.float64) > MOST_COLUMNS:
@@ -125,7 +125,8 @@ class Monomials:
             repeats = np.concatenate([repeats[at:] for at in starts]) * run
             first = np.repeat(np.arange(self.d), [len(first) - at for at in starts])
             levels.append(repeats)
-        return np.sqrt(np.concatenate([self._front[k] / levels[k] for k in self.degrees]))
+        weights: Floats = np.sqrt(np.concatenate([self._front[k] / levels[k] for k in self.degrees]))
+        return weights
 
     def _starts(self, k: int) -> Any:
         """Return, for each variable, the first monomial of degree k − 1 that it may precede."""
@@ -239,7 +240,9 @@ def _require_finite(values: NDArray[Any], first_row: int, indptr: Ints | None = 
     finite = np.isfinite(values)
     if not finite.all():
         at = int(np.argmin(finite))
-        row = at // values.shape[1] if indptr is None else int(np.searchsorted(indptr - indptr[0], at, "right")) - 1
+        row = (
+            at // values.shape[1] if indptr is None else int(np.searchsorted(indptr - indptr[0], at, "right")) - 1
+        )
         raise NonFiniteError(
             f"A product of values in row {first_row + row} exceeds the largest {values.dtype}. "
             "Scale the features down."

@@ -50,7 +50,7 @@ class Retina(NamedTuple):
             rows = slice(first, min(first + step, features.n_rows))
             images = _dense(features.part(rows)).reshape(-1, height, width)
             with np.errstate(over="ignore", invalid="ignore"):
-                # One image after another: products of several would be summed in an order that depends on how many.
+                # Image after image: products of several are summed in an order that depends on how many there are.
                 seen = (down @ images @ across.T).reshape(-1, n_cells)
                 light = self._expose(seen)
             finite = np.isfinite(light).all(axis=1) & np.isfinite(seen).all(axis=1)

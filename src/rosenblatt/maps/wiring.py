@@ -20,8 +20,9 @@ FEW = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Wiring:
-    """Which photocells excite and inhibit each association unit. A unit is on if what excites it exceeds what
-    inhibits it by its threshold.
+    """Which photocells excite and inhibit each association unit.
+
+    A unit is on if the light that excites it exceeds the light that inhibits it by the threshold or more.
 
     Attributes
     ----------
@@ -90,18 +91,20 @@ class Wiring:
     def respond(self, light: Floats) -> NDArray[np.float32]:
         """Return which units are on, 1 or 0, for the light on the photocells, shape (n_rows, n_photocells).
 
-        float32 holds both exactly, in half the memory. The light is so coarse that sums of it are exact: either way
-        of adding decides alike.
+        float32 holds both exactly, in half the memory. The light is so coarse that sums of it are exact: either
+        way of adding decides alike.
         """
         if len(light) < FEW:
             excited = light[:, self.excitatory].sum(axis=2) - light[:, self.inhibitory].sum(axis=2)
         else:
             excited = light @ self.matrix().T.astype(np.float64)
-        return (excited >= self.threshold).astype(np.float32)
+        on: NDArray[np.float32] = (excited >= self.threshold).astype(np.float32)
+        return on
 
     def __repr__(self) -> str:
         rows, columns = self.retina
         return (
             f"<Wiring: {self.n_units} association units on {rows} × {columns} photocells, each excited by "
-            f"{self.excitatory.shape[1]} and inhibited by {self.inhibitory.shape[1]}, threshold {self.threshold:g}>"
+            f"{self.excitatory.shape[1]} and inhibited by {self.inhibitory.shape[1]}, "
+            f"threshold {self.threshold:g}>"
         )
