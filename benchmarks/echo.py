@@ -19,7 +19,7 @@ STEP, EPS = 0.5, 1e-3
 
 
 def cancel(setup: Setup) -> Iterator[Comparison]:
-    """Remove the echo of a room of 256 taps; the last column tells by how many dB, and how much faster than life."""
+    """Remove the echo of a room of 256 taps; the last column tells by how many dB, and how fast."""
     n = setup.rows(SECONDS * RATE)
     call = make_echo(n, n_taps=TAPS, echo_to_noise=40, seed=0)
     ours = AdaptiveFilter(TAPS, step_size=STEP, regularization=EPS)

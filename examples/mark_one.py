@@ -1,4 +1,4 @@
-"""The machine of 1960: its first demonstration, and digits read through its wires. ``python examples/mark_one.py``."""
+"""The machine of 1960: its first demonstration, and digits read by it: ``python examples/mark_one.py``."""
 
 from __future__ import annotations
 
