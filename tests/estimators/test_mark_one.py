@@ -205,6 +205,14 @@ def test_a_stream_goes_on_from_a_fit():
         clone_of(machine).set_params(average=True).partial_fit(X, y)
 
 
+def test_shapes_may_be_arrays():
+    X, y = make_cards(20, seed=0)
+    machine = clone_of(rb.MarkOne(30, retina=np.array([10, 10]), image_shape=[20, 20], exposure=np.array([0, 1])))
+    again = clone_of(machine.partial_fit(X, y)).partial_fit(X, y)
+    assert again.coef_.tobytes() == machine.partial_fit(X, y).coef_.tobytes()
+    assert again.see(X).shape == (20, 10, 10)
+
+
 def clone_of(model):
     return pickle.loads(pickle.dumps(model))
 

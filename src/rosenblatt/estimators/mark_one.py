@@ -296,10 +296,9 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if not self.__sklearn_is_fitted__():
             return self._built(n_features)
         for name, kept in self._kept.items():
-            if getattr(self, name) != kept:
-                raise ParameterError(
-                    f"{name}={getattr(self, name)!r} cannot go on from {kept!r}. Use fit, or a new machine."
-                )
+            now = getattr(self, name)
+            if now is not kept and not np.array_equal(now, kept):  # shapes may be given as arrays
+                raise ParameterError(f"{name}={now!r} cannot go on from {kept!r}. Use fit, or a new machine.")
         before = self._response.get_params()
         now = {name: getattr(self, name) for name in RESPONSE}
         changed = {name: value for name, value in now.items() if value is not before[name]}
