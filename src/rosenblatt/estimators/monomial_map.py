@@ -42,7 +42,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     ----------
     n_output_features_ : int
         C(d + p, p) for d features; C(d + p − 1, p) if c = 0.
-    powers_ : ndarray of int, shape (n_output_features_, n_features_in_)
+    powers_ : ndarray of int, shape (n_monomials, n_features)
         The exponents of each monomial.
     n_features_in_, feature_names_in_
         Of the training data.
@@ -123,7 +123,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
 
         Returns
         -------
-        ndarray or CSR, shape (n_rows, n_output_features_)
+        ndarray or CSR, shape (n_rows, n_monomials)
             Sparse if X is.
         """
         self._require_fitted()
