@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import fits, margins, prediction, proofs, report, single, spam, startup
+from benchmarks import echo, fits, margins, prediction, proofs, report, single, spam, startup
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -27,6 +27,7 @@ WORKLOADS = {
     "hard": margins.hard,
     "proofs": proofs.proofs,
     "checks": proofs.checks,
+    "echo": echo.cancel,
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,

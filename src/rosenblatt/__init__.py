@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from rosenblatt import testing as testing
     from rosenblatt.certify.certifying import certify as certify
     from rosenblatt.data.batch import as_batch as as_batch
+    from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
+    from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine as ExtremeLearningMachine
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
+    from rosenblatt.estimators.mark_one import MarkOne as MarkOne
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
+    from rosenblatt.estimators.monomial_map import MonomialMap as MonomialMap
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
@@ -30,8 +34,12 @@ __version__ = "0.1.0"
 
 _MODULES = ("certify", "datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
+    "AdaptiveFilter": "rosenblatt.estimators.adaptive_filter",
+    "ExtremeLearningMachine": "rosenblatt.estimators.extreme_learning",
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
+    "MarkOne": "rosenblatt.estimators.mark_one",
     "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
+    "MonomialMap": "rosenblatt.estimators.monomial_map",
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
     "SoftMarginClassifier": "rosenblatt.estimators.soft_margin",
@@ -43,8 +51,12 @@ _NAMES = {
 }
 
 __all__ = [
+    "AdaptiveFilter",
+    "ExtremeLearningMachine",
     "LiftedPerceptron",
+    "MarkOne",
     "MaxMarginClassifier",
+    "MonomialMap",
     "Perceptron",
     "PocketPerceptron",
     "SoftMarginClassifier",

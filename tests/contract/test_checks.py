@@ -34,12 +34,26 @@ VARIANTS = {
         {"penalty": "l2", "alpha": 0.01},
         {"penalty": "l1", "alpha": 2.0**-7, "multiclass": "ovr"},  # dyadic, so that sparse rows shrink exactly
     ],
+    "MarkOne": [
+        {"n_association": 100},
+        {
+            "n_association": 60,
+            "photocells": "graded",
+            "exposure": (-3.0, 3.0),
+            "average": True,
+            "multiclass": "ovr",
+        },
+    ],
 }
 """Constructor arguments worth checking; an estimator that is not listed is checked with none."""
 
 SOLVED = "a solver comes as close as it is told to: its sums round by the layout"
 INAPPLICABLE = {
     "LiftedPerceptron": {"check_float32": "the solver of its lemma keeps vectors of its own beside the rows"},
+    "MarkOne": {
+        "check_float32": "what photocells and association units say of an image outweighs the image",
+        "check_replay": "the trace is of the response units, and replays on what the association units say",
+    },
     "MaxMarginClassifier": {
         "check_sparse": SOLVED,
         "check_float32": "the rows that memory is counted on do not separate; its program is in float64",

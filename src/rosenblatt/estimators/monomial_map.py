@@ -1,0 +1,195 @@
+"""The monomial map as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from rosenblatt.data.features import as_rows, require_finite
+from rosenblatt.data.memory import require_memory
+from rosenblatt.estimators._parameters import check_count, check_number
+from rosenblatt.estimators._tables import ReadsTables
+from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.loops.layout import CSR
+from rosenblatt.maps.monomials import Monomials
+from rosenblatt.typing import Ints
+
+WAY_OUT = "Lower the degree, map fewer rows at a time, or use KernelPerceptron, which needs no map."
+BYTES_OF_A_NAME = 100
+
+
+class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """All monomials up to a degree, weighted so that dot products are powers (S-34).
+
+    ``<Φ(x), Φ(x')> = (<x, x'> + c)^degree``, to rounding: a perceptron on Φ(x) is a kernel perceptron with the
+    polynomial kernel, by explicit features. Of two features Φ(x) = (x1², √2 x1x2, x2²) for degree 2 and c = 0.
+
+    Parameters
+    ----------
+    degree : int
+        The power p, from 1 to 170.
+    c : float
+        What is added to the dot product, at least 0. With 0 there are monomials of degree p only; the larger it
+        is, the more the lower ones weigh.
+    max_bytes : int or None
+        The most memory that a result may take; None: what is free. What would take more is refused before anything
+        is allocated.
+
+    Attributes
+    ----------
+    n_output_features_ : int
+        C(d + p, p) for d features; C(d + p − 1, p) if c = 0.
+    powers_ : ndarray of int, shape (n_monomials, n_features)
+        The exponents of each monomial.
+    n_features_in_, feature_names_in_
+        Of the training data.
+
+    Notes ----- Sparse rows stay sparse: only products of stored values are made, in C(s + p, p) of s stored ones,
+    and the columns of a million features are numbered but never listed. float32 stays float32. To predict with
+    millions of such columns a linear model still holds a weight for each.
+
+    Examples
+    --------
+    XOR on coordinates of ±1 is the sign of a product (E-6):
+
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[-1, -1], [1, -1], [-1, 1], [1, 1]], [-1, 1, 1, -1]
+    >>> phi = MonomialMap(degree=2).fit(X)
+    >>> phi.get_feature_names_out().tolist()
+    ['1', '√2 x1', '√2 x2', 'x1^2', '√2 x1 x2', 'x2^2']
+    >>> Perceptron().fit(phi.transform(X), y).stop_reason_
+    'separated'
+    """
+
+    n_output_features_: int
+    _monomials: Monomials
+
+    def __init__(self, degree: int = 2, c: float = 1.0, *, max_bytes: int | None = None) -> None:
+        self.degree = degree
+        self.c = c
+        self.max_bytes = max_bytes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn how many features there are, and what they are called.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        MonomialMap
+            Itself.
+        """
+        degree = check_count("degree", self.degree)
+        c = check_number("c", self.c, least=0)
+        if self.max_bytes is not None:
+            check_count("max_bytes", self.max_bytes)
+        features = as_rows(X)
+        require_finite(features)
+        monomials = Monomials(features.n_features, degree, c)
+        if not isinstance(features.rows, CSR):
+            room = 8 * monomials.n_columns
+            what = (
+                f"One row of the {monomials.n_columns:,} monomials of degree {degree} in {features.n_features:,} "
+            )
+            require_memory(what + "features", room, WAY_OUT, self.max_bytes)
+        self.__dict__.update(
+            n_output_features_=monomials.n_columns,
+            _monomials=monomials,
+            _width=features.n_features,
+            _names=features.names,
+        )
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the monomials of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray or CSR, shape (n_rows, n_monomials)
+            Sparse if X is.
+        """
+        self._require_fitted()
+        features = self._features(X)
+        require_finite(features)
+        monomials = self._monomials
+        rows = features.rows
+        what = f"The {monomials.n_columns:,} monomials of {features.n_rows:,} rows"
+        if not isinstance(rows, CSR):
+            n_bytes = features.n_rows * monomials.n_columns * rows.itemsize
+            require_memory(what, n_bytes, WAY_OUT, self.max_bytes)
+            out = np.empty((features.n_rows, monomials.n_columns), rows.dtype)
+            monomials.of_dense(rows, out)
+            return out
+        n_stored = int(monomials.stored(np.diff(rows.indptr.astype(np.int64))).sum())
+        n_bytes = n_stored * (rows.data.itemsize + monomials.index_type(n_stored).itemsize)
+        require_memory(f"{what}, {n_stored:,} of them stored,", n_bytes, WAY_OUT, self.max_bytes)
+        parts = monomials.of_sparse(rows, features.n_rows)
+        return _container(X)(parts, shape=(features.n_rows, monomials.n_columns))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the monomials as they are written, weights included: ``√2 x1 x2``.
+
+        Parameters
+        ----------
+        input_features : sequence of str or None
+            What the features are called; None: what the training data called them, or x1, x2, ….
+
+        Returns
+        -------
+        ndarray of str
+            One name a column.
+        """
+        self._require_fitted()
+        n = self.n_output_features_
+        require_memory(f"The names of {n:,} monomials", BYTES_OF_A_NAME * n, WAY_OUT, self.max_bytes)
+        return np.array(self._monomials.names(self._called(input_features)), dtype=object)
+
+    @property
+    def powers_(self) -> Ints:
+        """The exponents of each monomial."""
+        self._require_fitted("powers_")
+        n_bytes = 8 * self.n_output_features_ * self._width
+        require_memory(f"The powers of {self.n_output_features_:,} monomials", n_bytes, WAY_OUT, self.max_bytes)
+        return self._monomials.powers()
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_output_features_
+
+    def _called(self, input_features: Any) -> list[str]:
+        known = self._feature_names()
+        if input_features is None:
+            return [f"x{j + 1}" for j in range(self._width)] if known is None else list(known)
+        names = [str(name) for name in input_features]
+        if len(names) != self._width:
+            raise ShapeError(
+                f"input_features should have length equal to number of features ({self._width}), got {len(names)}."
+            )
+        if known is not None and tuple(names) != known:
+            raise InputError("input_features is not equal to feature_names_in_. Leave it out.")
+        return names
+
+
+def _container(X: Any) -> Any:
+    """Return scipy's sparse matrix for a matrix, and its array for anything else."""
+    from scipy.sparse import csr_array, csr_matrix, isspmatrix
+
+    return csr_matrix if isspmatrix(X) else csr_array

@@ -1,0 +1,1 @@
+"""Maps from rows to other rows, on which a linear machine then learns: arrays in, arrays out."""

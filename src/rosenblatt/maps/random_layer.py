@@ -1,0 +1,88 @@
+"""A layer of neurons with random weights, which nobody trains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.data.features import Features, require_finite
+from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.loops.layout import oriented
+from rosenblatt.loops.targets import PAIR
+from rosenblatt.typing import Floats
+
+GRAIN = 2.0**-20
+"""Weights are multiples of this, so that sums of dyadic features are exact in any order: dense and sparse rows of
+such data excite the neurons by the same bits."""
+
+BLOCK = 2**16
+"""About how many neurons' outputs are worked on at a time."""
+
+
+def _logistic(z: Floats) -> Floats:
+    from scipy.special import expit
+
+    out: Floats = expit(z)
+    return out
+
+
+def _relu(z: Floats) -> Floats:
+    return np.maximum(z, 0.0)
+
+
+def _step(z: Floats) -> Floats:
+    return (z > 0.0).astype(np.float64)
+
+
+ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
+    "tanh": np.tanh,
+    "logistic": _logistic,
+    "relu": _relu,
+    "sine": np.sin,
+    "step": _step,
+}
+
+
+class RandomLayer(NamedTuple):
+    """Neurons with one row of weights each, the bias last, and what they make of their sums."""
+
+    weights: Floats
+    activation: str
+
+    @classmethod
+    def draw(
+        cls, n_neurons: int, n_features: int, activation: str, scale: float, rng: np.random.Generator
+    ) -> RandomLayer:
+        """Draw normal weights by which standardised features excite neurons with a deviation of `scale`."""
+        weights = scale * rng.standard_normal((n_neurons, n_features + 1))
+        weights[:, :-1] /= np.sqrt(n_features)
+        return cls(np.round(weights / GRAIN) * GRAIN, activation)
+
+    def outputs(self, features: Features) -> Iterator[tuple[slice, Floats]]:
+        """Yield some rows at a time, and what each neuron makes of them, so that all are never held at once.
+
+        The order of sums does not depend on which rows come together.
+        """
+        step = max(1, BLOCK // len(self.weights))
+        for first in range(0, features.n_rows, step):
+            rows = slice(first, min(first + step, features.n_rows))
+            sums = self._sums(features.part(rows))
+            finite = np.isfinite(sums)
+            if not finite.all():
+                require_finite(features)
+                row = first + int(np.argwhere(~finite)[0, 0])
+                raise TrainingOverflowError(
+                    f"Row {row} of X excites a neuron beyond the largest float. Scale the features down."
+                )
+            yield rows, ACTIVATIONS[self.activation](sums)
+
+    def _sums(self, features: Features) -> Floats:
+        from rosenblatt.loops.passes import machine_scores
+
+        n = len(self.weights)
+        sums, room = np.empty((features.n_rows, n)), np.empty((PAIR, n))
+        weights = oriented(self.weights, features.rows)
+        machine_scores(features.rows, weights, np.arange(features.n_rows), np.arange(n), room, sums)
+        return sums
