@@ -7,19 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
 
-from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.targets import is_column
-from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.estimators._fitted import FittedToFeatures
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearClassifier(ClassifierMixin, FittedToFeatures):  # type: ignore[misc]
     """Prediction by a state, and its attributes.
 
     The attributes are read from the state when asked for, so that learning one more example costs nothing but
@@ -29,18 +28,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _zero: int
     _state: State
     _scheme: Scheme
-    _width: int
     _classes: NDArray[Any]
-    _names: tuple[str, ...] | None
     _sparse_coef: bool
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def decision_function(self, X: Any) -> Floats:
         """Return what labels are chosen by.
@@ -89,63 +78,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._require_fitted("classes_")
         return self._classes
 
-    @property
-    def n_features_in_(self) -> int:
-        """The number of features."""
-        self._require_fitted("n_features_in_")
-        return self._width
-
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, where the data had any."""
-        self._require_fitted("feature_names_in_")
-        names = self._feature_names()
-        if names is None:
-            raise AttributeError("The training data had no feature names.")
-        return np.array(names, dtype=object)
-
     def _model(self, attribute: str | None = None) -> LinearModel:
         self._require_fitted(attribute)
         weights = self._state.hypothesis()
         if self._width < self._state.n_features:  # a stream keeps room for features to come
             weights = weights[..., [*range(self._width), -1]]
         return LinearModel(weights, self._scheme, self._classes, self._zero)
-
-    def _require_fitted(self, attribute: str | None = None) -> None:
-        if not self.__sklearn_is_fitted__():
-            name = type(self).__name__
-            if attribute is not None:
-                raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
-            ways = "fit or partial_fit" if hasattr(self, "partial_fit") else "fit"
-            raise NotFittedError(f"This {name} is not trained yet. Call {ways} first.")
-
-    def _feature_names(self) -> tuple[str, ...] | None:
-        return self._names
-
-    def _features(self, X: Any) -> Features:
-        features = as_rows(X)
-        self._check_features(features)
-        return features
-
-    def _check_features(self, features: Features) -> None:
-        """Require the features the model was trained on."""
-        name = type(self).__name__
-        if features.n_features != self._width:
-            raise ShapeError(
-                f"X has {features.n_features} features, but {name} is expecting {self._width} features as input. "
-                "Pass the same features in the same order as in training."
-            )
-        known = self._feature_names()
-        if features.names is None and known is None:
-            return
-        if features.names is None:
-            warnings.warn(
-                f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4
-            )
-        elif known is None:
-            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
-        elif features.names != known:
-            raise InputError(_difference(known, features.names))
 
 
 class VisitingClassifier(LinearClassifier):
@@ -167,18 +105,3 @@ def warn_of_column(y: Any) -> None:
             DataConversionWarning,
             stacklevel=3,
         )
-
-
-def _difference(known: tuple[str, ...], given: tuple[str, ...]) -> str:
-    """Say how feature names differ, in scikit-learn's words."""
-    message = "The feature names should match those that were passed during fit.\n"
-    unseen, missing = sorted(set(given) - set(known)), sorted(set(known) - set(given))
-    for title, names in (
-        ("Feature names unseen at fit time", unseen),
-        ("Feature names seen at fit time, yet now missing", missing),
-    ):
-        if names:
-            message += f"{title}:\n" + "".join(f"- {name}\n" for name in names[:5]) + "- ...\n" * (len(names) > 5)
-    if not unseen and not missing:
-        message += "Feature names must be in the same order as they were in fit.\n"
-    return message

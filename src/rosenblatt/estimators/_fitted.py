@@ -1,0 +1,95 @@
+"""What every estimator knows of the features it was trained on."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from rosenblatt.data.features import Features, as_rows
+from rosenblatt.exceptions import InputError, ShapeError
+
+
+class FittedToFeatures(BaseEstimator):  # type: ignore[misc]
+    """An estimator that is trained once it has a ``_state``, by rows of some width, with names or without."""
+
+    _width: int
+    _names: tuple[str, ...] | None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features."""
+        self._require_fitted("n_features_in_")
+        return self._width
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, where the data had any."""
+        self._require_fitted("feature_names_in_")
+        names = self._feature_names()
+        if names is None:
+            raise AttributeError("The training data had no feature names.")
+        return np.array(names, dtype=object)
+
+    def _require_fitted(self, attribute: str | None = None) -> None:
+        if not self.__sklearn_is_fitted__():
+            name = type(self).__name__
+            if attribute is not None:
+                raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
+            ways = "fit or partial_fit" if hasattr(self, "partial_fit") else "fit"
+            raise NotFittedError(f"This {name} is not trained yet. Call {ways} first.")
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        return self._names
+
+    def _features(self, X: Any) -> Features:
+        features = as_rows(X)
+        self._check_features(features)
+        return features
+
+    def _check_features(self, features: Features) -> None:
+        """Require the features the model was trained on."""
+        name = type(self).__name__
+        if features.n_features != self._width:
+            raise ShapeError(
+                f"X has {features.n_features} features, but {name} is expecting {self._width} features as input. "
+                "Pass the same features in the same order as in training."
+            )
+        known = self._feature_names()
+        if features.names is None and known is None:
+            return
+        if features.names is None:
+            warnings.warn(
+                f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4
+            )
+        elif known is None:
+            warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+        elif features.names != known:
+            raise InputError(_difference(known, features.names))
+
+
+def _difference(known: tuple[str, ...], given: tuple[str, ...]) -> str:
+    """Say how feature names differ, in scikit-learn's words."""
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(given) - set(known)), sorted(set(known) - set(given))
+    for title, names in (
+        ("Feature names unseen at fit time", unseen),
+        ("Feature names seen at fit time, yet now missing", missing),
+    ):
+        if names:
+            message += f"{title}:\n" + "".join(f"- {name}\n" for name in names[:5]) + "- ...\n" * (len(names) > 5)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
