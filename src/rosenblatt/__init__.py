@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
+    from rosenblatt.estimators.multilayer_perceptron import MultilayerPerceptron as MultilayerPerceptron
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
+    from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
@@ -30,10 +32,12 @@ _MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
 _NAMES = {
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
     "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
+    "MultilayerPerceptron": "rosenblatt.estimators.multilayer_perceptron",
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
     "SoftMarginClassifier": "rosenblatt.estimators.soft_margin",
     "Trace": "rosenblatt.trace.record",
+    "VisualHierarchy": "rosenblatt.estimators.visual_hierarchy",
     "VotedPerceptron": "rosenblatt.estimators.voted",
     "as_batch": "rosenblatt.data.batch",
     "exact_curve": "rosenblatt.trace.curve",
@@ -42,10 +46,12 @@ _NAMES = {
 __all__ = [
     "LiftedPerceptron",
     "MaxMarginClassifier",
+    "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
     "SoftMarginClassifier",
     "Trace",
+    "VisualHierarchy",
     "VotedPerceptron",
     "as_batch",
     "datasets",

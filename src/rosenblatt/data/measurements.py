@@ -1,0 +1,69 @@
+"""From whatever holds the targets of a regression to numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.features import as_rows, require_finite
+from rosenblatt.data.reals import as_reals, read_only
+from rosenblatt.data.sparse import is_sparse
+from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.typing import Floats
+
+__all__ = ["as_measurements"]
+
+
+def as_measurements(y: Any, n_rows: int) -> Floats:
+    """Give the targets of a regression as float64, one a row or one row each.
+
+    Parameters
+    ----------
+    y : array-like, series or dataframe
+        Finite numbers, of one dimension or two.
+    n_rows : int
+        How many rows there must be.
+
+    Returns
+    -------
+    ndarray, shape (n_rows,) or (n_rows, n_outputs)
+        As many dimensions as y; read-only.
+
+    Raises
+    ------
+    InputError
+        No targets, or sparse ones.
+    ShapeError
+        Of other dimensions, or another number of rows.
+    DataTypeError, NonFiniteError
+        Not numbers, or not finite.
+
+    Examples
+    --------
+    >>> as_measurements([1, 2.5], 2)
+    array([1. , 2.5])
+    """
+    if y is None:
+        raise InputError(
+            "A regressor requires y to be passed, but the target y is None. Hand in one number a row."
+        )
+    if is_sparse(y):
+        raise InputError("y is a sparse matrix; targets must be dense. Hand in y.toarray().")
+    shape = np.shape(y)
+    if len(shape) == 1:
+        flat = as_reals(np.asarray(y), name="y", where=lambda row: f"row {row}")
+        values = flat.reshape(-1, 1).astype(np.float64, copy=False)
+    elif len(shape) == 2:
+        values = np.asarray(as_rows(y, name="y").rows, np.float64)
+    else:
+        raise ShapeError(
+            f"y must be one number a row, or one row of numbers each, got {len(shape)} dimensions (shape={shape})."
+        )
+    if len(values) != n_rows:
+        raise ShapeError(
+            f"X has {n_rows} rows but y has {len(values)} targets (inconsistent numbers of samples). "
+            "Each row needs exactly one."
+        )
+    require_finite(as_rows(values, name="y"), name="y")
+    return read_only(values if len(shape) == 2 else values[:, 0])
