@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.features import as_rows, require_finite
-from rosenblatt.data.reals import as_reals, read_only
+from rosenblatt.data.reals import as_reals, first_masked, read_only
 from rosenblatt.data.sparse import is_sparse
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.typing import Floats
@@ -50,9 +50,16 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
         )
     if is_sparse(y):
         raise InputError("y is a sparse matrix; targets must be dense. Hand in y.toarray().")
-    shape = np.shape(y)
+    try:
+        array = np.asarray(y)
+    except ValueError as error:
+        raise ShapeError(f"y is no table: its rows must all be as long as the first. ({error})") from error
+    shape = array.shape
     if len(shape) == 1:
-        flat = as_reals(np.asarray(y), name="y", where=lambda row: f"row {row}")
+        masked = first_masked(y)
+        if masked is not None:
+            raise InputError(f"y is masked at row {masked[0]}. Drop the row or give it a number.")
+        flat = as_reals(array, name="y", where=lambda row: f"row {row}")
         values = flat.reshape(-1, 1).astype(np.float64, copy=False)
     elif len(shape) == 2:
         values = np.asarray(as_rows(y, name="y").rows, np.float64)

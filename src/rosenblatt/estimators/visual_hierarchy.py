@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from rosenblatt.data.features import as_rows, require_finite
+from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _network as shared
 from rosenblatt.estimators._network import NetworkEstimator
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
@@ -156,7 +157,7 @@ n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, w
         """
         self._check_parameters()
         if self.training == "random":
-            return self._fit_random(X)
+            return self._fit_random(X, sample_weight)
         problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
         readout = Layer(self._sizes()[-1], problem.targets.shape[1])
         layers = (*self._make_layers(problem.features.n_features), readout)
@@ -222,9 +223,10 @@ n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, w
     def _coding_of(self, n_classes: int) -> Coding:
         return Coding(n_classes, middle=0.0 if self.loss == "cross_entropy" else 0.5)
 
-    def _fit_random(self, X: Any) -> Self:
+    def _fit_random(self, X: Any, sample_weight: Any) -> Self:
         features = as_rows(X)
         require_finite(features)
+        as_weight(sample_weight, features.n_rows)  # of no use here, but what is wrong with it is told
         layers = self._make_layers(features.n_features)
         theta = _draw(layers, generator(self.random_state)).astype(features.values.dtype)
         for name in OF_RUNS:

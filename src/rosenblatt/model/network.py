@@ -129,8 +129,9 @@ class Network:
         out = np.empty((features.n_rows, self.layers[-1].n_neurons), self.theta.dtype)
         # What is too large for float32, and what overflows between layers, is found in the outputs.
         with np.errstate(over="ignore", invalid="ignore"):
+            native = features.native()
             for rows in self._blocks(features.n_rows):
-                self._respond(features.part(rows).native(), out[rows])
+                self._respond(native[rows], out[rows])
         finite = np.isfinite(out)
         if not finite.all():
             row = int(np.argmin(finite.all(axis=1)))
