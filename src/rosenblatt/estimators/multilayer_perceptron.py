@@ -143,7 +143,7 @@ class MultilayerPerceptron(NetworkEstimator):
         output_activation: str | None = None,
         loss: str = "squared_error",
         solver: str = "adam",
-        eta0: float = 0.01,
+        eta0: float = 0.005,
         momentum: float = 0.9,
         nesterovs_momentum: bool = True,
         beta_1: float = 0.9,
