@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import fits, margins, prediction, report, single, spam, startup
+from benchmarks import fits, margins, networks, prediction, report, single, spam, startup
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -25,6 +25,7 @@ WORKLOADS = {
     "SMS": spam.sms,
     "soft": margins.soft,
     "hard": margins.hard,
+    "networks": networks.networks,
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,

@@ -49,7 +49,7 @@ INAPPLICABLE = {
         "check_float32": "the rows that memory is counted on do not separate; its program is in float64",
     },
     "MultilayerPerceptron": {
-        "check_stream": "a step is a mini-batch, and chunks cut it; with batch_size=1 it passes, see its own tests",
+        "check_stream": "a step is a mini-batch, and chunks cut it; with batch_size=1 its own tests pass it",
         "check_sparse": "its sums round by the layout",
         "check_float32": "float32 rows are trained in float32",
     },

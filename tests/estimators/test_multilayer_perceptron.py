@@ -125,7 +125,7 @@ def test_targets_of_two_classes(output, low, middle):
 def test_probabilities_only_where_they_were_learned():
     X, y = load_iris(return_X_y=True)
     for labels in (y, y == 2):
-        net = trained(X, labels, loss="cross_entropy", alpha=0.0, max_iter=1, batch_size=150, **{"hidden_layer_sizes": 4})
+        net = trained(X, labels, loss="cross_entropy", alpha=0.0, max_iter=1, batch_size=150, hidden_layer_sizes=4)
         chances = net.predict_proba(X)
         assert chances.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
         assert net.classes_[chances.argmax(axis=1)].tolist() == net.predict(X).tolist()
@@ -184,7 +184,9 @@ def test_a_weight_multiplies_the_loss():
     counts = np.where(y == 1, 2, 1)
     repeated = np.repeat(np.arange(150), counts)
     rows = len(repeated)
-    twice = trained(X[repeated], y[repeated], max_iter=5, **rule | {"batch_size": rows, "eta0": 0.005 * rows / 150})
+    twice = trained(
+        X[repeated], y[repeated], max_iter=5, **rule | {"batch_size": rows, "eta0": 0.005 * rows / 150}
+    )
     heavy = trained(X, y, fit={"sample_weight": counts}, max_iter=5, **rule)
     assert heavy.coefs_[0] == pytest.approx(twice.coefs_[0], rel=1e-9)
 

@@ -135,8 +135,9 @@ def test_limits_warn():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_early_stopping_returns_the_best_pass(task):
     reports = []
+    rule = RULE | {"hidden_layer_sizes": 50, "eta0": 0.02}
     net = rb.MultilayerPerceptron(
-        task, early_stopping=True, validation_fraction=0.2, n_iter_no_change=8, callbacks=[reports.append], **RULE
+        task, early_stopping=True, validation_fraction=0.2, n_iter_no_change=8, callbacks=[reports.append], **rule
     ).fit(X, Y if task == "classification" else np.random.default_rng(0).standard_normal(150))  # all to overfit
     assert net.stop_reason_ == "validation"
     errors = [report.validation_error for report in reports]
@@ -223,7 +224,7 @@ def test_warm_start_goes_on_as_if_nothing_had_ended():
     with pytest.raises(LabelError, match="classes"):
         net.fit(X, Y + 1)
     assert full_state(net) == before
-    with pytest.raises(ParameterError, match="4-4-3 neurons.*4-5-3"):
+    with pytest.raises(ParameterError, match=r"4-4-3 neurons.*4-5-3"):
         net.set_params(hidden_layer_sizes=5).fit(X, Y)
 
 

@@ -7,7 +7,8 @@ from sklearn.datasets import load_iris
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 import rosenblatt as rb
-from rosenblatt.learners.network import begin
+from rosenblatt.estimators._network import rule_of
+from rosenblatt.learners.network_plan import begin
 from tests.strategies import quietly
 
 X, Y = load_iris(return_X_y=True)
@@ -20,20 +21,16 @@ def twins(task, A, y, activation, solver, nesterov, alpha):
     peer_kind = MLPRegressor if task == "number" else MLPClassifier
     shared = {"hidden_layer_sizes": (5, 4), "activation": activation, "solver": solver, "batch_size": BATCH}
     shared |= {"nesterovs_momentum": nesterov, "warm_start": True}
-    peer = peer_kind(learning_rate_init=ETA, shuffle=False, alpha=alpha * BATCH, max_iter=1, random_state=0, **shared)
+    peer = peer_kind(
+        learning_rate_init=ETA, shuffle=False, alpha=alpha * BATCH, max_iter=1, random_state=0, **shared
+    )
     quietly(peer.fit, A, y)
     loss = {"loss": "cross_entropy"} if task != "number" else {"task": "regression"}
     ours = rb.MultilayerPerceptron(eta0=ETA, order="cyclic", alpha=alpha, max_iter=1, **loss, **shared)
     quietly(ours.fit, A, y)
     theta = np.concatenate([each.ravel() for each in [*peer.coefs_, *peer.intercepts_]])
-    ours._state = begin(theta, ours_rule(ours))
+    ours._state = begin(theta, rule_of(ours))
     return ours.set_params(max_iter=3), peer.set_params(max_iter=3)
-
-
-def ours_rule(net):
-    from rosenblatt.estimators._network import rule_of
-
-    return rule_of(net)
 
 
 @pytest.mark.parametrize("solver", [("adam", True), ("sgd", True), ("sgd", False)])

@@ -98,7 +98,11 @@ def test_a_read_out_of_numbers():
 def test_seed_layout_and_precision():
     for training in ("random", "backpropagation"):
         model = trained(training=training)
-        assert weights(model) == weights(trained(training=training)) != weights(trained(training=training, random_state=1))
+        assert (
+            weights(model)
+            == weights(trained(training=training))
+            != weights(trained(training=training, random_state=1))
+        )
         assert model.transform(csr_array(FEW)) == pytest.approx(model.transform(FEW), abs=1e-12)
         narrow = trained(FEW.astype(np.float32), training=training)
         assert {w.dtype for w in narrow.coefs_} == {narrow.transform(FEW).dtype} == {np.dtype(np.float32)}

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from rosenblatt.learners.backpropagation import Backpropagation
 from rosenblatt.loops import reference_network as reference
-from rosenblatt.loops.neurons import GainControl, LogSquare, Logistic, ReLU, Tanh
+from rosenblatt.loops.neurons import GainControl, Logistic, LogSquare, ReLU, Tanh
 from rosenblatt.model.network import Layer, n_parameters, parts
 from rosenblatt.model.outputs import CrossEntropy, SquaredError
 

@@ -24,14 +24,14 @@ from rosenblatt.estimators._parameters import check_choice, check_count, check_f
 from rosenblatt.estimators._preparing import Drawn
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.exceptions import InputError, LabelError, ParameterError, ShapeError
-from rosenblatt.learners.network import (
+from rosenblatt.learners.network import fit
+from rosenblatt.learners.network_plan import (
     Examples,
     NetworkPlan,
     NetworkReport,
     NetworkRun,
     NetworkState,
     begin,
-    fit,
 )
 from rosenblatt.learners.order import make_order
 from rosenblatt.learners.perceptron import row_weights
@@ -174,7 +174,7 @@ def train(
     draw: Callable[[np.random.Generator], Floats],
     before: tuple[NetworkState, Drawn | None] | None = None,
 ) -> Trained:
-    """Train a network from the parameters that `draw` draws, or go on from the state and draws of a run `before`."""
+    """Train a network from parameters that `draw` draws, or go on from the state and draws of a run `before`."""
     rng = generator(p.random_state)
     rule = rule_of(p)
     if before is None:
@@ -294,11 +294,7 @@ class NetworkEstimator(FittedToFeatures):
                 "Pass the same features, or set warm_start=False."
             )
         known = self._classes
-        if (
-            problem.classes is not None
-            and known is not None
-            and problem.classes.tolist() != known.tolist()
-        ):
+        if problem.classes is not None and known is not None and problem.classes.tolist() != known.tolist():
             raise LabelError(
                 f"y has the classes {listed(problem.classes)}, but warm_start=True goes on from "
                 f"{listed(known)}. Pass the same classes, or set warm_start=False."

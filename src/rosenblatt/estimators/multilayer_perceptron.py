@@ -14,16 +14,16 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.data.labels import as_labels, listed
 from rosenblatt.estimators import _network as shared
-from rosenblatt.estimators._network import NetworkEstimator, Problem
+from rosenblatt.estimators._network import Problem
+from rosenblatt.estimators._network_reports import ReportedNetwork
 from rosenblatt.estimators._parameters import check_choice, check_count, generator
 from rosenblatt.exceptions import LabelError, ParameterError
-from rosenblatt.learners.network import NetworkState, begin, learn, random_parameters
+from rosenblatt.learners.network import learn
+from rosenblatt.learners.network_plan import NetworkState, begin, random_parameters
 from rosenblatt.learners.order import Cyclic
 from rosenblatt.loops.neurons import RESPONSES
 from rosenblatt.model.network import Layer
 from rosenblatt.model.outputs import Coding, CrossEntropy
-from rosenblatt.trace.curve import Curve
-from rosenblatt.typing import Floats, Ints
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")
 FIT_ONLY = ("n_iter_", "stop_reason_", "converged_", "_run")
@@ -37,11 +37,11 @@ def _tells_chances(self: Any) -> bool:
     return bool(self.task == "classification" and self.loss == "cross_entropy")
 
 
-class MultilayerPerceptron(NetworkEstimator):
+class MultilayerPerceptron(ReportedNetwork):
     """Layers of smooth neurons, trained by backpropagation: classes or numbers (S-37).
 
-    What is minimised is the mean loss of a row plus ``alpha/2`` times the sum of all squared weights, biases left out.
-    float32 data is trained, and predicted, in float32; everything else in float64.
+    What is minimised is the mean loss of a row plus ``alpha/2`` times the sum of all squared weights, biases
+    left out. float32 data is trained, and predicted, in float32; everything else in float64.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class MultilayerPerceptron(NetworkEstimator):
     output_activation : {"identity", "logistic", "tanh", "relu"} or None
         How output neurons respond; with "cross_entropy" they have no choice. None is "identity".
     loss : {"squared_error", "cross_entropy"}
-        ½ Σ_j (o_j − u_j)² of outputs o and targets u, or −log of the probability given to the right class (softmax; of
-        two classes, logistic). The targets of classes are one-hot: 1 for the class of the row and 0 for the others,
-        ±1 if the outputs are "tanh"; of two classes the second alone has an output.
+        ½ Σ_j (o_j − u_j)² of outputs o and targets u, or −log of the probability given to the right class
+        (softmax; of two classes, logistic). The targets of classes are one-hot: 1 for the class of the row and 0
+        for the others, ±1 if the outputs are "tanh"; of two classes the second alone has an output.
     solver : {"adam", "sgd"}
         The steps: by running means of the gradient and its square, or along the gradient with momentum.
     eta0 : float
@@ -74,10 +74,11 @@ class MultilayerPerceptron(NetworkEstimator):
     max_iter : int
         The most passes over the data.
     tol : float or None
-        Training ends when the loss of a pass has not fallen by this share within `n_iter_no_change` passes; None: when
-        it has had no new minimum.
+        Training ends when the loss of a pass has not fallen by this share within `n_iter_no_change` passes;
+        None: when it has had no new minimum.
     n_iter_no_change : int or None
-        How many passes to wait, for the loss and for the error of rows held out; None: 10, or as many as make 300 steps.
+        How many passes to wait, for the loss and for the error of rows held out; None: 10, or as many as make
+        300 steps.
     max_time : float or None
         The most seconds `fit` may train; the last pass may then be partial.
     early_stopping : bool
@@ -103,7 +104,8 @@ class MultilayerPerceptron(NetworkEstimator):
     n_iter_ : int
         Passes made by the last `fit`.
     loss_curve_ : ndarray
-        What is minimised, in each pass: every row by the parameters of its visit. A stream adds one number a chunk.
+        What is minimised, in each pass: every row by the parameters of its visit. A stream adds one number a
+        chunk.
     loss_ : float
         The last of these.
     stop_reason_ : str
@@ -111,8 +113,8 @@ class MultilayerPerceptron(NetworkEstimator):
     converged_ : bool
         Whether training ended because the loss fell no more.
     classes_, n_mistakes_, mistakes_per_pass_, curve_
-        Of a classification: the labels; rows that were predicted wrong when they were visited, in all and in each pass;
-        and the errors of training and validation (S-45).
+        Of a classification: the labels; rows that were predicted wrong when they were visited, in all and in
+        each pass; and the errors of training and validation (S-45).
     mse_curve_, validation_mse_ : ndarray
         Of a regression: the mean squared error of each pass in training, and after it on the rows held out (S-43).
     t_ : int
@@ -131,8 +133,6 @@ class MultilayerPerceptron(NetworkEstimator):
 
     _coding: Coding | None
     _flat: bool
-    _stream_mistakes: int | None
-    _fit_mistakes: list[int]
 
     def __init__(
         self,
@@ -206,14 +206,16 @@ class MultilayerPerceptron(NetworkEstimator):
         Returns
         -------
         MultilayerPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last completed
-            pass.
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
+            completed pass.
         """
         self._check_parameters()
         problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
         layers = self._make_layers(problem)
         before = self._before(problem, layers)
-        trained = shared.train(self, problem, layers, partial(random_parameters, layers, self._scales(layers)), before)
+        trained = shared.train(
+            self, problem, layers, partial(random_parameters, layers, self._scales(layers)), before
+        )
         run = trained.run
         self.__dict__.update(
             shared.published(problem, layers, trained),
@@ -228,8 +230,8 @@ class MultilayerPerceptron(NetworkEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come, `batch_size` a step.
 
-        Chunks of whole batches leave the same bits as all their rows at once. `order`, `early_stopping` and the stops
-        are for `fit`.
+        Chunks of whole batches leave the same bits as all their rows at once. `order`, `early_stopping` and the
+        stops are for `fit`.
 
         Parameters
         ----------
@@ -285,99 +287,36 @@ class MultilayerPerceptron(NetworkEstimator):
             return self._classes[self._coding.codes(outputs)]
         return outputs[:, 0] if self._flat else outputs
 
-    @available_if(_is_for("classification"))
+    @available_if(_is_for("classification"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return what labels are chosen by.
 
-        Of two classes one number for every row, positive on the side of ``classes_[1]``; of more, one for every row and
-        class, the largest of which wins. They are outputs before the softmax, or those of the squared error, of two
-        classes less the value half-way between its targets.
+        Of two classes one number for every row, positive on the side of ``classes_[1]``; of more, one for every
+        row and class, the largest of which wins. They are outputs before the softmax, or those of the squared
+        error, of two classes less the value half-way between its targets.
         """
         outputs = self._outputs(X)
         if self._coding is None:
             raise ParameterError("task changed after training: this network predicts numbers. Fit it anew.")
         return self._coding.decision(outputs)
 
-    @available_if(_tells_chances)
+    @available_if(_tells_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Return the probability of every class, by a network trained to tell probabilities ("cross_entropy")."""
         chances = CrossEntropy().chances(self._outputs(X))
         return np.hstack([1.0 - chances, chances]) if chances.shape[1] == 1 else chances
 
-    @available_if(_tells_chances)
+    @available_if(_tells_chances)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Return the logarithm of the probability of every class."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: NDArray[Any] = np.log(self.predict_proba(X))
+        return logarithms
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of a classification, or R² of a regression."""
         mixin = RegressorMixin if self.task == "regression" else ClassifierMixin
         return float(mixin.score(self, X, y, sample_weight))
-
-    @property
-    def coefs_(self) -> list[NDArray[Any]]:
-        """The weights of each layer, shape (n_inputs, n_neurons)."""
-        return [w.copy() for w in self._network("coefs_").parts.weights]
-
-    @property
-    def intercepts_(self) -> list[NDArray[Any]]:
-        """The biases of each layer."""
-        return [b.copy() for b in self._network("intercepts_").parts.biases if b is not None]
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels; of two, that of the positive side last."""
-        self._require_fitted("classes_")
-        if self._classes is None:
-            raise AttributeError("A regression has no classes.")
-        return self._classes
-
-    @property
-    def loss_(self) -> float:
-        """The last loss."""
-        self._require_fitted("loss_")
-        return float(self.loss_curve_[-1])
-
-    @property
-    def t_(self) -> int:
-        """The visits made since the start."""
-        self._require_fitted("t_")
-        return self._state.visits
-
-    @property
-    def n_mistakes_(self) -> int:
-        """The mistakes made so far."""
-        return int(self.mistakes_per_pass_.sum())
-
-    @property
-    def mistakes_per_pass_(self) -> Ints:
-        """Rows predicted wrong at their visit, in each pass; a stream is one."""
-        self._require_fitted("mistakes_per_pass_")
-        if self._classes is None:
-            raise AttributeError("A regression counts no mistakes: see mse_curve_.")
-        stream = [] if self._stream_mistakes is None else [self._stream_mistakes]
-        return np.array([*self._fit_mistakes, *stream], np.int64)
-
-    @property
-    def curve_(self) -> Curve:
-        """Training and validation error over passes, of a classification."""
-        run = self._last_run("curve_", "classification")
-        validation = np.array(run.validation_errors) if run.validation_errors else None
-        return Curve(np.array(run.training_errors), validation)
-
-    @property
-    def mse_curve_(self) -> Floats:
-        """The mean squared error of each pass in training, of a regression."""
-        return np.array(self._last_run("mse_curve_", "regression").training_errors)
-
-    @property
-    def validation_mse_(self) -> Floats:
-        """The mean squared error on the rows held out after each pass, of a regression."""
-        run = self._last_run("validation_mse_", "regression")
-        if not run.validation_errors:
-            raise AttributeError("No rows were held out: early_stopping=True does so.")
-        return np.array(run.validation_errors)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -395,8 +334,8 @@ class MultilayerPerceptron(NetworkEstimator):
         check_choice("output_activation", self.output_activation, (*HIDDEN, None))
         if self.loss == "cross_entropy" and self.output_activation is not None:
             raise ParameterError(
-                f"output_activation={self.output_activation!r} does not go with loss='cross_entropy', whose outputs "
-                "become probabilities by softmax. Leave it None."
+                f"output_activation={self.output_activation!r} does not go with loss='cross_entropy', whose "
+                "outputs become probabilities by softmax. Leave it None."
             )
         self._sizes()
 
@@ -422,7 +361,7 @@ class MultilayerPerceptron(NetworkEstimator):
         return tuple(Layer(n_in, n_out, RESPONSES[name]) for n_in, n_out, name in shapes)
 
     def _scales(self, layers: tuple[Layer, ...]) -> list[float]:
-        """Return how far from zero each layer begins, so that signals neither fade nor grow (Glorot 2010, He 2015)."""
+        """Return how far from zero layers begin, so that signals neither fade nor grow (Glorot 2010, He 2015)."""
         scales = [float(np.sqrt(6.0 / (layer.n_inputs + layer.n_neurons))) for layer in layers]
         for k, layer in enumerate(layers[:-1]):
             if self.activation == "logistic":
@@ -456,11 +395,3 @@ class MultilayerPerceptron(NetworkEstimator):
     def _outputs(self, X: Any) -> NDArray[Any]:
         network = self._network()
         return network.outputs(self._features(X))
-
-    def _last_run(self, attribute: str, task: str) -> Any:
-        self._require_fitted(attribute)
-        if (self._classes is None) != (task == "regression"):
-            raise AttributeError(f"{attribute} is of task={task!r}.")
-        if "_run" not in self.__dict__:
-            raise AttributeError(f"{attribute} is of a fit, but the last that was learned is a stream.")
-        return self._run

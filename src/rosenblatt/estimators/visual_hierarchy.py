@@ -14,7 +14,7 @@ from rosenblatt.estimators import _network as shared
 from rosenblatt.estimators._network import NetworkEstimator
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.learners.network import begin
+from rosenblatt.learners.network_plan import begin
 from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU
 from rosenblatt.model.network import Layer, Network, n_parameters, parts
 from rosenblatt.model.outputs import Coding
@@ -23,7 +23,17 @@ from rosenblatt.typing import Floats
 POOLED = 10
 """Simple cells that a complex cell listens to before it learns: the sum of hundreds would tell nothing apart."""
 
-OF_RUNS = ("n_iter_", "stop_reason_", "converged_", "loss_curve_", "_run", "_drawn", "_coding", "_classes", "_flat")
+OF_RUNS = (
+    "n_iter_",
+    "stop_reason_",
+    "converged_",
+    "loss_curve_",
+    "_run",
+    "_drawn",
+    "_coding",
+    "_classes",
+    "_flat",
+)
 
 
 class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
@@ -38,11 +48,12 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     third       max(<w, z>, 0)                           50
     ==========  =======================================  ====================
 
-    The division is gain control: cells inhibit each other by their common activity, so that contrast hardly changes
-    what the third layer sees. σ is the activity (root of the mean square of c) at which it sets in. No layer has a bias.
+    The division is gain control: cells inhibit each other by their common activity, so that contrast hardly
+    changes what the third layer sees. σ is the activity (root of the mean square of c) at which it sets in. No
+    layer has a bias.
 
-    Before they learn, simple and third cells have uniform weights of variance 1/n_inputs and 2/n_inputs; a complex cell
-    listens to ten simple cells, drawn at random, with weights uniform between 0 and 1.
+    Before they learn, simple and third cells have uniform weights of variance 1/n_inputs and 2/n_inputs; a
+    complex cell listens to ten simple cells, drawn at random, with weights uniform between 0 and 1.
 
     Parameters
     ----------
@@ -55,9 +66,12 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         predicts y. After each step weights below 0 of complex cells are set to 0, the nearest allowed.
     task : {"classification", "regression"}
         What y holds, for "backpropagation".
-    loss, solver, eta0, momentum, nesterovs_momentum, beta_1, beta_2, epsilon, alpha, batch_size, order, max_iter, tol, \
-n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, warm_start, verbose, callbacks
-        Of "backpropagation", as for `MultilayerPerceptron`.
+    loss, solver, eta0, momentum, nesterovs_momentum, beta_1, beta_2, epsilon, alpha, batch_size, order
+        Of "backpropagation", as for `MultilayerPerceptron`: its steps.
+    max_iter, tol, n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, warm_start
+        As there: when it ends, and what it goes by.
+    verbose, callbacks
+        As there.
     random_state : int, RandomState, Generator or None
         The seed of all that is random.
 
@@ -152,8 +166,8 @@ n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, w
         Returns
         -------
         VisualHierarchy
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last completed
-            pass.
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
+            completed pass.
         """
         self._check_parameters()
         if self.training == "random":

@@ -1,7 +1,8 @@
 """How neurons respond to their weighted sums, and how an error passes back through a response (S-37, S-38).
 
-Arrays in, arrays out, one row for each example. A response is a value: `respond` writes y = f(z), and `pull_back` turns
-∂E/∂y into ∂E/∂z where it stands. ``keeps_input`` says whether that needs z: where y suffices, y may be written over z.
+Arrays in, arrays out, one row for each example. A response is a value: `respond` writes y = f(z), and
+`pull_back` turns ∂E/∂y into ∂E/∂z where it stands. ``keeps_input`` says whether that needs z: where y suffices,
+y may be written over z.
 """
 
 from __future__ import annotations
@@ -106,8 +107,8 @@ class LogSquare:
 class GainControl:
     """Divisive normalisation: f(z)_i = z_i / sqrt(σ² + mean_j z_j²), the mean over all neurons of the layer.
 
-    Strong and weak stimuli of the same pattern give almost the same response: σ is the strength at which the division
-    sets in. Responses to stimuli much weaker are z/σ.
+    Strong and weak stimuli of the same pattern give almost the same response: σ is the strength at which the
+    division sets in. Responses to stimuli much weaker are z/σ.
     """
 
     sigma: float = 1.0

@@ -1,18 +1,26 @@
 """Networks and backpropagation as a textbook writes them: what the fast ones are tested against.
 
-Plain Python, one example and one neuron at a time. A layer is (weights, biases, kinds): ``weights[j][i]`` from input i
-to neuron j, a list of biases, and the names of what is done with the sums, one after the other.
+Plain Python, one example and one neuron at a time. A layer is (weights, biases, kinds): ``weights[j][i]`` from
+input i to neuron j, a list of biases, and the names of what is done with the sums, one after the other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 Numbers: TypeAlias = list[float]
 Layer: TypeAlias = tuple[Sequence[Numbers], Numbers, Sequence[Any]]
 Gradient: TypeAlias = list[tuple[list[Numbers], Numbers]]
+
+
+SLOPES: dict[str, Callable[[float], float]] = {
+    "logistic": lambda t: math.exp(-t) / (1.0 + math.exp(-t)) ** 2,
+    "tanh": lambda t: 1.0 / math.cosh(t) ** 2,
+    "relu": lambda t: 1.0 if t > 0.0 else 0.0,
+    "log_square": lambda t: 2.0 * t / (t * t + 1.0),
+}
 
 
 def respond(kind: Any, z: Numbers) -> Numbers:
@@ -39,12 +47,7 @@ def slopes(kind: Any, z: Numbers) -> list[Numbers]:
     """Return ∂y_i/∂z_j of the responses, as a matrix: only gain control is not diagonal."""
     n = len(z)
     if isinstance(kind, str):
-        slope = {
-            "logistic": lambda t: math.exp(-t) / (1.0 + math.exp(-t)) ** 2,
-            "tanh": lambda t: 1.0 / math.cosh(t) ** 2,
-            "relu": lambda t: 1.0 if t > 0.0 else 0.0,
-            "log_square": lambda t: 2.0 * t / (t * t + 1.0),
-        }[kind]
+        slope = SLOPES[kind]
         return [[slope(z[j]) if i == j else 0.0 for j in range(n)] for i in range(n)]
     pool = math.sqrt(kind[1] ** 2 + sum(t * t for t in z) / n)
     return [[(1.0 if i == j else 0.0) / pool - z[i] * z[j] / (n * pool**3) for j in range(n)] for i in range(n)]
@@ -76,7 +79,10 @@ def backpropagate(layers: Sequence[Layer], loss: str, x: Numbers, u: Numbers) ->
     """
     inputs, steps = [x], []
     for weights, biases, kinds in layers:
-        z = [sum(w * t for w, t in zip(row, inputs[-1], strict=True)) + b for row, b in zip(weights, biases, strict=True)]
+        z = [
+            sum(w * t for w, t in zip(row, inputs[-1], strict=True)) + b
+            for row, b in zip(weights, biases, strict=True)
+        ]
         before = []
         for kind in kinds:
             before.append(z)

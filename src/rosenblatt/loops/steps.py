@@ -1,7 +1,7 @@
 """Steps along a gradient, each in one reading of all parameters.
 
-``theta`` are the parameters of all layers in one array; the first `decayed` of them are weights, which a penalty of
-``alpha/2`` times their squares pulls towards zero, the others biases.
+``theta`` are the parameters of all layers in one array; the first of them are weights, which a penalty
+of ``alpha/2`` times their squares pulls towards zero, the others biases.
 """
 
 from __future__ import annotations
@@ -98,9 +98,7 @@ def _momentum(theta: Any, gradient: Any, velocity: Any, weights: int, alpha: Any
 
 
 @jit
-def _adam(
-    theta: Any, gradient: Any, m: Any, v: Any, weights: int, alpha: Any, rate: Any, means: Means
-) -> None:
+def _adam(theta: Any, gradient: Any, m: Any, v: Any, weights: int, alpha: Any, rate: Any, means: Means) -> None:
     for i in range(theta.size):
         g = gradient[i]
         if i < weights:

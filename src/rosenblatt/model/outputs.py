@@ -74,8 +74,8 @@ class CrossEntropy:
 class Coding:
     """How classes are told to a network, and read from it.
 
-    One output a class, `high` for the class of the row and `low` for all others; of two classes the second alone has an
-    output, since that of the first would be its mirror image.
+    One output a class, `high` for the class of the row and `low` for all others; of two classes the second alone
+    has an output, since that of the first would be its mirror image.
 
     Attributes
     ----------
@@ -114,4 +114,5 @@ class Coding:
         """Return the classes; a tie goes to the first."""
         if self.n_outputs == 1:
             return (outputs[:, 0] > self.middle).astype(np.int64)
-        return np.argmax(outputs, axis=1)
+        codes: Ints = np.argmax(outputs, axis=1)
+        return codes
