@@ -36,7 +36,7 @@ class SquaredError:
 
 @dataclass(frozen=True)
 class CrossEntropy:
-    """−Σ_j u_j log p_j of a row with targets u, where p is the softmax of the outputs.
+    """−Σ_j u_j log p_j of a row with targets u that sum to 1, where p is the softmax of the outputs.
 
     A single output z is the logarithm of the odds of u = 1: p = 1 / (1 + exp(−z)).
     """
@@ -47,13 +47,15 @@ class CrossEntropy:
             # log(1 + e^z) − u z, which is exact to rounding however large z is.
             losses = np.logaddexp(0.0, outputs) - targets * outputs
             total = float(losses.sum() if weight is None else weight @ losses[:, 0])
+            error[...] = self.chances(outputs)
         else:
-            highest = outputs.max(axis=1, keepdims=True)
-            of_target = np.einsum("ij,ij->i", targets, outputs)
-            normaliser = np.exp(outputs - highest).sum(axis=1)
-            losses = np.log(normaliser) + highest[:, 0] - of_target
+            np.subtract(outputs, outputs.max(axis=1, keepdims=True), out=error)
+            of_target = np.einsum("ij,ij->i", targets, error)
+            np.exp(error, out=error)
+            normaliser = error.sum(axis=1, keepdims=True)
+            error /= normaliser
+            losses = np.log(normaliser[:, 0]) - of_target
             total = float(losses.sum() if weight is None else weight @ losses)
-        error[...] = self.chances(outputs)
         error -= targets
         if weight is not None:
             error *= weight[:, None]
