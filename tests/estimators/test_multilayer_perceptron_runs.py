@@ -13,6 +13,7 @@ from rosenblatt.exceptions import (
     InputError,
     LabelError,
     NonFiniteError,
+    OrderError,
     ParameterError,
     ShapeError,
     TrainingOverflowError,
@@ -28,7 +29,7 @@ RULE = {"hidden_layer_sizes": 4, "batch_size": 40}
 
 BAD = {
     "task": ["clustering", None],
-    "hidden_layer_sizes": [0, -1, (3, 0), 2.5, "3", None, True],
+    "hidden_layer_sizes": [0, -1, (3, 0), 2.5, "3", None, True, [3, (2,)]],
     "activation": ["sine", None],
     "output_activation": ["softmax", 1],
     "loss": ["hinge", None],
@@ -308,6 +309,27 @@ def test_numbers_too_large_for_the_network():
     net = trained(X.astype(np.float32), Y, "regression", activation="identity", **SMALL)
     with pytest.raises(TrainingOverflowError, match="row 1 of X"):
         net.predict([[0.0] * 4, [1e300] * 4])
+
+
+def test_targets_too_large_for_float32():
+    with pytest.raises(TrainingOverflowError, match="pass 1"):
+        rb.MultilayerPerceptron("regression").fit(X.astype(np.float32), Y * 1e200)
+
+
+def test_an_order_of_rows_held_out_alone():
+    rule = RULE | {"early_stopping": True, "max_iter": 1}
+    held_out = trained(X, Y, **rule)._drawn.held_out
+    with pytest.raises(OrderError, match="held out"):
+        rb.MultilayerPerceptron(order=held_out, **rule).fit(X, Y)
+
+
+def test_parameters_changed_after_training_do_not_change_what_was_learned():
+    squared = trained(X, Y, max_iter=2, **RULE).set_params(loss="cross_entropy")
+    assert not hasattr(squared, "predict_proba")  # its outputs are no probabilities
+    sure = trained(X, Y, max_iter=2, loss="cross_entropy", **RULE)
+    expected = sure.predict_proba(X)
+    assert sure.set_params(loss="squared_error").predict_proba(X).tolist() == expected.tolist()
+    assert hasattr(squared.partial_fit(X, Y), "predict_proba")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

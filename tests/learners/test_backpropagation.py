@@ -20,7 +20,7 @@ KINDS = {
     "log_square": (LogSquare(),),
     "gain": (GainControl(0.7),),
     "log_square, gain": (LogSquare(), GainControl(0.7)),
-    "tanh, relu": (Tanh(), ReLU()),  # the second must not write over what the first needs
+    "tanh, logistic": (Tanh(), Logistic()),  # the second must not write over what the first needs
 }
 PLAIN = {Logistic(): "logistic", Tanh(): "tanh", ReLU(): "relu", LogSquare(): "log_square"}
 LOSSES = {"squared_error": SquaredError(), "cross_entropy": CrossEntropy()}

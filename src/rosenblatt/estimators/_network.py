@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -112,13 +113,18 @@ class Problem(NamedTuple):
 
     def examples(self, dtype: Any) -> Examples:
         """Return what a learner takes, in the precision of its parameters."""
-        features, rows = self.features, self.features.rows
-        if self.features.values.dtype != dtype:
-            same = CSR(rows.data.astype(dtype), rows.indices, rows.indptr) if isinstance(rows, CSR) else None
-            converted: Any = rows.astype(dtype) if same is None and not isinstance(rows, CSR) else same
-            features = Features(converted, features.n_rows, features.n_features, features.names)
-        weight = None if self.weight is None else self.weight.astype(dtype)
-        return Examples(features, self.targets.astype(dtype), weight, self.codes, self.coding)
+        with np.errstate(over="ignore"):  # what float32 cannot hold is found by the loss
+            weight = None if self.weight is None else self.weight.astype(dtype)
+            targets = self.targets.astype(dtype)
+            return Examples(_in_precision(self.features, dtype), targets, weight, self.codes, self.coding)
+
+
+def _in_precision(features: Features, dtype: Any) -> Features:
+    if features.values.dtype == dtype:
+        return features
+    X = features.rows
+    rows: Any = CSR(X.data.astype(dtype), X.indices, X.indptr) if isinstance(X, CSR) else X.astype(dtype)
+    return Features(rows, features.n_rows, features.n_features, features.names)
 
 
 def read_problem(p: Any, X: Any, y: Any, sample_weight: Any, coding: Any, classes: Any = None) -> Problem:
@@ -233,9 +239,9 @@ def _told(report: NetworkReport) -> str:
     return f"loss {report.loss:.4g}"
 
 
-def published(problem: Problem, layers: tuple[Layer, ...], trained: Trained) -> dict[str, Any]:
+def published(p: Any, problem: Problem, layers: tuple[Layer, ...], trained: Trained) -> dict[str, Any]:
     """Return what an estimator is after a run, to be taken over all at once."""
-    run = trained.run
+    run = replace(trained.run, interruption=None)  # which would keep every frame alive it came through
     return {
         "n_iter_": len(run.losses),
         "stop_reason_": run.stop_reason,
@@ -244,6 +250,7 @@ def published(problem: Problem, layers: tuple[Layer, ...], trained: Trained) -> 
         "_run": run,
         "_state": run.state,
         "_layers": layers,
+        "_loss": p.loss,
         "_drawn": trained.drawn,
         "_classes": problem.classes,
         "_coding": problem.coding,

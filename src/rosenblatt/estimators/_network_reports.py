@@ -41,6 +41,8 @@ class ReportedNetwork(NetworkEstimator):
     def loss_(self) -> float:
         """The last loss."""
         self._require_fitted("loss_")
+        if not len(self.loss_curve_):
+            raise AttributeError("No pass was completed, so that no loss is known.")
         return float(self.loss_curve_[-1])
 
     @property
@@ -67,8 +69,10 @@ class ReportedNetwork(NetworkEstimator):
     def curve_(self) -> Curve:
         """Training and validation error over passes, of a classification."""
         run = self._last_run("curve_", "classification")
-        validation = np.array(run.validation_errors) if run.validation_errors else None
-        return Curve(np.array(run.training_errors), validation)
+        if not run.validation_errors:
+            return Curve(np.array(run.training_errors))
+        measured = len(run.validation_errors)  # Ctrl-C may come before a pass is measured
+        return Curve(np.array(run.training_errors[:measured]), np.array(run.validation_errors))
 
     @property
     def mse_curve_(self) -> Floats:

@@ -34,7 +34,8 @@ def _is_for(task: str) -> Callable[[Any], bool]:
 
 
 def _tells_chances(self: Any) -> bool:
-    return bool(self.task == "classification" and self.loss == "cross_entropy")
+    learned = self.__dict__.get("_loss", self.loss)  # parameters may have changed since
+    return bool(self.task == "classification" and learned == "cross_entropy")
 
 
 class MultilayerPerceptron(ReportedNetwork):
@@ -218,7 +219,7 @@ class MultilayerPerceptron(ReportedNetwork):
         )
         run = trained.run
         self.__dict__.update(
-            shared.published(problem, layers, trained),
+            shared.published(self, problem, layers, trained),
             _fit_mistakes=run.mistakes_per_pass,
             _stream_mistakes=None,
         )
@@ -266,7 +267,7 @@ class MultilayerPerceptron(ReportedNetwork):
         plan = shared.plan_of(self, layers, n_rows, order=Cyclic(n_rows))
         told = learn(problem.examples(dtype), plan, state)
         if not fitted:
-            self.__dict__.update(_classes=problem.classes, _coding=problem.coding, _flat=problem.flat)
+            self.__dict__.update(_classes=problem.classes, _flat=problem.flat)
             self.__dict__.update(_width=problem.features.n_features, _names=problem.features.names)
         for name in FIT_ONLY:
             self.__dict__.pop(name, None)
@@ -275,6 +276,8 @@ class MultilayerPerceptron(ReportedNetwork):
             loss_curve_=np.append(held.get("loss_curve_", ()), told.loss),
             _fit_mistakes=held.get("_fit_mistakes", []),
             _stream_mistakes=(held.get("_stream_mistakes") or 0) + told.mistakes,
+            _coding=problem.coding,
+            _loss=self.loss,
             _layers=layers,
             _state=state,
         )
@@ -343,7 +346,7 @@ class MultilayerPerceptron(ReportedNetwork):
         sizes = self.hidden_layer_sizes
         try:
             listed_sizes = list(sizes) if np.ndim(sizes) else [sizes]
-        except TypeError:
+        except (TypeError, ValueError):
             listed_sizes = [sizes]
         return [check_count("hidden_layer_sizes", size) for size in listed_sizes]
 

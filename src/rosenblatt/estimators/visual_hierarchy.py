@@ -33,6 +33,7 @@ OF_RUNS = (
     "_coding",
     "_classes",
     "_flat",
+    "_loss",
 )
 
 
@@ -177,7 +178,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         layers = (*self._make_layers(problem.features.n_features), readout)
         before = self._before(problem, layers)
         trained = shared.train(self, problem, layers, lambda rng: _draw(layers, rng), before)
-        self.__dict__.update(shared.published(problem, layers, trained))
+        self.__dict__.update(shared.published(self, problem, layers, trained))
         shared.say_how_it_ended(self, trained.run)
         if trained.run.interruption is not None:
             raise trained.run.interruption
@@ -221,9 +222,13 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         self._sizes()
 
     def _sizes(self) -> list[int]:
-        if np.ndim(self.sizes) != 1 or len(self.sizes) != 3:
+        try:
+            sizes = list(self.sizes)
+        except TypeError:
+            sizes = []
+        if len(sizes) != 3:
             raise ParameterError(f"sizes={self.sizes!r} must be three numbers of neurons, one a layer.")
-        return [check_count("sizes", size) for size in self.sizes]
+        return [check_count("sizes", size) for size in sizes]
 
     def _make_layers(self, n_features: int) -> tuple[Layer, ...]:
         simple, complex_, third = self._sizes()

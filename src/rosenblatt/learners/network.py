@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.exceptions import OrderError, TrainingOverflowError
 from rosenblatt.learners.backpropagation import Backpropagation
 from rosenblatt.learners.network_plan import Examples, NetworkPlan, NetworkReport, NetworkRun, NetworkState
 from rosenblatt.loops.steps import take_step
@@ -156,6 +156,8 @@ class _Fit:
             return "max_iter"
         if self.plan.held_out is not None:
             visits = visits[~self.held_out[visits]]
+            if not len(visits):
+                raise OrderError("order visits rows held out for validation alone. Let it visit others too.")
         tally = Tally()
         for tally in self.descent.over(visits.view(np.int64)):
             if tally.rows < len(visits) and self.out_of_time():
@@ -178,12 +180,12 @@ class _Fit:
 
     def note_complete(self, epoch: int, loss: float, tally: Tally) -> None:
         """Remember the state after a completed pass, in one of two buffers that take turns."""
-        self.spare.become(self.state)
-        before, self.complete = self.complete, _Complete(self.spare, epoch)
-        self.spare = before.state if before.passes else self.state.copy()
         self.losses.append(loss)
         self.errors.append(tally.errors_per_row(self.examples))
         self.mistakes.append(tally.mistakes)
+        self.spare.become(self.state)
+        before, self.complete = self.complete, _Complete(self.spare, epoch)  # from here on the pass counts
+        self.spare = before.state if before.passes else self.state.copy()
 
     def validate(self, epoch: int) -> float | None:
         """Measure the pass on the rows held out, and remember the best."""
