@@ -4,6 +4,8 @@ import autograd
 import autograd.numpy as anp
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from rosenblatt.learners.backpropagation import Backpropagation
@@ -124,6 +126,10 @@ def test_against_differences(layers, loss):
 @pytest.mark.parametrize(("layers", "loss"), list(networks()))
 def test_against_the_textbook(layers, loss):
     theta, X, U, _ = problem(layers, loss, seed=2)
+    _require_textbook(layers, loss, theta, X, U)
+
+
+def _require_textbook(layers, loss, theta, X, U):
     weights, biases = parts(layers, theta)
     plain = [
         (w.T.tolist(), [0.0] * layer.n_neurons if b is None else b.tolist(), [_name(f) for f in layer.responses])
@@ -137,6 +143,19 @@ def test_against_the_textbook(layers, loss):
         assert w.T == pytest.approx(np.mean([each[k][0] for _, each in told], axis=0), rel=1e-9, abs=1e-12)
         if b is not None:
             assert b == pytest.approx(np.mean([each[k][1] for _, each in told], axis=0), rel=1e-9, abs=1e-12)
+
+
+@given(st.data())
+def test_any_network_against_the_textbook(data):
+    sizes = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    kinds = data.draw(st.lists(st.sampled_from(list(KINDS)), min_size=len(sizes), max_size=len(sizes)))
+    loss = data.draw(st.sampled_from(list(LOSSES)))
+    if loss == "cross_entropy":
+        kinds[-1] = "identity"
+    shapes = zip([4, *sizes[:-1]], sizes, kinds, strict=True)
+    layers = tuple(Layer(a, b, KINDS[kind], bias=data.draw(st.booleans())) for a, b, kind in shapes)
+    theta, X, U, _ = problem(layers, loss, n_rows=data.draw(st.integers(1, 5)), seed=data.draw(st.integers(0, 99)))
+    _require_textbook(layers, loss, theta, X, U)
 
 
 def _name(response):
