@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import echo, fits, margins, prediction, proofs, report, single, spam, startup
+from benchmarks import echo, fits, margins, networks, prediction, proofs, report, single, spam, startup
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -28,6 +28,7 @@ WORKLOADS = {
     "proofs": proofs.proofs,
     "checks": proofs.checks,
     "echo": echo.cancel,
+    "networks": networks.networks,
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.mark_one import MarkOne as MarkOne
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.monomial_map import MonomialMap as MonomialMap
+    from rosenblatt.estimators.multilayer_perceptron import MultilayerPerceptron as MultilayerPerceptron
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
+    from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.theory.bounds import bounds as bounds
     from rosenblatt.trace.curve import exact_curve as exact_curve
@@ -40,10 +42,12 @@ _NAMES = {
     "MarkOne": "rosenblatt.estimators.mark_one",
     "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
     "MonomialMap": "rosenblatt.estimators.monomial_map",
+    "MultilayerPerceptron": "rosenblatt.estimators.multilayer_perceptron",
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
     "SoftMarginClassifier": "rosenblatt.estimators.soft_margin",
     "Trace": "rosenblatt.trace.record",
+    "VisualHierarchy": "rosenblatt.estimators.visual_hierarchy",
     "VotedPerceptron": "rosenblatt.estimators.voted",
     "as_batch": "rosenblatt.data.batch",
     "bounds": "rosenblatt.theory.bounds",
@@ -57,10 +61,12 @@ __all__ = [
     "MarkOne",
     "MaxMarginClassifier",
     "MonomialMap",
+    "MultilayerPerceptron",
     "Perceptron",
     "PocketPerceptron",
     "SoftMarginClassifier",
     "Trace",
+    "VisualHierarchy",
     "VotedPerceptron",
     "as_batch",
     "bounds",

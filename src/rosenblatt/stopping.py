@@ -91,3 +91,36 @@ class Validation:
         """Say whether to end after this pass."""
         patience = self.patience or max(LEAST_PATIENCE, epoch / 2)
         return epoch - self.fell_epoch >= patience
+
+
+@dataclass
+class LossPlateau:
+    """Ends when a loss has not fallen by the share `tol` within so many passes, or has no room left to fall.
+
+    What counts is the fall since the last pass that brought such a fall, so that a slow descent is not taken for
+    none: many small falls add up.
+
+    Parameters
+    ----------
+    tol : float
+        The share; 0 asks for any new minimum.
+    patience : int
+        Passes to wait.
+    rounding : float
+        A loss below this share of the first one is zero to rounding.
+    """
+
+    tol: float
+    patience: int
+    rounding: float = 0.0
+    first: float = np.inf
+    mark: float = np.inf
+    mark_epoch: int = 0
+
+    def ends(self, epoch: int, loss: float) -> bool:
+        """Take note of a pass, and say whether to end."""
+        if self.mark_epoch == 0:
+            self.first = loss
+        if self.mark_epoch == 0 or (loss < self.mark * (1.0 - self.tol) and loss > self.first * self.rounding):
+            self.mark, self.mark_epoch = loss, epoch
+        return epoch - self.mark_epoch >= self.patience

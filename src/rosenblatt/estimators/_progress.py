@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from rosenblatt.learners.perceptron import Callback, PassReport
+
+def _mistakes(report: Any) -> str:
+    return f"{report.mistakes:,} mistakes"
 
 
 @contextmanager
-def progress_bar(max_iter: int) -> Iterator[Callback]:
-    """Show passes, mistakes and rate on standard error; yields the callback to feed with each pass."""
+def progress_bar(
+    max_iter: int, title: str = "Perceptron", telling: Callable[[Any], str] = _mistakes
+) -> Iterator[Callable[[Any], None]]:
+    """Show passes, how well they went, and rate on standard error; yields the callback to feed with each pass.
+
+    `telling` says of a report how well its pass went.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -19,21 +27,19 @@ def progress_bar(max_iter: int) -> Iterator[Callback]:
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TextColumn("passes"),
-        TextColumn("{task.fields[mistakes]} mistakes"),
+        TextColumn("{task.fields[told]}"),
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
     )
     visits = 0
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("Perceptron", total=max_iter, mistakes="no", rate="")
+        task = progress.add_task(title, total=max_iter, told="", rate="")
 
-        def show(report: PassReport) -> None:
+        def show(report: Any) -> None:
             nonlocal visits
             visits += report.visits
             rate = visits / max(report.seconds, 1e-9)
-            progress.update(
-                task, completed=report.epoch, mistakes=f"{report.mistakes:,}", rate=f"{_short(rate)} rows/s"
-            )
+            progress.update(task, completed=report.epoch, told=telling(report), rate=f"{_short(rate)} rows/s")
 
         yield show
 

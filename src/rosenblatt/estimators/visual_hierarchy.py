@@ -1,0 +1,276 @@
+"""A model of the visual pathway as a feature map."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from rosenblatt.data.features import as_rows, require_finite
+from rosenblatt.data.weights import as_weight
+from rosenblatt.estimators import _network as shared
+from rosenblatt.estimators._network import NetworkEstimator
+from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.learners.network_plan import begin
+from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU
+from rosenblatt.model.network import Layer, Network, n_parameters, parts
+from rosenblatt.model.outputs import Coding
+from rosenblatt.typing import Floats
+
+POOLED = 10
+"""Simple cells that a complex cell listens to before it learns: the sum of hundreds would tell nothing apart."""
+
+OF_RUNS = (
+    "n_iter_",
+    "stop_reason_",
+    "converged_",
+    "loss_curve_",
+    "_run",
+    "_drawn",
+    "_coding",
+    "_classes",
+    "_flat",
+    "_loss",
+)
+
+
+class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
+    """Simple cells, complex cells with gain control, and a third layer: features of images (S-38).
+
+    ==========  =======================================  ====================
+    layer       a neuron's response                      neurons, by default
+    ==========  =======================================  ====================
+    simple      max(<w, x>, 0)                           600
+    complex     c = log(<w, y>² + 1) with all w ≥ 0,     100
+                then c_i / sqrt(σ² + mean_j c_j²)
+    third       max(<w, z>, 0)                           50
+    ==========  =======================================  ====================
+
+    The division is gain control: cells inhibit each other by their common activity, so that contrast hardly
+    changes what the third layer sees. σ is the activity (root of the mean square of c) at which it sets in. No
+    layer has a bias.
+
+    Before they learn, simple and third cells have uniform weights of variance 1/n_inputs and 2/n_inputs; a
+    complex cell listens to ten simple cells, drawn at random, with weights uniform between 0 and 1.
+
+    Parameters
+    ----------
+    sizes : sequence of three int
+        The neurons of each layer.
+    sigma : float
+        σ of the gain control.
+    training : {"random", "backpropagation"}
+        Leave the weights as they are drawn, or learn them together with a linear read-out of the third layer that
+        predicts y. After each step weights below 0 of complex cells are set to 0, the nearest allowed.
+    task : {"classification", "regression"}
+        What y holds, for "backpropagation".
+    loss, solver, eta0, momentum, nesterovs_momentum, beta_1, beta_2, epsilon, alpha, batch_size, order
+        Of "backpropagation", as for `MultilayerPerceptron`: its steps.
+    max_iter, tol, n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, warm_start
+        As there: when it ends, and what it goes by.
+    verbose, callbacks
+        As there.
+    random_state : int, RandomState, Generator or None
+        The seed of all that is random.
+
+    Attributes
+    ----------
+    coefs_ : list of three ndarray, shape (n_inputs, n_neurons)
+        The weights of each layer; copies.
+    readout_coef_, readout_intercept_ : ndarray
+        Of the read-out, if it was trained.
+    n_iter_, loss_curve_, stop_reason_, converged_
+        Of training, as for `MultilayerPerceptron`.
+    n_features_in_, feature_names_in_
+        Of the training data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> VisualHierarchy().fit_transform(X / 16).shape
+    (1797, 50)
+    """
+
+    def __init__(
+        self,
+        sizes: Any = (600, 100, 50),
+        *,
+        sigma: float = 1.0,
+        training: str = "random",
+        task: str = "classification",
+        loss: str = "squared_error",
+        solver: str = "adam",
+        eta0: float = 0.003,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        alpha: float = 0.0001,
+        batch_size: Any = "auto",
+        order: Any = "shuffle",
+        max_iter: int = 10_000,
+        tol: float | None = 0.02,
+        n_iter_no_change: int | None = None,
+        max_time: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ) -> None:
+        self.sizes = sizes
+        self.sigma = sigma
+        self.training = training
+        self.task = task
+        self.loss = loss
+        self.solver = solver
+        self.eta0 = eta0
+        self.momentum = momentum
+        self.nesterovs_momentum = nesterovs_momentum
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.order = order
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.max_time = max_time
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Draw the weights, and train them if `training` says so.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples, one image a row.
+        y : sequence or None
+            Labels or numbers; needed by "backpropagation" alone.
+        sample_weight : array-like or None
+            Multiplies the loss of each row.
+
+        Returns
+        -------
+        VisualHierarchy
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
+            completed pass.
+        """
+        self._check_parameters()
+        if self.training == "random":
+            return self._fit_random(X, sample_weight)
+        problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
+        readout = Layer(self._sizes()[-1], problem.targets.shape[1])
+        layers = (*self._make_layers(problem.features.n_features), readout)
+        before = self._before(problem, layers)
+        trained = shared.train(self, problem, layers, lambda rng: _draw(layers, rng), before)
+        self.__dict__.update(shared.published(self, problem, layers, trained))
+        shared.say_how_it_ended(self, trained.run)
+        if trained.run.interruption is not None:
+            raise trained.run.interruption
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the responses of the third layer, shape (n_rows, sizes[2])."""
+        network = self._hierarchy()
+        return network.outputs(self._features(X))
+
+    @property
+    def coefs_(self) -> list[NDArray[Any]]:
+        """The weights of the three layers, shape (n_inputs, n_neurons)."""
+        return [w.copy() for w in self._network("coefs_").parts.weights[:3]]
+
+    @property
+    def readout_coef_(self) -> NDArray[Any]:
+        """The weights of the read-out, shape (sizes[2], n_outputs)."""
+        return self._trained_network("readout_coef_").parts.weights[3].copy()
+
+    @property
+    def readout_intercept_(self) -> NDArray[Any]:
+        """The biases of the read-out."""
+        return np.array(self._trained_network("readout_intercept_").parts.biases[3])
+
+    @property
+    def _n_features_out(self) -> int:
+        self._require_fitted()
+        return self._layers[2].n_neurons
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = self.training == "backpropagation"
+        return tags
+
+    def _check_parameters(self) -> None:
+        shared.check_training(self)
+        check_choice("training", self.training, ("random", "backpropagation"))
+        check_number("sigma", self.sigma, above=0)
+        self._sizes()
+
+    def _sizes(self) -> list[int]:
+        try:
+            sizes = list(self.sizes)
+        except TypeError:
+            sizes = []
+        if len(sizes) != 3:
+            raise ParameterError(f"sizes={self.sizes!r} must be three numbers of neurons, one a layer.")
+        return [check_count("sizes", size) for size in sizes]
+
+    def _make_layers(self, n_features: int) -> tuple[Layer, ...]:
+        simple, complex_, third = self._sizes()
+        gain = GainControl(float(self.sigma))
+        return (
+            Layer(n_features, simple, (ReLU(),), bias=False),
+            Layer(simple, complex_, (LogSquare(), gain), bias=False, nonnegative=True),
+            Layer(complex_, third, (ReLU(),), bias=False),
+        )
+
+    def _coding_of(self, n_classes: int) -> Coding:
+        return Coding(n_classes, middle=0.0 if self.loss == "cross_entropy" else 0.5)
+
+    def _fit_random(self, X: Any, sample_weight: Any) -> Self:
+        features = as_rows(X)
+        require_finite(features)
+        as_weight(sample_weight, features.n_rows)  # of no use here, but what is wrong with it is told
+        layers = self._make_layers(features.n_features)
+        theta = _draw(layers, generator(self.random_state)).astype(features.values.dtype)
+        for name in OF_RUNS:
+            self.__dict__.pop(name, None)
+        state = begin(theta, shared.rule_of(self))
+        self.__dict__.update(_state=state, _layers=layers, _width=features.n_features, _names=features.names)
+        return self
+
+    def _hierarchy(self) -> Network:
+        return self._network().first(3)
+
+    def _trained_network(self, attribute: str) -> Network:
+        network = self._network(attribute)
+        if len(network.layers) < 4:
+            raise AttributeError(f"{attribute} is of training='backpropagation'.")
+        return network
+
+
+def _draw(layers: tuple[Layer, ...], rng: np.random.Generator) -> Floats:
+    """Draw the weights of the hierarchy; those of a read-out are zero, so that it begins without an opinion."""
+    theta = np.zeros(n_parameters(layers))
+    simple, complex_, third = parts(layers, theta).weights[:3]
+    simple[...] = rng.uniform(-1.0, 1.0, simple.shape) * np.sqrt(3.0 / len(simple))
+    for cell in range(complex_.shape[1]):
+        heard = rng.choice(len(complex_), min(POOLED, len(complex_)), replace=False)
+        complex_[heard, cell] = rng.uniform(0.0, 1.0, len(heard))
+    third[...] = rng.uniform(-1.0, 1.0, third.shape) * np.sqrt(6.0 / len(third))
+    return theta

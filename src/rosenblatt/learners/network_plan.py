@@ -1,0 +1,207 @@
+"""What training a network takes and leaves behind, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.features import Features, as_rows
+from rosenblatt.learners.order import Order
+from rosenblatt.loops.steps import Adam, Momentum
+from rosenblatt.model.network import Layer, Network, n_parameters, parts
+from rosenblatt.model.outputs import Coding, Cost
+from rosenblatt.stopping import StopReason
+from rosenblatt.typing import Floats, Ints
+
+Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class NetworkState:
+    """All that training carries from step to step.
+
+    Attributes
+    ----------
+    theta : ndarray
+        The parameters.
+    moments : ndarray, shape (n_moments, n_parameters)
+        What the steps remember.
+    steps, visits : int
+        Made since the start.
+    """
+
+    theta: Array
+    moments: Array
+    steps: int = 0
+    visits: int = 0
+
+    def become(self, other: NetworkState) -> None:
+        """Take over the values of another state, in the room of this one."""
+        np.copyto(self.theta, other.theta)
+        np.copyto(self.moments, other.moments)
+        self.steps, self.visits = other.steps, other.visits
+
+    def copy(self) -> NetworkState:
+        """Return a state of its own."""
+        return NetworkState(self.theta.copy(), self.moments.copy(), self.steps, self.visits)
+
+    def for_rule(self, rule: Momentum | Adam) -> NetworkState:
+        """Return a state that steps of `rule` can go on from: memories of another kind of step are dropped."""
+        if len(self.moments) == rule.n_moments:
+            return self.copy()
+        return begin(self.theta.copy(), rule, self.visits)
+
+
+def begin(theta: Array, rule: Momentum | Adam, visits: int = 0) -> NetworkState:
+    """Return the state before the first step."""
+    return NetworkState(theta, np.zeros((rule.n_moments, theta.size), theta.dtype), 0, visits)
+
+
+def random_parameters(layers: Sequence[Layer], scales: Sequence[float], rng: np.random.Generator) -> Floats:
+    """Draw the weights and biases of each layer, uniform between minus and plus its scale."""
+    theta = np.empty(n_parameters(layers))
+    weights, biases = parts(layers, theta)
+    for scale, w, b in zip(scales, weights, biases, strict=True):
+        w[...] = rng.uniform(-scale, scale, w.shape)
+        if b is not None:
+            b[...] = rng.uniform(-scale, scale, b.shape)
+    return theta
+
+
+@dataclass(frozen=True)
+class NetworkReport:
+    """What is told of each pass once it is over.
+
+    Attributes
+    ----------
+    epoch : int
+        The number of the pass, from 1.
+    visits : int
+        Rows visited in it.
+    loss : float
+        What is minimised, as a mean over the pass: each row by the parameters before its step.
+    mistakes : int or None
+        Rows whose class was predicted wrong when they were visited; None in regression.
+    mse : float or None
+        In regression, the mean squared error of the rows when they were visited.
+    validation_error : float or None
+        After the pass, the share of the rows held out that are wrong, or their mean squared error.
+    seconds : float
+        Since training began.
+    model : Network
+        The network after the pass.
+    """
+
+    epoch: int
+    visits: int
+    loss: float
+    mistakes: int | None
+    mse: float | None
+    validation_error: float | None
+    seconds: float
+    model: Network = field(repr=False)
+
+
+NetworkCallback: TypeAlias = Callable[[NetworkReport], object]
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """How to train: everything but the data and the start.
+
+    Attributes
+    ----------
+    layers : tuple of Layer
+        The network.
+    cost : Cost
+        The loss of a row.
+    rule : Momentum or Adam
+        The steps.
+    alpha : float
+        Of the penalty on weights: alpha/2 times the sum of their squares.
+    batch_size : int
+        Rows a step.
+    order : Order
+        The rows of each pass.
+    max_iter, max_time : int, float or None
+        The most passes, and seconds.
+    tol : float or None
+        The share by which the loss must fall within `patience` passes.
+    patience : int
+        See `LossPlateau` and `Validation`.
+    held_out : ndarray of int or None
+        Rows not to train on, but to end by and to choose the best pass by.
+    callbacks : sequence of callables
+        Each is called with a `NetworkReport` after each pass; if one returns True, training ends there.
+    """
+
+    layers: tuple[Layer, ...]
+    cost: Cost
+    rule: Momentum | Adam
+    order: Order
+    alpha: float = 0.0
+    batch_size: int = 200
+    max_iter: int = 1000
+    max_time: float | None = None
+    tol: float | None = None
+    patience: int = 10
+    held_out: Ints | None = None
+    callbacks: Sequence[NetworkCallback] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows and what a network is to answer to them.
+
+    Attributes
+    ----------
+    features : Features
+        The rows, of the network's precision.
+    targets : ndarray, shape (n_rows, n_outputs)
+        Of the same precision.
+    weight : ndarray or None
+        What each row's loss is multiplied by.
+    codes, coding : ndarray, Coding, or None
+        Of classes: that of each row, and how outputs name them.
+    """
+
+    features: Features
+    targets: Array
+    weight: Array | None = None
+    codes: Ints | None = None
+    coding: Coding | None = None
+
+    def error(self, network: Network) -> float:
+        """Return the share of rows that are wrong, or the mean squared error."""
+        outputs = network.outputs(self.features)
+        if self.codes is not None and self.coding is not None:
+            return float(np.mean(self.coding.codes(outputs) != self.codes))
+        return float(np.square(outputs - self.targets, dtype=np.float64).mean())
+
+    def take(self, rows: Ints) -> Examples:
+        """Return some of the rows, as copies."""
+        return Examples(
+            features=as_rows(self.features.native()[rows]),
+            targets=self.targets[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            codes=None if self.codes is None else self.codes[rows],
+            coding=self.coding,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRun:
+    """What a fit loop returns: the state to predict by or to go on from, and how it came about."""
+
+    state: NetworkState
+    stop_reason: StopReason
+    losses: list[float]
+    training_errors: list[float]
+    validation_errors: list[float]
+    mistakes_per_pass: list[int]
+    best_pass: int | None
+    interruption: KeyboardInterrupt | None = None

@@ -1,0 +1,120 @@
+"""What the outputs of a network are trained to be, what it costs that they are not, and what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.typing import Ints
+
+Array = NDArray[Any]
+
+
+class Cost(Protocol):
+    """A loss of outputs against targets, both of shape (n_rows, n_outputs)."""
+
+    def charge(self, outputs: Array, targets: Array, weight: Array | None, error: Array) -> float:
+        """Return the sum of the losses of all rows, each times its weight; write their gradient to `error`."""
+
+
+@dataclass(frozen=True)
+class SquaredError:
+    """½ Σ_j (o_j − u_j)² of a row with outputs o and targets u (S-37)."""
+
+    def charge(self, outputs: Array, targets: Array, weight: Array | None, error: Array) -> float:
+        """Return the sum of the losses; their gradient is o − u."""
+        np.subtract(outputs, targets, out=error)
+        if weight is None:
+            return 0.5 * float(np.vdot(error, error))
+        total = 0.5 * float(np.einsum("i,ij,ij->", weight, error, error))
+        error *= weight[:, None]
+        return total
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """−Σ_j u_j log p_j of a row with targets u that sum to 1, where p is the softmax of the outputs.
+
+    A single output z is the logarithm of the odds of u = 1: p = 1 / (1 + exp(−z)).
+    """
+
+    def charge(self, outputs: Array, targets: Array, weight: Array | None, error: Array) -> float:
+        """Return the sum of the losses; their gradient is p − u."""
+        if outputs.shape[1] == 1:
+            # log(1 + e^z) − u z, which is exact to rounding however large z is.
+            losses = np.logaddexp(0.0, outputs) - targets * outputs
+            total = float(losses.sum() if weight is None else weight @ losses[:, 0])
+            error[...] = self.chances(outputs)
+        else:
+            np.subtract(outputs, outputs.max(axis=1, keepdims=True), out=error)
+            of_target = np.einsum("ij,ij->i", targets, error)
+            np.exp(error, out=error)
+            normaliser = error.sum(axis=1, keepdims=True)
+            error /= normaliser
+            losses = np.log(normaliser[:, 0]) - of_target
+            total = float(losses.sum() if weight is None else weight @ losses)
+        error -= targets
+        if weight is not None:
+            error *= weight[:, None]
+        return total
+
+    def chances(self, outputs: Array) -> Array:
+        """Return p."""
+        if outputs.shape[1] == 1:
+            p: Array = 0.5 + 0.5 * np.tanh(0.5 * outputs)
+            return p
+        p = outputs - outputs.max(axis=1, keepdims=True)
+        np.exp(p, out=p)
+        p /= p.sum(axis=1, keepdims=True)
+        return p
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How classes are told to a network, and read from it.
+
+    One output a class, `high` for the class of the row and `low` for all others; of two classes the second alone
+    has an output, since that of the first would be its mirror image.
+
+    Attributes
+    ----------
+    n_classes : int
+        At least two.
+    low, high : float
+        The targets.
+    middle : float
+        Of two classes, the output above which it is the second.
+    """
+
+    n_classes: int
+    low: float = 0.0
+    high: float = 1.0
+    middle: float = 0.5
+
+    @property
+    def n_outputs(self) -> int:
+        """The neurons of the last layer."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def targets(self, codes: Ints, dtype: Any) -> Array:
+        """Return the targets of rows, shape (n_rows, n_outputs)."""
+        targets = np.full((len(codes), self.n_outputs), self.low, dtype)
+        if self.n_outputs == 1:
+            targets[codes == 1] = self.high
+        else:
+            targets[np.arange(len(codes)), codes] = self.high
+        return targets
+
+    def decision(self, outputs: Array) -> Array:
+        """Return one number a row, positive for the second of two classes, or one a class, the largest winning."""
+        return outputs[:, 0] - outputs.dtype.type(self.middle) if self.n_outputs == 1 else outputs
+
+    def codes(self, outputs: Array) -> Ints:
+        """Return the classes; a tie goes to the first."""
+        if self.n_outputs == 1:
+            return (outputs[:, 0] > self.middle).astype(np.int64)
+        codes: Ints = np.argmax(outputs, axis=1)
+        return codes

@@ -1,0 +1,223 @@
+"""What networks learn, and what they say of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import log_loss, mean_squared_error
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+import rosenblatt as rb
+from rosenblatt.datasets import load_xor
+from rosenblatt.loops.neurons import RESPONSES
+from rosenblatt.testing import checks
+from tests.strategies import quietly
+
+SMALL = {"hidden_layer_sizes": 6, "max_iter": 60}
+
+
+def trained(X, y, *args, fit=None, **parameters):
+    return quietly(rb.MultilayerPerceptron(*args, **parameters).fit, X, y, **(fit or {}))
+
+
+def parameters_of(net):
+    return b"".join(each.tobytes() for each in [*net.coefs_, *net.intercepts_])
+
+
+def wave(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (n, 2))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_xor_from_many_starts(seed):
+    X, y = load_xor()
+    clf = rb.MultilayerPerceptron(hidden_layer_sizes=4, random_state=seed).fit(X, y)
+    assert clf.predict(X).tolist() == y.tolist()
+    assert (clf.stop_reason_, clf.converged_) == ("tol", True)
+    assert clf.curve_.training[-1] == 0.0
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy"])
+def test_xor_by_default(loss):
+    X, y = load_xor()
+    assert rb.MultilayerPerceptron(loss=loss).fit(X, y).score(X, y) == 1.0
+
+
+@pytest.mark.parametrize(("loss", "least"), [("squared_error", 0.97), ("cross_entropy", 0.96)])
+def test_digits(loss, least):
+    X, y = load_digits(return_X_y=True)
+    A, B, a, b = train_test_split(X / 16, y, test_size=0.25, random_state=0, stratify=y)
+    clf = rb.MultilayerPerceptron(loss=loss).fit(A, a)
+    assert clf.score(B, b) >= least
+    assert clf.stop_reason_ == "tol"
+
+
+def test_a_regression_reports_both_errors():
+    X, y = wave(400)
+    A, B, a, b = train_test_split(X, y, random_state=0)
+    net = rb.MultilayerPerceptron("regression", early_stopping=True, hidden_layer_sizes=30).fit(A, a)
+    assert net.score(B, b) > 0.98
+    assert net.mse_curve_.shape == net.validation_mse_.shape == (net.n_iter_,)
+    assert net.mse_curve_[-1] < 0.05 * net.mse_curve_[0]
+    assert net.validation_mse_.min() == pytest.approx(mean_squared_error(b, net.predict(B)), abs=0.02)
+    for name in ("classes_", "n_mistakes_", "curve_", "decision_function", "predict_proba"):
+        assert not hasattr(net, name)
+
+
+def test_the_error_of_a_pass_is_that_of_its_visits():
+    """In one step a pass, every visit is by the parameters before it."""
+    X, y = wave(50)
+    one = trained(X, y, "regression", max_iter=1, alpha=0.01)
+    two = trained(X, y, "regression", max_iter=2, alpha=0.01)
+    assert two.mse_curve_[1] == pytest.approx(mean_squared_error(y, one.predict(X)), rel=1e-12)
+    penalty = 0.005 * sum(np.square(w).sum() for w in two.coefs_)
+    assert two.loss_ == two.loss_curve_[1] == pytest.approx(two.mse_curve_[1] / 2 + penalty, rel=1e-12)
+
+
+def test_mistakes_are_counted_at_the_visit():
+    X, y = load_iris(return_X_y=True)
+    one, two = (trained(X, y, max_iter=k) for k in (1, 2))
+    assert two.mistakes_per_pass_[1] == np.count_nonzero(one.predict(X) != y)
+    assert two.n_mistakes_ == two.mistakes_per_pass_.sum()
+    assert two.curve_.training == pytest.approx(two.mistakes_per_pass_ / len(y))
+    assert two.t_ == 300
+
+
+def test_several_numbers_a_row():
+    X, y = wave()
+    both = np.column_stack([y, -2 * y])
+    net = rb.MultilayerPerceptron("regression", hidden_layer_sizes=20, max_iter=500)
+    assert quietly(net.fit, X, both).predict(X).shape == (200, 2)
+    assert net.score(X, both) > 0.9
+    assert net.mse_curve_[-1] == pytest.approx(mean_squared_error(both, net.predict(X)), rel=0.1)
+    assert quietly(net.fit, X, y[:, None]).predict(X).shape == (200, 1)
+    assert quietly(net.fit, X, y).predict(X).shape == (200,)
+
+
+def test_outputs_by_hand():
+    X, y = load_iris(return_X_y=True)
+    net = trained(X, y, hidden_layer_sizes=(5, 4), activation="logistic", output_activation="tanh", max_iter=5)
+    a = X
+    for w, b, name in zip(net.coefs_, net.intercepts_, ["logistic", "logistic", "tanh"], strict=True):
+        a = a @ w + b
+        RESPONSES[name][0].respond(a, a)
+    assert net.decision_function(X) == pytest.approx(a, rel=1e-12)
+    assert net.predict(X).tolist() == a.argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize(("output", "low", "middle"), [(None, 0, 0.5), ("logistic", 0, 0.5), ("tanh", -1, 0.0)])
+def test_targets_of_two_classes(output, low, middle):
+    X, y = np.array([[0.0], [1.0]]), ["no", "yes"]
+    net = trained(X, y, output_activation=output, alpha=0.0, hidden_layer_sizes=())
+    assert net.decision_function(X) + middle == pytest.approx([low, 1.0], abs=0.15)
+    assert net.predict(X).tolist() == y
+    assert [w.shape for w in net.coefs_] == [(1, 1)]
+
+
+def test_probabilities_only_where_they_were_learned():
+    X, y = load_iris(return_X_y=True)
+    for labels in (y, y == 2):
+        net = trained(X, labels, loss="cross_entropy", alpha=0.0, max_iter=1, batch_size=150, hidden_layer_sizes=4)
+        chances = net.predict_proba(X)
+        assert chances.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
+        assert net.classes_[chances.argmax(axis=1)].tolist() == net.predict(X).tolist()
+        assert np.exp(net.predict_log_proba(X)) == pytest.approx(chances)
+        two = clone(net).set_params(max_iter=2)
+        assert quietly(two.fit, X, labels).loss_curve_[1] == pytest.approx(log_loss(labels, chances), rel=1e-9)
+    assert not hasattr(rb.MultilayerPerceptron(), "predict_proba")
+    with pytest.raises(AttributeError):
+        trained(X, y, **SMALL).predict_proba(X)
+    base = rb.MultilayerPerceptron(**SMALL)
+    assert quietly(CalibratedClassifierCV(base, cv=2).fit, X, y).predict_proba(X).shape == (150, 3)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_float32_is_trained_in_float32(task):
+    X, y = load_iris(return_X_y=True)
+    wide = trained(X, y, task, **SMALL)
+    net = trained(X.astype(np.float32), y, task, **SMALL)
+    assert {each.dtype for each in [*net.coefs_, *net.intercepts_]} == {np.dtype(np.float32)}
+    assert {each.dtype for each in wide.coefs_} == {np.dtype(np.float64)}
+    assert net.coefs_[0] == pytest.approx(wide.coefs_[0], abs=1e-3)
+    assert net.coefs_[0].tobytes() != wide.coefs_[0].astype(np.float32).tobytes()
+    if task == "regression":
+        assert (net.predict(X).dtype, wide.predict(X).dtype) == (np.float32, np.float64)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("order", ["shuffle", "cyclic"])
+def test_sparse_rows_train_the_same_up_to_rounding(task, order):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 7)) * (rng.random((90, 7)) < 0.4)
+    y = (X.sum(axis=1) > 0).astype(int)
+    rule = {"order": order, "batch_size": 20, "early_stopping": True, **SMALL}
+    dense, sparse = (trained(kind(X), y, task, **rule) for kind in (np.array, csr_array))
+    assert sparse.loss_curve_ == pytest.approx(dense.loss_curve_, rel=1e-9)
+    assert sparse.predict(X) == pytest.approx(dense.predict(csr_array(X)), rel=1e-6, abs=1e-9)
+
+
+def test_many_blocks_of_rows(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    net = trained(X, y, **SMALL)
+    whole = net.decision_function(X)
+    monkeypatch.setattr("rosenblatt.model.network.BLOCK", 60)
+    assert net.decision_function(X) == pytest.approx(whole, rel=1e-12)
+    assert net.decision_function(csr_array(X)) == pytest.approx(whole, rel=1e-12)
+
+
+def test_a_weight_multiplies_the_loss():
+    X, y = load_iris(return_X_y=True)
+    rule = {"order": "cyclic", "batch_size": 150, "alpha": 0.0, "solver": "sgd", "hidden_layer_sizes": 4}
+    weight = np.where(y == 1, 3.0, 0.5)
+    weighted = trained(X, y, fit={"sample_weight": weight}, max_iter=1, **rule)
+    by_class = trained(X, y, class_weight={0: 0.5, 1: 3.0, 2: 0.5}, max_iter=1, **rule)
+    assert parameters_of(weighted) == parameters_of(by_class)
+    # In one batch, a row of weight 2 is two rows, and a step by the sum of losses is one by their mean times n.
+    counts = np.where(y == 1, 2, 1)
+    repeated = np.repeat(np.arange(150), counts)
+    rows = len(repeated)
+    twice = trained(
+        X[repeated], y[repeated], max_iter=5, **rule | {"batch_size": rows, "eta0": 0.005 * rows / 150}
+    )
+    heavy = trained(X, y, fit={"sample_weight": counts}, max_iter=5, **rule)
+    assert heavy.coefs_[0] == pytest.approx(twice.coefs_[0], rel=1e-9)
+
+
+def test_tags_follow_the_task():
+    clf, reg = rb.MultilayerPerceptron(), rb.MultilayerPerceptron("regression")
+    assert is_classifier(clf)
+    assert not is_regressor(clf)
+    assert is_regressor(reg)
+    assert not is_classifier(reg)
+    assert get_tags(reg).target_tags.multi_output
+    assert get_tags(clf).input_tags.sparse
+
+
+def test_in_a_pipeline_and_a_grid():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), rb.MultilayerPerceptron(batch_size=10, **SMALL))
+    grid = {"multilayerperceptron__activation": ["tanh", "relu"], "multilayerperceptron__solver": ["adam", "sgd"]}
+    search = quietly(GridSearchCV(model, grid, cv=3).fit, X, y)
+    assert search.best_score_ > 0.9
+
+
+def test_streams_of_single_rows_leave_the_bits_of_one_pass():
+    for parameters in ({}, {"solver": "sgd"}, {"loss": "cross_entropy", "activation": "relu"}):
+        net = rb.MultilayerPerceptron(hidden_layer_sizes=3, batch_size=1, **parameters)
+        dict(checks(net))["check_stream"]()
+
+
+def test_frames_of_targets():
+    X, y = wave(40)
+    expected = parameters_of(trained(X, y, "regression", **SMALL))
+    assert parameters_of(trained(X, pd.Series(y), "regression", **SMALL)) == expected
+    assert parameters_of(trained(X, pd.DataFrame({"y": y}), "regression", **SMALL)) == expected
+    assert parameters_of(trained(X, y.tolist(), "regression", **SMALL)) == expected
