@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rosenblatt.learners.perceptron import Callback, PassReport
+from rosenblatt.learners.report import Callback, PassReport
 
 
 @contextmanager
