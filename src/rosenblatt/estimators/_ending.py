@@ -43,9 +43,10 @@ def say_how_it_ended(
             "Let it visit every row."
         )
     elif run.proof is not None:
+        which = "hyperplane" if run.proof.bias else "hyperplane through the origin"
         _warn_of_limit(
             f"Training went in a cycle, and ended with pass {len(counts):,}: the weights are exactly what they "
-            f"were before, because no hyperplane{'' if run.proof.bias else ' through the origin'} separates the data. "
+            f"were before, because no {which} separates the data. "
             f"certificate_ is the proof, a combination of {named('row', run.proof.support)}. Use average=True, "
             "PocketPerceptron or SoftMarginClassifier."
         )

@@ -44,8 +44,8 @@ def explained(error: NotSeparableError, batch: Batch, *, bias: bool) -> NotSepar
             proved = Unfinished(f"{error} {apart}, though ({shown}).")
         else:
             proved = NotSeparableError(
-                f"{apart} ({shown}), but by less than floats can resolve: the widest hyperplane among them was "
-                "not found. Scale the features, or use SoftMarginClassifier."
+                f"{apart} ({shown}), but by less than floats can resolve beside the size of the data: the "
+                "widest hyperplane was not found. Scale the features, or use SoftMarginClassifier."
             )
     else:
         return error

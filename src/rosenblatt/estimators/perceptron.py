@@ -18,7 +18,7 @@ from rosenblatt.estimators._parameters import check_flag
 from rosenblatt.estimators._preparing import Before, prepared
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.learners.cycles import Prove
-from rosenblatt.learners.perceptron import Plan, fit
+from rosenblatt.learners.perceptron import fit
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 
@@ -229,7 +229,7 @@ class Perceptron(OnlineLearning):
         before = self._before(batch, coef_init, intercept_init)
         with prepared(self, batch, coef_init, intercept_init, before) as (weight, plan, start, drawn):
             if self.stop_on_cycle:
-                plan = replace(plan, prove=self._prover(batch, plan, start))
+                plan = replace(plan, prove=self._prover(batch, start))
             run = fit(batch, weight, plan, start)
         passes = drawn.passes + len(run.mistakes_per_pass)
         self._publish(run, batch, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
@@ -238,7 +238,7 @@ class Perceptron(OnlineLearning):
             raise run.interruption
         return self
 
-    def _prover(self, batch: Batch, plan: Plan, start: State) -> Prove:
+    def _prover(self, batch: Batch, start: State) -> Prove:
         """Return what makes a proof of a repeated state.
 
         A bias that is there but never moves makes other hyperplanes possible than those through the origin, so
@@ -257,7 +257,7 @@ class Perceptron(OnlineLearning):
             )
         from rosenblatt.certify.witness import witness
 
-        return partial(witness, batch, bias=bool(plan.rule.beta > 0.0 or start.w[-1] != 0.0))
+        return partial(witness, batch, bias=self._has_bias() or bool(start.w[-1] != 0.0))
 
     def _before(self, batch: Batch, coef_init: Any, intercept_init: Any) -> Before | None:
         """Return the last run, if this fit is to continue it."""
