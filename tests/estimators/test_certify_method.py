@@ -62,8 +62,8 @@ def test_the_bias_is_that_of_the_classifier(bias):
 def test_its_own_hyperplane_is_the_first_one_tried(rows, bias, scale, monkeypatch):
     X, y = separable(rows, 3, gap=0.1)
     X = X * [scale, 1.0, 1.0]
-    w = np.array([1.0 / scale, 0.0, 0.0])
-    y = np.where(X[:, 0] > 0, 1, -1)
+    w = np.array([1.0 / scale, 1.0, 0.5])
+    y = np.where(X @ w > 0, 1, -1)
     clf = trained(X, y, bias=bias, fit={"coef_init": w}, order="cyclic", max_iter=1)
     monkeypatch.setattr(decide, "guesses", None)
     monkeypatch.setattr(decide, "by_simplex", None)

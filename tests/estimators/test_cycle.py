@@ -16,7 +16,7 @@ import rosenblatt as rb
 from rosenblatt.certify import Inseparable, check, witness
 from rosenblatt.datasets import load_or, load_xor
 from rosenblatt.exceptions import ParameterError, TrivialSeparationWarning
-from rosenblatt.learners import cycles
+from rosenblatt.learners import cycles, visitor
 from tests.certify.oracle import Problem, decide
 from tests.relatives import CONVENTIONS, laid_out, problems
 from tests.strategies import bits, noisy, quietly, trained
@@ -141,6 +141,21 @@ def test_a_longer_cycle_and_one_that_is_met_on_the_way():
     assert clf.n_iter_ > 2
     assert first_repeat(clf.trace_, X, y) == clf.n_iter_
     assert clf.certificate_.weights == (Fraction(1, 2), Fraction(1), Fraction(1, 2))
+
+
+def test_a_zero_is_a_zero_whatever_its_sign():
+    X, y = load_xor()
+    clf = trained(X, y, order="cyclic", stop_on_cycle=True, fit={"coef_init": [-0.0, -0.0]})
+    assert proved(clf, X, y)
+    assert clf.n_iter_ == 1
+
+
+def test_steps_that_differ_in_blocks_of_a_visit_each(monkeypatch):
+    monkeypatch.setattr(visitor, "BLOCK_MISTAKES", 1)
+    X, y = np.array([[1.0], [1.0]]), np.array([1, -1])
+    clf = trained(X, y, order="cyclic", stop_on_cycle=True, fit={"sample_weight": [1.0, 2.0]})
+    assert proved(clf, X, y)
+    assert clf.n_iter_ == first_repeat(clf.trace_, X, y)
 
 
 def test_a_fit_that_goes_on():
@@ -270,8 +285,10 @@ def test_memory_is_bounded(name, few, enough, monkeypatch):
     assert proved(trained(X, y, **rule), X, y)
 
 
-def test_repeats_that_are_refuted_are_tried_ever_more_rarely(monkeypatch):
+@pytest.mark.parametrize("remembered", [1, 2, cycles.STATES])
+def test_repeats_that_are_refuted_are_tried_ever_more_rarely(remembered, monkeypatch):
     calls = count()
+    monkeypatch.setattr(cycles, "STATES", remembered)
 
     def refuted(*arguments, **named):
         next(calls)
