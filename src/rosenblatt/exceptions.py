@@ -22,6 +22,8 @@ Each message names the argument, the place in it, and the way out. One warning i
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = [
     "DataTypeError",
     "InputError",
@@ -72,7 +74,15 @@ class OrderError(InputError):
 
 
 class NotSeparableError(InputError):
-    """Classes that no hyperplane separates, or not by more than rounding, where one is asked for."""
+    """Classes that no hyperplane separates, or not by more than rounding, where one is asked for.
+
+    Attributes
+    ----------
+    certificate : Inseparable, Separable or None
+        The proof of which of the two it is, where it was decided exactly; see `rosenblatt.certify`.
+    """
+
+    certificate: Any = None
 
 
 class ParameterError(InputError):

@@ -1,7 +1,7 @@
 """When training ends, and why (S-13).
 
-Each rule is told of every completed pass and answers whether to end there. "separated", "max_iter", "max_time"
-and "interrupted" are the fit loop's own; the rules here end runs that no longer get better.
+Each rule is told of every completed pass and answers whether to end there. "separated", "max_iter", "max_time",
+"cycle" and "interrupted" are the fit loop's own; the rules here end runs that no longer get better.
 """
 
 from __future__ import annotations

@@ -137,8 +137,10 @@ def test_many_rows_are_met_a_few_at_a_time(bias, monkeypatch):
     assert clf.n_iter_ > whole.n_iter_
     assert clf.margin_ == pytest.approx(whole.margin_, rel=1e-12)
     check(clf, X, y)
-    with pytest.raises(NotSeparableError, match=r"After 2 rounds no hyperplane .* Allow more rounds"):
+    with pytest.raises(NotSeparableError, match=r"After 2 rounds .* Allow more rounds .* are separable") as error:
         rb.MaxMarginClassifier(fit_intercept=bias, max_iter=2).fit(X, y)
+    assert error.value.certificate.verdict == "separable"
+    assert error.value.certificate.verify(X, y)
     for rounds in range(3, clf.n_iter_):
         with contextlib.suppress(NotSeparableError):
             early = max_margin.max_margin(as_batch(X, y), bias=bias, max_iter=rounds)
@@ -169,7 +171,9 @@ def test_a_verdict_is_right_and_the_largest_margin_found(problem, bias):
     else:
         with pytest.raises(NotSeparableError, match=r"^No hyperplane") as error:
             clf.fit(X, y)
-        rows = np.array(re.search(r"rows ([\d, ]+) ", str(error.value))[1].split(", "), int)
+        rows = np.array(re.search(r"rows? ([\d, ]+) ", str(error.value))[1].split(", "), int)
+        assert rows.tolist() == list(error.value.certificate.support)
+        assert error.value.certificate.verify(X, y)
         assert not separated(X[rows], y[rows], bias=bias)  # the rows named are enough of a reason
 
 
@@ -198,7 +202,7 @@ def test_what_floats_cannot_decide_is_said_to_be_so():
     try:
         clf = rb.MaxMarginClassifier().fit(X, y)
     except NotSeparableError as error:
-        assert "Floats cannot decide" in str(error)  # noqa: PT017 - both answers are right, a wrong no is not
+        assert "The classes are separable" in str(error)  # noqa: PT017 - both answers are right, a no is not
     else:
         assert clf.margin_ == pytest.approx(1e-7)
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as Peer
 
 import rosenblatt as rb
-from rosenblatt.learners import stopping
+from rosenblatt import stopping
 from tests.strategies import noisy, problems, quietly, separable, trained
 
 XOR = rb.datasets.load_xor()

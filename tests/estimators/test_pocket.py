@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.learners import stopping
+from rosenblatt import stopping
 from rosenblatt.loops import reference_family as family
 from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
 from tests.strategies import noisy, quietly, separable, trained

@@ -42,11 +42,18 @@ class _Called(ModuleType):
     """A package that can be called: its name is both the function's and the folder's."""
 
     def __call__(
-        self, X: Any, y: Any, *, bias: bool = True, margin: bool = False, time_limit: float | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        bias: bool = True,
+        margin: bool = False,
+        time_limit: float | None = None,
+        guess: Any = None,
     ) -> Any:
         from rosenblatt.certify.certifying import certify
 
-        return certify(X, y, bias=bias, margin=margin, time_limit=time_limit)
+        return certify(X, y, bias=bias, margin=margin, time_limit=time_limit, guess=guess)
 
 
 sys.modules[__name__].__class__ = _Called

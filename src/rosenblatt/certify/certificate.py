@@ -265,7 +265,7 @@ class Inseparable(Answer):
     Attributes
     ----------
     support : tuple of int
-        The rows that are combined, at most n_features + 2.
+        The rows that are combined: at most n_features + 2, unless there was no time to find so few.
     weights : tuple of Fraction
         Their weights; they sum to 1 in each class, or without a bias in all.
     integers : tuple of int

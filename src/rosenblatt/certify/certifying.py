@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,16 +23,22 @@ from rosenblatt.certify.ties import Quasi as QuasiPlane
 from rosenblatt.certify.ties import ties
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import ParameterError, TrivialSeparationWarning
+from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.rationals.dyadic import common, shifted
-from rosenblatt.typing import Ints
+from rosenblatt.typing import Floats, Ints
 
 SHOWN = 1000  # features that sparse rows may have to be written out
 TIDY = 10**6  # whole numbers up to which hyperplanes are written in them
 
 
 def certify(
-    X: Any, y: Any, *, bias: bool = True, margin: bool = False, time_limit: float | None = None
+    X: Any,
+    y: Any,
+    *,
+    bias: bool = True,
+    margin: bool = False,
+    time_limit: float | None = None,
+    guess: Any = None,
 ) -> Certificate:
     """Decide whether classes are linearly separable, and prove it.
 
@@ -51,6 +57,9 @@ def certify(
         Whether to enclose the largest margin, too.
     time_limit : float or None
         Seconds after which the answer is "undecided"; by default it is decided, however long it takes.
+    guess : array-like, shape (n_features,), or None
+        The normal vector of a hyperplane to try first, if there are two classes: the answer is quick if it
+        separates them, with some bias, and the same verdict if it does not.
 
     Returns
     -------
@@ -75,15 +84,16 @@ def certify(
         raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
     batch = as_batch(X, y)
     require_finite(batch)
-    ask = _Question(batch, bool(bias), bool(margin), Clock(time_limit))
+    ask = Question(batch, bool(bias), bool(margin), Clock(time_limit))
     k = len(batch.classes)
+    normal = None if guess is None else _normal(guess, batch)
     if k > 2:
         labels = batch.classes.tolist()
         return ClassTables(
             {(labels[a], labels[b]): ask.pair(a, b) for a, b in combinations(range(k), 2)},
             {labels[a]: ask.against_rest(a) for a in range(k)},
         )
-    found = ask.pair(1, 0) if k == 2 else ask.against_rest(0)
+    found = ask.pair(1, 0, normal) if k == 2 else ask.against_rest(0)
     if isinstance(found, Separable) and batch.n_rows <= batch.n_features + bias:
         warnings.warn(
             f"{batch.n_rows} rows with {batch.n_features} features are separable whatever their labels, if they "
@@ -94,50 +104,64 @@ def certify(
     return found
 
 
-class _Question:
+class Posed(NamedTuple):
+    """A question: the rows that take part, their numbers in the data, and what is known before it is answered."""
+
+    problem: Problem
+    names: Ints
+    known: dict[str, Any]
+
+
+class Question:
     """The data, asked about one split into two sides after the other."""
 
     def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock) -> None:
         self.batch, self.bias, self.margin, self.clock = batch, bias, margin, clock
         self.fingerprint = Fingerprint(batch)
 
-    def pair(self, positive: int, negative: int) -> Certificate:
+    def pair(self, positive: int, negative: int, guess: Floats | None = None) -> Certificate:
         """Ask about one class against another, by their codes."""
-        codes = self.batch.codes
-        signs = (codes == positive).astype(np.int64) - (codes == negative)
-        return self.answer(signs, self.label(positive), self.label(negative))
+        return self.answer(self.posed(positive, negative), guess)
 
     def against_rest(self, positive: int) -> Certificate:
         """Ask about one class against all others."""
-        return self.answer(np.where(self.batch.codes == positive, 1, -1), self.label(positive), None)
+        return self.answer(self.posed(positive, None))
+
+    def posed(self, positive: int, negative: int | None) -> Posed:
+        """Put a question: one class against another, or against all others. Rows of others take no part."""
+        codes = self.batch.codes
+        others = codes != positive if negative is None else codes == negative
+        signs = (codes == positive).astype(np.int64) - others
+        names = np.flatnonzero(signs)
+        part = self.batch if len(names) == self.batch.n_rows else self.batch.take(names)
+        problem = Problem(part, signs[names].astype(np.float64), bias=self.bias)
+        labels = self.label(positive), None if negative is None else self.label(negative)
+        known: dict[str, Any] = {
+            "bias": self.bias,
+            "data": Data(self.batch.n_rows, self.batch.n_features, *labels, self.fingerprint.of(signs)),
+            "chance": cover_probability(problem.n, problem.width),
+            "names": self.batch.names,
+        }
+        return Posed(problem, names, known)
 
     def label(self, code: int) -> str:
         """Return a label as text."""
         return str(self.batch.classes[[code]].tolist()[0])
 
-    def answer(self, signs: Ints, positive: str, negative: str | None) -> Certificate:
-        """Return the certificate of a split: sides 1 and −1, and 0 for rows that take no part."""
-        names = np.flatnonzero(signs)
-        part = self.batch if len(names) == self.batch.n_rows else self.batch.take(names)
-        problem = Problem(part, signs[names].astype(np.float64), bias=self.bias)
-        data = Data(self.batch.n_rows, self.batch.n_features, positive, negative, self.fingerprint.of(signs))
-        known: dict[str, Any] = {
-            "bias": self.bias,
-            "data": data,
-            "chance": cover_probability(problem.n, problem.width),
-            "names": self.batch.names,
-        }
+    def answer(self, posed: Posed, guess: Floats | None = None) -> Certificate:
+        """Return the certificate of a question."""
         try:
-            return self.decided(problem, names, known)
+            return self.decided(posed, guess)
         except OutOfTime as end:
-            return Undecided(**known, why=f"Time was over while {end}. Allow more (time_limit).")
+            return Undecided(**posed.known, why=f"Time was over while {end}. Allow more (time_limit).")
 
-    def decided(self, problem: Problem, names: Ints, known: dict[str, Any]) -> Certificate:
+    def decided(self, posed: Posed, guess: Floats | None) -> Certificate:
         """Decide, and put the proof in terms of the data."""
+        problem, names, known = posed
         if self.bias and not (len(problem.positive) and len(problem.negative)):
             b = Fraction(int(problem.y[0]))
             return Separable(**known, w=(Fraction(0),) * problem.d, b=b)
-        found = decide(problem, self.clock)
+        found = decide(problem, self.clock, None if guess is None else problem.direction(guess))
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:
@@ -146,14 +170,18 @@ class _Question:
             w = problem.in_original_columns(found.v)
             factor = _tidy((*w, found.b))
             return Separable(**known, w=tuple(factor * value for value in w), b=factor * found.b)
+        return self.inseparable(posed, found, self.ties(problem, found, names))
+
+    def inseparable(self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None) -> Inseparable:
+        """Put a combination of rows to 0 in terms of the data."""
         order = np.argsort(found.rows)
         rows = found.rows[order]
         return Inseparable(
-            **known,
-            support=tuple(names[rows].tolist()),
+            **posed.known,
+            support=tuple(posed.names[rows].tolist()),
             integers=tuple(found.weights[k] for k in order),
-            ties=self.ties(problem, found, names),
-            points=_points(problem, rows),
+            ties=ties,
+            points=_points(posed.problem, rows),
         )
 
     def ties(self, problem: Problem, found: Meeting, names: Ints) -> Quasi | Overlap | None:
@@ -175,6 +203,21 @@ class _Question:
             tuple(tied.meeting.weights),
             tuple(tuple(vector if self.bias else vector[:-1]) for vector in null),
         )
+
+
+def _normal(guess: Any, batch: Batch) -> Floats:
+    """Check a normal vector that is to be tried."""
+    try:
+        w = np.asarray(guess, np.float64)
+    except (TypeError, ValueError):
+        raise DataTypeError(f"guess must hold {batch.n_features} numbers: one for each feature.") from None
+    if w.shape != (batch.n_features,):
+        raise ShapeError(f"guess has shape {w.shape}, but ({batch.n_features},) is needed: one for each feature.")
+    if len(batch.classes) > 2:
+        raise ParameterError(
+            f"guess is one normal vector, but y has {len(batch.classes)} classes. Leave it out, or keep two."
+        )
+    return w
 
 
 def cover_probability(n: int, width: int) -> float:

@@ -35,14 +35,16 @@ class Plane:
 Answer: TypeAlias = Plane | Meeting
 
 
-def decide(problem: Problem, clock: Clock) -> Answer:
-    """Decide whether the rows of a problem are separable, and prove it.
+def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> Answer:
+    """Decide whether the rows of a problem are separable, and prove it; `guess` is tried before all else.
 
     Raises
     ------
     OutOfTime
         If the clock says so.
     """
+    if guess is not None and (plane := _plane(problem, guess)) is not None:
+        return plane
     if problem.n * problem.width <= SMALL:
         return by_simplex(problem, clock, np.arange(problem.n))
     last = None

@@ -193,6 +193,11 @@ class Problem:
         integers, powers = as_integers(*self._signed(rows))
         return integers, powers.tolist()
 
+    def direction(self, w: Floats) -> Direction | None:
+        """Return a normal vector given in the columns as they were, about; None if it is zero or not finite."""
+        with np.errstate(over="ignore", under="ignore"):
+            return Direction.of_floats(np.ldexp(w, self.scale))
+
     def in_original_columns(self, v: Direction) -> list[Fraction]:
         """Return a normal vector as it is in the columns as they were given."""
         scale = self.scale.tolist()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.learners.perceptron import Run
+
+LISTED = 12
 
 
 def say_how_it_ended(
@@ -39,6 +42,14 @@ def say_how_it_ended(
             f"{run.stuck} rows are wrong, but the order never visits them, and those it visits are right. "
             "Let it visit every row."
         )
+    elif run.proof is not None:
+        which = "hyperplane" if run.proof.bias else "hyperplane through the origin"
+        _warn_of_limit(
+            f"Training went in a cycle, and ended with pass {len(counts):,}: the weights are exactly what they "
+            f"were before, because no {which} separates the data. "
+            f"certificate_ is the proof, a combination of {named('row', run.proof.support)}. Use average=True, "
+            "PocketPerceptron or SoftMarginClassifier."
+        )
     elif run.stop_reason == "max_iter":
         limit = f"max_iter={p.max_iter}" if len(counts) == p.max_iter else f"the {len(counts)} listed"
         _warn_of_limit(
@@ -50,6 +61,19 @@ def say_how_it_ended(
             f"Training ended after max_time={p.max_time} seconds {reached}. {last} "
             + advice.format(amount="time", limit="max_time")
         )
+
+
+def named(what: str, numbers: Sequence[int]) -> str:
+    """Return numbers of things in words, the first of them if they are many.
+
+    Examples
+    --------
+    >>> named("row", [0, 3]), named("row", range(20))
+    ('rows 0, 3', 'rows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more')
+    """
+    more = len(numbers) - LISTED
+    shown = ", ".join(map(str, numbers[:LISTED])) + (f" and {more} more" if more > 0 else "")
+    return f"{what}{'s' if len(numbers) > 1 else ''} {shown}"
 
 
 def _warn_of_limit(message: str) -> None:

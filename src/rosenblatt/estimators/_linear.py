@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
+from rosenblatt.data.labels import as_labels
 from rosenblatt.data.targets import is_column
 from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Certificate
 
 
 class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -52,6 +56,42 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         """Return the label of every row."""
         model = self._model()
         return model.predict(self._features(X))
+
+    def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
+        """Decide whether some hyperplane separates data, and prove it.
+
+        The question is exact, and of the data alone: whether a hyperplane of this classifier's kind, with a bias
+        if it has one, tells the classes apart. Its own is the first one tried.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The rows: those it was trained on, or others.
+        y : sequence, shape (n_rows,)
+            Their labels.
+        margin, time_limit
+            As in `rosenblatt.certify`.
+
+        Returns
+        -------
+        Separable, Inseparable, Undecided or ClassTables
+            As of `rosenblatt.certify`.
+        """
+        from rosenblatt.certify.certifying import certify
+
+        self._require_fitted()
+        classes = as_labels(y, self._features(X).n_rows)[1]
+        guess = self._normal() if np.array_equal(classes, self._classes) else None
+        return certify(X, y, bias=self._has_bias(), margin=margin, time_limit=time_limit, guess=guess)
+
+    def _normal(self) -> Floats | None:
+        """Return the normal vector of the one hyperplane, if there is one."""
+        return self._model().coef if self._scheme.kind == "binary" else None
+
+    def _has_bias(self) -> bool:
+        """Whether the hyperplanes may miss the origin."""
+        params = self.get_params(deep=False)
+        return bool(params.get("fit_intercept", True)) and params.get("bias", "unit") not in (None, 0)
 
     def sparsify(self) -> Self:
         """Hand out `coef_` as a sparse matrix from now on; what the model is and predicts stays the same."""

@@ -28,7 +28,7 @@ from rosenblatt.model.scheme import Scheme
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Ints
 
-FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_")
+FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_", "certificate_")
 
 
 class OnlineLearning(VisitingClassifier):

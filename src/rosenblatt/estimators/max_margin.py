@@ -11,6 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
+from rosenblatt.estimators._witness import explained
+from rosenblatt.exceptions import NotSeparableError
 from rosenblatt.margins.max_margin import max_margin
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
@@ -21,7 +23,9 @@ class MaxMarginClassifier(LinearClassifier):
 
     A perceptron finds some hyperplane that separates the classes; this is the widest, and so the one whose
     margin γ gives the perceptron's mistake bounds. It exists only if the classes are separable; if they are not,
-    `NotSeparableError` names rows whose combinations meet. `SoftMarginClassifier` takes any data.
+    `NotSeparableError` names rows whose combinations meet, and its attribute `certificate` proves that they do.
+    Where rows are separable by less than floats can resolve, the error says so, and proves that instead.
+    `SoftMarginClassifier` takes any data.
 
     Parameters
     ----------
@@ -89,13 +93,23 @@ class MaxMarginClassifier(LinearClassifier):
         -------
         MaxMarginClassifier
             Itself, trained. After any error it is as it was.
+
+        Raises
+        ------
+        NotSeparableError
+            If no hyperplane separates the classes, or none that floats can find; `certificate` tells which, unless
+            that takes more than some seconds to decide.
         """
         check_flag("fit_intercept", self.fit_intercept)
         check_number("tol", self.tol, least=0)
         check_count("max_iter", self.max_iter)
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
-        found = max_margin(batch, bias=bool(self.fit_intercept), max_iter=self.max_iter)
+        bias = bool(self.fit_intercept)
+        try:
+            found = max_margin(batch, bias=bias, max_iter=self.max_iter)
+        except NotSeparableError as error:
+            raise explained(error, batch, bias=bias) from None
         signs = np.where(batch.codes[found.support] > 0, 1.0, -1.0)
         self.__dict__.update(
             margin_=found.margin,

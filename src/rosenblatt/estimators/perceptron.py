@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +14,13 @@ from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._parameters import check_flag
 from rosenblatt.estimators._preparing import Before, prepared
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.state import State
 
 
 class Perceptron(OnlineLearning):
@@ -90,6 +95,11 @@ class Perceptron(OnlineLearning):
         What to keep of a run. "auto": every mistake of a fit, the counts of a stream.
     callbacks : sequence of callables or None
         Each is called after each pass with a `PassReport`; training ends if one returns True.
+    stop_on_cycle : bool
+        End when the weights after a pass are exactly what they were after an earlier one, and the mistakes made in
+        between sum to zero in rationals (S-19): this proves that nothing separates the data, and `certificate_` is
+        the proof. Two classes, without a penalty. The last 65,536 passes are remembered, as far as they made at
+        most 16,777,216 mistakes; a repeat that takes longer is not noticed.
 
     Attributes
     ----------
@@ -104,7 +114,9 @@ class Perceptron(OnlineLearning):
     converged_ : bool
         Whether every training row is right under the hypothesis; rows of weight 0 do not count.
     stop_reason_ : str
-        "separated", "plateau", "tol", "max_iter", "max_time", "validation" or "interrupted".
+        "separated", "plateau", "tol", "max_iter", "max_time", "validation", "cycle" or "interrupted".
+    certificate_ : Inseparable or None
+        After "cycle", the proof that no hyperplane separates the data.
     trace_ : Trace
         The record of the run.
     curve_ : Curve
@@ -154,6 +166,7 @@ class Perceptron(OnlineLearning):
         max_time: float | None = None,
         trace: Any = "auto",
         callbacks: Any = None,
+        stop_on_cycle: bool = False,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -183,6 +196,7 @@ class Perceptron(OnlineLearning):
         self.max_time = max_time
         self.trace = trace
         self.callbacks = callbacks
+        self.stop_on_cycle = stop_on_cycle
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
@@ -208,18 +222,42 @@ class Perceptron(OnlineLearning):
             completed pass.
         """
         settings.check_parameters(self)
+        check_flag("stop_on_cycle", self.stop_on_cycle)
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
         batch.require_classes()
         before = self._before(batch, coef_init, intercept_init)
         with prepared(self, batch, coef_init, intercept_init, before) as (weight, plan, start, drawn):
+            if self.stop_on_cycle:
+                plan = replace(plan, prove=self._prover(batch, start))
             run = fit(batch, weight, plan, start)
         passes = drawn.passes + len(run.mistakes_per_pass)
-        self._publish(run, batch, _drawn=drawn._replace(passes=passes))
+        self._publish(run, batch, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
         say_how_it_ended(self, run)
         if run.interruption is not None:
             raise run.interruption
         return self
+
+    def _prover(self, batch: Batch, start: State) -> Prove:
+        """Return what makes a proof of a repeated state.
+
+        A bias that is there but never moves makes other hyperplanes possible than those through the origin, so
+        that only a sum that is zero for any bias proves anything.
+        """
+        if self.penalty is not None:
+            raise ParameterError(
+                f"stop_on_cycle=True does not go with penalty={self.penalty!r}: weights that shrink with every "
+                "visit prove nothing by a repeat. Drop one of them."
+            )
+        if len(batch.classes) > 2:
+            raise ParameterError(
+                "stop_on_cycle=True proves that two classes cannot be told apart, but y has "
+                f"{len(batch.classes)}. Set it to False and ask rosenblatt.certify(X, y), which tells "
+                "of every pair of classes."
+            )
+        from rosenblatt.certify.witness import witness
+
+        return partial(witness, batch, bias=self._has_bias() or bool(start.w[-1] != 0.0))
 
     def _before(self, batch: Batch, coef_init: Any, intercept_init: Any) -> Before | None:
         """Return the last run, if this fit is to continue it."""

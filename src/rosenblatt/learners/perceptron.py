@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import OrderError, WeightError
+from rosenblatt.learners.cycles import Cycles, Prove
 from rosenblatt.learners.order import Order, Visits
+from rosenblatt.learners.report import Callback
+from rosenblatt.learners.report import PassReport as PassReport
 from rosenblatt.learners.start import begin_at
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.rules import Rule
@@ -25,39 +28,6 @@ from rosenblatt.trace.curve import Curve
 from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Detail, Recorder, Stretch
 from rosenblatt.typing import Floats, Ints
-
-
-@dataclass(frozen=True)
-class PassReport:
-    """What is told of each pass once it is over.
-
-    Attributes
-    ----------
-    epoch : int
-        The number of the pass, from 1.
-    mistakes, visits : int
-        Of this pass.
-    loss : float
-        The mean of max(0, −y f) over its visits; several machines' are added, and of classes compared directly y f
-        is the lead over the best rival.
-    validation_error : float or None
-        The share of validation rows wrong after it.
-    seconds : float
-        Since training began.
-    model : LinearModel
-        The hypothesis after the pass.
-    """
-
-    epoch: int
-    mistakes: int
-    visits: int
-    loss: float
-    validation_error: float | None
-    seconds: float
-    model: LinearModel = field(repr=False)
-
-
-Callback: TypeAlias = Callable[[PassReport], object]
 
 
 @dataclass(frozen=True)
@@ -94,6 +64,9 @@ class Plan:
         Whether to use the screen; None where it pays. The result is the same.
     callbacks : sequence of callables
         Each is called with a `PassReport` after each pass; if one returns True, training ends there.
+    prove : callable or None
+        If given, training ends with a repeated state from which it makes a proof (see `Cycles`): two classes, and
+        no penalty.
     """
 
     rule: Rule
@@ -111,6 +84,7 @@ class Plan:
     trace: Detail = "mistakes"
     screened: bool | None = None
     callbacks: Sequence[Callback] = ()
+    prove: Prove | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +110,8 @@ class Run:
         never visited, or every pair of classes is told apart but their sums are not.
     interruption : KeyboardInterrupt or None
         The Ctrl-C that ended the run, for the caller to raise again once all is in order.
+    proof : object or None
+        What the plan's `prove` made of a repeated state.
     """
 
     state: State
@@ -146,6 +122,7 @@ class Run:
     curve: Curve
     stuck: int = 0
     interruption: KeyboardInterrupt | None = None
+    proof: Any | None = None
 
 
 def row_weights(batch: Batch, class_weight: Floats | None) -> Floats:
@@ -190,6 +167,8 @@ class _Fit:
         targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
         self.visitor = visitor(batch, targets, plan.rule, self.state, plan.screened, plan.penalty)
         self.recorder = Recorder(plan.trace)
+        self.cycles: Cycles | None = None
+        self.proof: Any | None = None
         self.plateau = Plateau(batch.stored, plan.patience)
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
         self.validation = Validation(plan.patience, plan.tol or 0.0)
@@ -223,6 +202,8 @@ class _Fit:
         self.recorder.begin_pass()
         for stretch in self.visitor.visit(visits):
             self.recorder.add(stretch)
+            if self.cycles is not None:
+                self.cycles.add(stretch)
             mistakes += len(stretch.log.at)
             loss += self.loss(stretch)
             if self.visitor.settled:
@@ -287,6 +268,8 @@ class _Fit:
             )
             self.start = self.best = self.state.copy()
             self.complete = _Complete(self.start, 0)
+        if self.plan.prove is not None:
+            self.cycles = Cycles(self.plan.prove, self.state.w)
 
     def judge(self, epoch: int, visits: Visits, mistakes: int, loss: float) -> StopReason | None:
         """Return why training ends after this pass, if it does."""
@@ -301,6 +284,10 @@ class _Fit:
             self.stuck = 0
         if told_to_end:
             return "interrupted"
+        if self.cycles is not None:
+            self.proof = self.cycles.end_pass(self.state.w)
+            if self.proof is not None:
+                return "cycle"
         if error is not None and self.validation.ends(epoch):
             return "validation"
         if self.tolerance is not None and self.tolerance.ends(loss):
@@ -397,4 +384,5 @@ class _Fit:
             curve=Curve((np.array(counts) / np.maximum(visits, 1))[:shown], measured),
             stuck=self.stuck,
             interruption=interruption,
+            proof=self.proof,
         )

@@ -69,9 +69,13 @@ def why_not(hulls: Hulls, rows: Ints, names: Ints, near: float = MEETING) -> Not
     )
 
 
-def unfinished(rounds: int) -> NotSeparableError:
+class Unfinished(NotSeparableError):  # noqa: N818 - a NotSeparableError to all but those who look closer
+    """A search that came to its limit before it separated every row."""
+
+
+def unfinished(rounds: int) -> Unfinished:
     """Return the error for a search that came to its limit before it separated every row."""
-    return NotSeparableError(
+    return Unfinished(
         f"After {rounds} rounds no hyperplane was found that separates every row, nor a reason why there is none. "
         "Allow more rounds (max_iter), or use SoftMarginClassifier."
     )

@@ -1,0 +1,99 @@
+"""From a combination of rows that should be 0 to the proof that it is: no hyperplane separates them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.certify.certificate import Inseparable
+from rosenblatt.certify.certifying import Question
+from rosenblatt.certify.clock import Clock, OutOfTime
+from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.simplex import Meeting, Simplex
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.reals import read_only
+from rosenblatt.loops.layout import CSR
+from rosenblatt.rationals.dyadic import common, shifted
+from rosenblatt.rationals.linear import product
+from rosenblatt.typing import Ints
+
+CHECKED = 1 << 24  # values of rows up to which a combination is checked: it takes about a microsecond each
+REDUCED = 1 << 18  # … and up to which fewer rows are sought that will do
+SECONDS = 5.0  # to seek them
+
+
+def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) -> Inseparable | None:
+    """Return the proof that Σ weight_i y_i (x_i, 1) = 0, on as few of the rows as will do; None if it is not 0.
+
+    Parameters
+    ----------
+    batch : Batch
+        Finite rows of two classes.
+    rows : ndarray of int
+        Different ones.
+    weights : list of Fraction
+        Of these, positive.
+    bias : bool
+        Whether hyperplanes may miss the origin; if not, Σ weight_i y_i x_i = 0 is enough.
+
+    Returns
+    -------
+    Inseparable or None
+        Nothing is said of combinations of more than `CHECKED` values.
+
+    Examples
+    --------
+    >>> from rosenblatt.data.batch import as_batch
+    >>> batch = as_batch([[1.0], [2.0], [3.0]], [0, 1, 0])
+    >>> proof = witness(batch, np.arange(3), [Fraction(1), Fraction(2), Fraction(1)], bias=True)
+    >>> proof.support, [str(weight) for weight in proof.weights]
+    ((0, 1, 2), ['1/2', '1', '1/2'])
+    >>> witness(batch, np.arange(2), [Fraction(1), Fraction(1)], bias=True) is None
+    True
+    """
+    part = _in_used_columns(batch.take(rows))
+    if part.n_rows * (part.n_features + bias) > CHECKED:
+        return None
+    if isinstance(part.rows, CSR):
+        part = replace(part, rows=read_only(part.native().toarray()))
+    problem = Problem(part, part.signs.astype(np.float64), bias=bias)
+    integers, powers = problem.integer_rows(np.arange(problem.n))
+    if not _is_zero(integers, powers, weights):
+        return None
+    found = _fewest(rows, integers, powers) or Meeting(rows, common(weights)[0])
+    question = Question(batch, bias, margin=False, clock=Clock(None))
+    return question.inseparable(question.posed(1, 0), found)
+
+
+def _in_used_columns(batch: Batch) -> Batch:
+    """Return sparse rows without the columns that none of them uses: there every sum is 0."""
+    X = batch.rows
+    if not isinstance(X, CSR):
+        return batch
+    used, places = np.unique(X.indices, return_inverse=True)
+    indices: Any = read_only(places.astype(X.indices.dtype))
+    return replace(batch, rows=X._replace(indices=indices), n_features=max(1, len(used)), names=None)
+
+
+def _is_zero(integers: list[list[int]], powers: list[int], weights: list[Fraction]) -> bool:
+    """Whether Σ weight_i z_i = 0, where z_i are integers times powers of two."""
+    scaled = [weight * shifted(1, power) for weight, power in zip(weights, powers, strict=True)]
+    (sums,) = product([common(scaled)[0]], list(zip(*integers, strict=True)))
+    return not any(sums)
+
+
+def _fewest(rows: Ints, integers: list[list[int]], powers: list[int]) -> Meeting | None:
+    """Return a combination to 0 of no more rows than are needed; None if that takes too long to find."""
+    if len(integers) * len(integers[0]) > REDUCED:
+        return None
+    clock = Clock(SECONDS)
+    simplex = Simplex(integers, range(len(integers)))
+    try:
+        found = simplex.optimum(clock)
+    except OutOfTime:
+        return None
+    assert found is None, "nothing separates rows that have a combination to 0"
+    return simplex.meeting(rows, powers)
