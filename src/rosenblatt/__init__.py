@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from rosenblatt import datasets as datasets
     from rosenblatt import exceptions as exceptions
     from rosenblatt import geometry as geometry
+    from rosenblatt import kernels as kernels
     from rosenblatt import plot as plot
     from rosenblatt import testing as testing
     from rosenblatt.data.batch import as_batch as as_batch
+    from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("datasets", "exceptions", "geometry", "plot", "testing")
+_MODULES = ("datasets", "exceptions", "geometry", "kernels", "plot", "testing")
 _NAMES = {
+    "KernelPerceptron": "rosenblatt.estimators.kernel_perceptron",
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
     "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
     "Perceptron": "rosenblatt.estimators.perceptron",
@@ -40,6 +43,7 @@ _NAMES = {
 }
 
 __all__ = [
+    "KernelPerceptron",
     "LiftedPerceptron",
     "MaxMarginClassifier",
     "Perceptron",
@@ -52,6 +56,7 @@ __all__ = [
     "exact_curve",
     "exceptions",
     "geometry",
+    "kernels",
     "plot",
     "testing",
 ]

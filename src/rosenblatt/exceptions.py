@@ -15,7 +15,8 @@ The tree is small so that a caller can catch as much or as little as they like::
     └── TrainingOverflowError               finite data, but weights beyond the largest float
         (also a ValueError and an OverflowError)
 
-Each message names the argument, the place in it, and the way out.
+Each message names the argument, the place in it, and the way out. There is one warning of its own, `KernelWarning`;
+those about limits that training ended on are scikit-learn's ``ConvergenceWarning``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from __future__ import annotations
 __all__ = [
     "DataTypeError",
     "InputError",
+    "KernelWarning",
     "LabelError",
     "NonFiniteError",
     "NotSeparableError",
@@ -77,3 +79,7 @@ class ParameterError(InputError):
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
     """Training on finite data drove a score or a weight beyond the largest float."""
+
+
+class KernelWarning(UserWarning):
+    """A function handed in as a kernel that is none on the training data: not symmetric positive semidefinite."""

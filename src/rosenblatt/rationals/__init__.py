@@ -1,0 +1,1 @@
+"""Exact arithmetic: floats search, rationals decide."""
