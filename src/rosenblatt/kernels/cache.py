@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import numpy as np
+
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import Kernel
 from rosenblatt.typing import Floats
 
 MEGABYTE = 1 << 20
+SLAB = 1 << 23  # bytes allocated at once: large enough that the system hands out large pages
 
 
 class CachedRows:
@@ -34,6 +37,7 @@ class CachedRows:
         self.most = int(megabytes * MEGABYTE) // (8 * points.n_rows)
         self.computed = 0
         self._rows: OrderedDict[int, Floats] = OrderedDict()
+        self._room: list[Floats] = []
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -44,10 +48,20 @@ class CachedRows:
         if row is not None:
             self._rows.move_to_end(i)
             return row
-        row = self.kernel.gram(self.points.row(i), self.points)[0]
+        row = self._empty()
+        self.kernel.gram(self.points.row(i), self.points, out=row[None])
         self.computed += 1
         if self.most:
-            if len(self._rows) >= self.most:
-                self._rows.popitem(last=False)
             self._rows[i] = row
         return row
+
+    def _empty(self) -> Floats:
+        """Return room for a row: new, or that of the row asked for least recently."""
+        if not self.most:
+            return np.empty(self.points.n_rows)
+        if len(self._rows) >= self.most:
+            return self._rows.popitem(last=False)[1]
+        if not self._room:
+            rows = max(1, min(SLAB // (8 * self.points.n_rows), self.most - len(self._rows)))
+            self._room = list(np.empty((rows, self.points.n_rows)))
+        return self._room.pop()

@@ -29,8 +29,8 @@ class Kernel(ABC):
     """Whether points never met before can be compared: not by a precomputed matrix."""
 
     @abstractmethod
-    def gram(self, A: Points, B: Points) -> Floats:
-        """Return k(a, b) for each row a of A and b of B, of the same width and layout."""
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Return k(a, b) for each row a of A and b of B, of the same width and layout; written to `out` if given."""
 
     def diagonal(self, A: Points) -> Floats:
         """Return k(a, a) for each row."""
@@ -64,9 +64,9 @@ class Linear(Kernel):
            [11., 25.]])
     """
 
-    def gram(self, A: Points, B: Points) -> Floats:
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the products."""
-        return products(A, B)
+        return products(A, B, out)
 
     def diagonal(self, A: Points) -> Floats:
         """Return the squared norms."""
@@ -100,9 +100,9 @@ class Polynomial(Kernel):
         if not isinstance(self.c, Real) or not 0 <= self.c < np.inf:
             raise ParameterError(f"c={self.c!r} must be a finite number of at least 0.")
 
-    def gram(self, A: Points, B: Points) -> Floats:
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the powers of the products."""
-        return self._power(products(A, B))
+        return self._power(products(A, B, out))
 
     def diagonal(self, A: Points) -> Floats:
         """Return the powers of the squared norms."""
@@ -110,11 +110,11 @@ class Polynomial(Kernel):
 
     def _power(self, base: Floats) -> Floats:
         base += self.c
-        power = base.copy() if self.degree > 1 else base
+        factor = base.copy() if self.degree > 1 else base
         with np.errstate(over="ignore"):  # what is not finite is found in the scores
             for _ in range(self.degree - 1):
-                power *= base
-        return power
+                base *= factor
+        return base
 
 
 @dataclass(frozen=True)
@@ -141,10 +141,6 @@ class _Scaled(Kernel):
         """Return ones: a point is at no distance from itself."""
         return np.ones(A.n_rows)
 
-    def _decayed(self, distance: Floats) -> Floats:
-        distance *= -float(self.gamma)
-        return np.asarray(np.exp(distance, out=distance))
-
 
 @dataclass(frozen=True)
 class RBF(_Scaled):
@@ -167,14 +163,13 @@ class RBF(_Scaled):
            [0.3679, 1.    ]])
     """
 
-    def gram(self, A: Points, B: Points) -> Floats:
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the exponentials of squared distances."""
-        square = products(A, B)
-        square *= -2.0
-        with np.errstate(invalid="ignore"):
-            square += A.squares[:, None] + B.squares
-        np.maximum(square, 0.0, out=square)
-        return self._decayed(square)
+        from rosenblatt.loops.kernel import gaussian_exponents
+
+        values = products(A, B, out)
+        gaussian_exponents(A.squares, B.squares, float(self.gamma), values)
+        return np.asarray(np.exp(values, out=values))
 
 
 @dataclass(frozen=True)
@@ -193,9 +188,11 @@ class Laplacian(_Scaled):
            [0.3679, 1.    ]])
     """
 
-    def gram(self, A: Points, B: Points) -> Floats:
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the exponentials of distances."""
-        return self._decayed(distances(A, B))
+        values = distances(A, B, out)
+        values *= -float(self.gamma)
+        return np.asarray(np.exp(values, out=values))
 
 
 @dataclass(frozen=True)
@@ -210,7 +207,7 @@ class Function(Kernel):
 
     known: ClassVar[bool] = False
 
-    def gram(self, A: Points, B: Points) -> Floats:
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Ask the function, and check what it says."""
         try:
             values = np.array(self.function(A.native, B.native), np.float64, order="C")
@@ -226,7 +223,7 @@ class Function(Kernel):
             )
         if not np.isfinite(values).all():
             raise NonFiniteError(f"kernel={self._name} returned NaN or infinity for finite points.")
-        return values
+        return _written(values, out)
 
     @property
     def _name(self) -> str:
@@ -248,10 +245,11 @@ class Pairwise(Kernel):
 
     known: ClassVar[bool] = False
 
-    def gram(self, A: Points, B: Points) -> Floats:
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Ask the function for every pair."""
         dense = [points.native if isinstance(points.rows, np.ndarray) else points.native.toarray() for points in (A, B)]
-        return Function(self._matrix).gram(*(Points(rows, len(rows), A.n_features) for rows in dense))
+        values = Function(self._matrix).gram(*(Points(rows, len(rows), A.n_features) for rows in dense))
+        return _written(values, out)
 
     def _matrix(self, X: Any, Y: Any) -> Any:
         return [[self.function(x, y) for y in Y] for x in X]
@@ -264,12 +262,19 @@ class Precomputed(Kernel):
     known: ClassVar[bool] = False
     streams: ClassVar[bool] = False
 
-    def gram(self, A: Points, B: Points) -> Floats:
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the columns of B that the training rows A stand for."""
         assert A.ids is not None, "precomputed values are known by the numbers of training rows"
-        if isinstance(B.rows, np.ndarray):
-            return np.ascontiguousarray(B.rows[:, A.ids].T, np.float64)
-        return np.ascontiguousarray(B.native[:, A.ids].toarray().T, np.float64)
+        columns = B.rows[:, A.ids] if isinstance(B.rows, np.ndarray) else B.native[:, A.ids].toarray()
+        return _written(np.ascontiguousarray(columns.T, np.float64), out)
+
+
+def _written(values: Floats, out: Floats | None) -> Floats:
+    """Return values in the room they are to stand in, if there is one."""
+    if out is None:
+        return values
+    out[:] = values
+    return out
 
 
 NAMED: dict[str, Callable[[], Kernel]] = {

@@ -23,7 +23,7 @@ from rosenblatt.loops.screen import Shadow
 from rosenblatt.loops.targets import Log
 from rosenblatt.model.budget import Budget
 from rosenblatt.model.expansion import Expansion
-from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of
+from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of, take
 from rosenblatt.model.kernel_state import KernelState, Kept
 from rosenblatt.model.support import NOT_OF_A_SET
 from rosenblatt.stopping import StopReason
@@ -144,6 +144,7 @@ class KernelVisitor(Visitor):
         self.rows = CachedRows(own.kernel, self.points, own.cache_size)
         self.values_a_row = self.features.stored + self.features.n_rows
         self._block = min(self._block, max(FEWEST, BLOCK_WORK // self.values_a_row))
+        self.new: list[int] = []
         support = self.expansion.state.support
         self.place_of: Ints = np.full(self.features.n_rows, NOT_OF_A_SET)
         known = np.flatnonzero(support.ids != NOT_OF_A_SET)
@@ -177,29 +178,43 @@ class KernelVisitor(Visitor):
         _, end = loop.next_mistake(self.targets, visits, 0, self.rule, self.scores, self.state.machines, log, 0)
         return end != 0
 
-    def move(self, i: int, log: Log, span: tuple[int, int], before: int) -> None:
-        """Take the mistakes `span` of the log, made on row i after `before` visits."""
-        state = self.expansion.state
+    def begin_at(self, i: int, log: Log, count: int) -> None:
+        """Move the start itself by the first mistakes of a log, as if they had been made on row i."""
+        self.expansion.state.make_room(1)
+        visit, own = np.array([i], np.uint64), self._own(i)
+        loop.correct(self.targets, visit, 0, self.rule, self._moving(), log, (0, count), own)
+        self.take_in()
+
+    def _own(self, i: int) -> tuple[int, Floats, int]:
+        """Return the place of row i, given to it if it has none, its kernel row, and the visits made so far."""
         place = int(self.place_of[i])
         if place == NOT_OF_A_SET:
-            state.make_room()
-            place = self.place_of[i] = state.support.append(self.points.row(i), i)
-        step = (float(self.rule.beta), before)
-        loop.take_mistakes(self.targets, i, log, span, place, step, state.machines, state.sums)
-        loop.move_scores(self.targets, i, log, span, self.rows.row(i), self.scores)
+            place = self.place_of[i] = self.expansion.state.support.count + len(self.new)
+            self.new.append(i)
+        return place, self.rows.row(i), self.state.visits
+
+    def _moving(self) -> loop.Moving:
+        state = self.expansion.state
+        return loop.Moving(self.scores, state.machines, np.empty((0, 0)) if state.sums is None else state.sums)
+
+    def take_in(self) -> None:
+        """Take the rows that were given places into the support."""
+        if self.new:
+            self.expansion.state.support.extend(take(self.points, np.array(self.new)))
+            self.new.clear()
 
     def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
-        t = k = 0
-        before, computed = self.state.visits, self.rows.computed
-        while True:
-            t, end = loop.next_mistake(
-                self.targets, block, t, self.rule, self.scores, self.state.machines, log, k
-            )
-            if end <= k:
-                break
-            self.move(int(block[t]), log, (k, end), before + t)
-            log.at[k:end] = t
-            t, k = t + 1, end
+        computed = self.rows.computed
+        state = self.expansion.state
+        state.make_room(len(block))
+        moving = self._moving()
+        k = 0
+        t, end = loop.next_mistake(self.targets, block, 0, self.rule, self.scores, moving.w, log, 0)
+        while end > k:
+            own = self._own(int(block[t]))
+            span, k = (k, end), end
+            t, end = loop.correct_and_go_on(self.targets, block, t, self.rule, moving, log, span, own)
+        self.take_in()
         self.extra_values += (self.rows.computed - computed) * self.values_a_row
         return k, t, t
 
@@ -219,7 +234,7 @@ class _KernelFit(FitLoop):
         log = Log.room(len(machines), len(self.state.machines))
         log.step[:], log.machine[:] = step, machines
         if isinstance(self.visitor, KernelVisitor):
-            self.visitor.move(row, log, (0, len(machines)), 0)
+            self.visitor.begin_at(row, log, len(machines))
         else:
             machine = self.visitor.expansion  # type: ignore[attr-defined]  # the other kind of visitor
             x, c = self.visitor.points.row(row), np.zeros(len(self.state.machines))  # type: ignore[attr-defined]

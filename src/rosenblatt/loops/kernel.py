@@ -6,7 +6,7 @@ whatever company they are computed. So rows met in a batch, in chunks or alone s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,19 @@ def sparse_products(A: CSR, n: int, B: CSR, w: Floats, out: Floats) -> None:
             out[i, j] = f
         for p in range(A.indptr[i], A.indptr[i + ONE]):
             w[A.indices[p]] = 0.0
+
+
+@jit
+def gaussian_exponents(a: Floats, b: Floats, gamma: float, out: Floats) -> None:
+    """Turn products into −γ ‖a − b‖², given the squares of the norms; a distance below zero is zero.
+
+    What is not a number stays so: it came of an overflow, which is to be seen in the scores.
+    """
+    for i in range(out.shape[0]):
+        own = a[i]
+        for j in range(out.shape[1]):
+            square = (own + b[j]) - 2.0 * out[i, j]
+            out[i, j] = -gamma * (0.0 if square < 0.0 else square)
 
 
 @jit
@@ -101,39 +114,61 @@ def next_mistake(
     return t, k
 
 
-@jit
-def take_mistakes(
-    targets: Targets, i: int, log: Log, span: tuple[int, int], slot: int, step: tuple[float, int], w: Any, u: Any
-) -> None:
-    """Move the coefficients in `slot` and the biases by the mistakes `span` of the log, made on row i.
+class Moving(NamedTuple):
+    """What a mistake moves: the scores of all rows, the coefficients and their deferred sums, empty if not averaged."""
 
-    `step` holds β, and the visits made before: u gains each move times these.
+    scores: Floats
+    w: Floats
+    u: Floats
+
+
+@jit
+def correct(
+    targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
+) -> None:
+    """Correct the mistakes `span` of the log, made on visit t; `own` are the row's place, its kernel row, and t0.
+
+    The coefficient in that place and the bias move by c and c β, all scores by c times the kernel row; u gains each
+    move times the visits before it, t0 + t.
     """
-    beta, before = step
+    place, row, t0 = own
+    s, w, u = moving
     last = w.shape[1] - 1
     for k in range(span[0], span[1]):
-        m, c, m2, c2 = moves(targets, i, log, k)
-        w[m, slot] += c
-        w[m, last] += c * beta
-        w[m2, slot] += c2
-        w[m2, last] += c2 * beta
-        if u is not None:
-            u[m, slot] += c * before
-            u[m, last] += c * before * beta
-            u[m2, slot] += c2 * before
-            u[m2, last] += c2 * before * beta
-
-
-@jit
-def move_scores(targets: Targets, i: int, log: Log, span: tuple[int, int], row: Floats, s: Floats) -> None:
-    """Move all scores by the mistakes `span` of the log, made on row i, whose kernel row is `row`."""
-    for k in range(span[0], span[1]):
-        m, c, m2, c2 = moves(targets, i, log, k)
+        log.at[k] = t
+        m, c, m2, c2 = moves(targets, order[t], log, k)
+        w[m, place] += c
+        w[m, last] += c * rule.beta
+        w[m2, place] += c2
+        w[m2, last] += c2 * rule.beta
+        if u.size:
+            u[m, place] += c * (t0 + t)
+            u[m, last] += c * (t0 + t) * rule.beta
+            u[m2, place] += c2 * (t0 + t)
+            u[m2, last] += c2 * (t0 + t) * rule.beta
         for j in range(row.size):
             s[m, j] += c * row[j]
         if c2 != 0.0:
             for j in range(row.size):
                 s[m2, j] += c2 * row[j]
+
+
+@jit
+def correct_and_go_on(
+    targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
+) -> tuple[int, int]:
+    """Correct as `correct` does, and look for the next mistake."""
+    correct(targets, order, t, rule, moving, log, span, own)
+    return next_mistake(targets, order, t + 1, rule, moving.scores, moving.w, log, span[1])
+
+
+@jit
+def move_scores(c: Floats, row: Floats, s: Floats) -> None:
+    """Move all scores of each machine m by c_m times a kernel row."""
+    for m in range(c.size):
+        if c[m] != 0.0:
+            for j in range(row.size):
+                s[m, j] += c[m] * row[j]
 
 
 @jit

@@ -79,7 +79,7 @@ class Expansion:
         """Return a place for a new row, whose weights are zero."""
         state, budget = self.state, self.budget
         if budget is None or state.support.count < budget.size:
-            state.make_room()
+            state.make_room(1)
             place = state.support.append(x, number)
         else:
             place = budget.gives_way(state, state.visits)

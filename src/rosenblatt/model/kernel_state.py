@@ -87,11 +87,11 @@ class KernelState(State):
             self.born = np.append(self.born, self.visits)
         self.born[place] = self.visits
 
-    def make_room(self) -> None:
-        """See to it that there is a weight for one more row."""
+    def make_room(self, rows: int) -> None:
+        """See to it that there are weights for some more rows."""
         room = self.w.shape[-1] - 1
-        if self.support.count >= room:
-            more = max(8, room)
+        if self.support.count + rows > room:
+            more = max(8, room, rows)
             self.w = np.insert(self.w, [room] * more, 0.0, axis=-1)
             self.u = None if self.u is None else np.insert(self.u, [room] * more, 0.0, axis=-1)
 

@@ -62,6 +62,14 @@ class Support:
         self.count += 1
         return place
 
+    def extend(self, rows: Points) -> None:
+        """Add rows that know their numbers."""
+        assert rows.ids is not None, "rows of a training set have numbers"
+        while self.count + rows.n_rows > len(self._ids):
+            self._ids, self._squares = _longer(self._ids), _longer(self._squares)
+        for i, number in enumerate(rows.ids.tolist()):
+            self.append(rows.row(i), number)
+
     def replace(self, place: int, row: Points, number: int) -> None:
         """Let another row take a place."""
         if self.keeps_rows:

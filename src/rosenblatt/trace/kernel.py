@@ -156,8 +156,7 @@ class KernelTrace(Trace):
         logged_moves(data.targets, i, log, (0, last - first), c)
         machine.take(x, k, c, self.bias, i if self.numbered else NOT_OF_A_SET)
         if self.budget is None:
-            row = data.few.row(data.at[i])
-            move_scores(data.targets, i, log, (0, last - first), row, data.scores)
+            move_scores(c, data.few.row(data.at[i]), data.scores)
 
     def _score(self, s: Floats, code: int, machine: int) -> float:
         match self.scheme.kind:
