@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import Features, as_rows, require_finite
@@ -37,6 +38,13 @@ from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import overflow
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.typing import Floats, Ints
+
+
+def _streams(estimator: Any) -> bool:
+    """Say whether an estimator can meet rows that no fit has shown it."""
+    if as_kernel(estimator.kernel).streams:
+        return True
+    raise AttributeError("kernel='precomputed' knows values between training rows alone: there is no partial_fit.")
 
 
 class KernelPerceptron(OnlineLearning):
@@ -213,6 +221,7 @@ class KernelPerceptron(OnlineLearning):
             raise run.interruption
         return self
 
+    @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come; see `Perceptron.partial_fit`."""
         if not self.__sklearn_is_fitted__():

@@ -209,8 +209,9 @@ class Function(Kernel):
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Ask the function, and check what it says."""
+        answer = self.function(A.native, B.native)
         try:
-            values = np.array(self.function(A.native, B.native), np.float64, order="C")
+            values = np.array(answer.toarray() if hasattr(answer, "toarray") else answer, np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataTypeError(
                 f"kernel={self._name} did not return a matrix of numbers for two tables of points: {error}. "

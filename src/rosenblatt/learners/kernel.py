@@ -33,6 +33,7 @@ from rosenblatt.typing import Floats, Ints
 
 BLOCK_WORK = 1 << 27  # multiplications between two looks at the clock, if every visit is a mistake
 FEWEST = 16
+A_STEP = 1 << 13  # values that could be read in the time that a mistake takes besides its kernel row
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class ExpansionVisitor(Visitor):
             c = np.zeros(len(s))
             loop.logged_moves(self.targets, i, log, (k, end), c)
             machine.take(x, values, c, self.rule.beta, i if self.numbered else NOT_OF_A_SET)
-        self.extra_values += x.n_features * machine.state.support.count
+        self.extra_values += x.n_features * machine.state.support.count + A_STEP
         return end
 
 
@@ -215,7 +216,7 @@ class KernelVisitor(Visitor):
             span, k = (k, end), end
             t, end = loop.correct_and_go_on(self.targets, block, t, self.rule, moving, log, span, own)
         self.take_in()
-        self.extra_values += (self.rows.computed - computed) * self.values_a_row
+        self.extra_values += (self.rows.computed - computed) * self.values_a_row + k * A_STEP
         return k, t, t
 
 
