@@ -15,8 +15,8 @@ The tree is small so that a caller can catch as much or as little as they like::
     └── TrainingOverflowError               finite data, but weights beyond the largest float
         (also a ValueError and an OverflowError)
 
-Each message names the argument, the place in it, and the way out. There is one warning of its own, `KernelWarning`;
-those about limits that training ended on are scikit-learn's ``ConvergenceWarning``.
+Each message names the argument, the place in it, and the way out. There is one warning of its own,
+`KernelWarning`; those about limits that training ended on are scikit-learn's ``ConvergenceWarning``.
 """
 
 from __future__ import annotations

@@ -135,7 +135,8 @@ def test_the_linear_kernel_is_the_perceptron(problem, order, bias, init, multicl
     np.testing.assert_array_equal(ours.decision_function(X), plain.decision_function(X))
     for name in ("visit", "index", "score", "step", "machine"):
         np.testing.assert_array_equal(getattr(ours.trace_, name), getattr(plain.trace_, name))
-    assert (ours.stop_reason_, ours.n_iter_, ours.converged_) == (plain.stop_reason_, plain.n_iter_, plain.converged_)
+    for name in ("stop_reason_", "n_iter_", "converged_"):
+        assert getattr(ours, name) == getattr(plain, name)
     assert ours.trace_.radius == plain.trace_.radius
 
 

@@ -23,7 +23,8 @@ def form(K, c):
 def determinant(rows):
     if not rows:
         return 1
-    return sum((-1) ** j * rows[0][j] * determinant([r[:j] + r[j + 1 :] for r in rows[1:]]) for j in range(len(rows)))
+    first, rest = rows[0], rows[1:]
+    return sum((-1) ** j * a * determinant([r[:j] + r[j + 1 :] for r in rest]) for j, a in enumerate(first))
 
 
 def semidefinite(K):
@@ -37,7 +38,8 @@ def semidefinite(K):
 @st.composite
 def symmetric(draw, largest=3):
     n = draw(st.integers(1, 4))
-    half = np.array(draw(st.lists(st.integers(-largest, largest), min_size=n * n, max_size=n * n)), float).reshape(n, n)
+    values = draw(st.lists(st.integers(-largest, largest), min_size=n * n, max_size=n * n))
+    half = np.array(values, float).reshape(n, n)
     return np.triu(half) + np.triu(half, 1).T
 
 

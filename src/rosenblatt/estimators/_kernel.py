@@ -30,8 +30,14 @@ def check_kernel_parameters(p: Any) -> None:
     check_choice("init", p.init, ("zero", "first"))
     check_number("cache_size", p.cache_size, least=0)
     check_choice("budget_policy", p.budget_policy, POLICIES)
-    if p.budget is not None:
-        check_count("budget", p.budget)
+    if p.budget is None:
+        return
+    check_count("budget", p.budget)
+    if p.average and p.budget_policy != "projection":
+        raise ParameterError(
+            f"average=True does not go with budget_policy={p.budget_policy!r}: rows that gave way would be "
+            "missing from the average. Use budget_policy='projection'."
+        )
 
 
 def own_plan(p: Any, kernel: Kernel) -> KernelPlan:
@@ -53,8 +59,8 @@ def require_gram(kernel: Kernel, batch: Batch) -> None:
     """Require that precomputed values are those of each training row with each."""
     if isinstance(kernel, Precomputed) and batch.n_rows != batch.n_features:
         raise ShapeError(
-            f"With kernel='precomputed' X must be a square matrix of kernel values between training rows; its shape "
-            f"is ({batch.n_rows}, {batch.n_features})."
+            f"With kernel='precomputed' X must be a square matrix of kernel values between training rows; its "
+            f"shape is ({batch.n_rows}, {batch.n_features})."
         )
 
 
@@ -63,13 +69,13 @@ def stream_kernel(p: Any, n_features: int) -> Kernel:
     kernel = as_kernel(p.kernel)
     if not kernel.streams:
         raise ParameterError(
-            "kernel='precomputed' knows values between training rows alone, and a stream has rows to come. Use fit, "
-            "or a kernel of rows."
+            "kernel='precomputed' knows values between training rows alone, and a stream has rows to come. Use "
+            "fit, or a kernel of rows."
         )
     if getattr(kernel, "gamma", None) == "scale":
         raise ParameterError(
-            f"kernel={p.kernel!r} takes gamma='scale' from the variance of all rows, which a stream has yet to show. "
-            "Give a number, as in kernel=kernels.RBF(0.1), or 'auto' for 1 / n_features; or fit first."
+            f"kernel={p.kernel!r} takes gamma='scale' from the variance of all rows, which a stream has yet to "
+            "show. Give a number, as in kernel=kernels.RBF(0.1), or 'auto' for 1 / n_features; or fit first."
         )
     return kernel.resolve(Points(np.empty((1, n_features)), 1, n_features))
 

@@ -50,25 +50,26 @@ def _streams(estimator: Any) -> bool:
 class KernelPerceptron(OnlineLearning):
     """The perceptron in the space of a kernel (S-35): f(x) = Σ α_i y_i k(x_i, x) + b.
 
-    A mistake on x_i raises α_i. The scores of all training rows are kept, and each mistake moves them by one row of
-    kernel values; nothing else is computed. Rows without a mistake are no part of the model.
+    A mistake on x_i raises α_i. The scores of all training rows are kept, and each mistake moves them by one row
+    of kernel values; nothing else is computed. Rows without a mistake are no part of the model.
 
     Parameters
     ----------
     kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "laplacian" or "precomputed"; a value of `rosenblatt.kernels` such as ``RBF(0.5)``; or
-        a function of two tables that returns the matrix of all pairs. A function that is no kernel on the training
-        data (on a sample of them, where there are many) is warned of.
+        "linear", "poly", "rbf", "laplacian" or "precomputed"; a value of `rosenblatt.kernels` such as
+        ``RBF(0.5)``; or a function of two tables that returns the matrix of all pairs. A function that is no
+        kernel on the training data (on a sample of them, where there are many) is warned of.
     budget : int or None
         The most rows to keep. None keeps all that mistakes were made on; a stream without end needs a budget.
     budget_policy : {"projection", "oldest", "random"}
-        What happens to one row more: it is projected on the span of those kept, whose coefficients change; the oldest
-        gives way; or one drawn at random does. An average is over what is left of the past.
+        What happens to one row more: it is projected on the span of those kept, whose coefficients change; the
+        oldest gives way; or one drawn at random does. Only projections can be averaged: nothing is forgotten.
     cache_size : float
         Megabytes that kernel rows may take while `fit` trains.
     fit_intercept, max_iter, tol, shuffle, verbose, eta0, random_state, early_stopping, validation_fraction
         As in `Perceptron`.
-    n_iter_no_change, class_weight, warm_start, zero, tie, order, margin, average, multiclass, max_time, trace, callbacks
+    n_iter_no_change, class_weight, warm_start, zero, tie, order, margin, average, multiclass, max_time, trace,
+    callbacks
         As in `Perceptron`. Averaging is over coefficients, and helps on noisy data.
     bias : {"unit", "radius"}, float or None
         As in `Perceptron`; R is the largest norm in the kernel's space: R² = max k(x, x).
@@ -289,7 +290,9 @@ class KernelPerceptron(OnlineLearning):
         """The hyperplanes of a linear kernel, shape (n_machines, n_features)."""
         model = self._model("coef_")
         if not isinstance(model.kernel, Linear):
-            raise AttributeError(f"In the space of {model.kernel!r} a hyperplane has no 'coef_'; see 'dual_coef_'.")
+            raise AttributeError(  # noqa: TRY004  so that hasattr says no
+                f"In the space of {model.kernel!r} a hyperplane has no 'coef_'; see 'dual_coef_'."
+            )
         return np.asarray(np.atleast_2d(model.alpha) @ model.support.native)
 
     @property

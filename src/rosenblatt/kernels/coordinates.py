@@ -14,11 +14,11 @@ from rosenblatt.typing import Floats
 def coordinates(K: Any) -> Floats:
     """Return rows whose dot products are K, up to rounding.
 
-    The points lie in a space of as many dimensions as K has rank, so that what holds of lines and planes can be asked
-    of them: is the data separable in feature space? ``certify(coordinates(K), y)`` proves its answer for the floats
-    returned here. Their dot products differ from K by rounding, about n · 10⁻¹⁶ of the largest entry: a verdict that
-    this could turn is one about the floats, not about the kernel. An "inseparable" of points that the kernel tells
-    apart by less than that is of this kind.
+    The points lie in a space of as many dimensions as K has rank, so that what holds of lines and planes can be
+    asked of them: is the data separable in feature space? ``certify(coordinates(K), y)`` proves its answer for the
+    floats returned here. Their dot products differ from K by rounding, about n · 10⁻¹⁶ of the largest entry: a
+    verdict that this could turn is one about the floats, not about the kernel. An "inseparable" of points that the
+    kernel tells apart by less than that is of this kind.
 
     Parameters
     ----------

@@ -54,8 +54,8 @@ class Points:
 
         data, indices, indptr = self.rows
         start, stop = int(indptr[0]), int(indptr[self.n_rows])
-        indptr = indptr[: self.n_rows + 1].astype(np.int64) - start
-        parts = (data[start:stop], indices[start:stop].astype(np.int64), indptr)
+        starts = indptr[: self.n_rows + 1].astype(np.int64) - start
+        parts = (data[start:stop], indices[start:stop].astype(np.int64), starts)
         return csr_array(parts, shape=(self.n_rows, self.n_features))
 
     def part(self, first: int, last: int) -> Points:

@@ -63,15 +63,15 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     Returns
     -------
     Semidefinite
-        "no" comes with a witness whose form is below zero exactly, by more than that rounding could cause; "yes" with
-        a bound on how far below zero an eigenvalue can lie.
+        "no" comes with a witness whose form is below zero exactly, by more than that rounding could cause; "yes"
+        with a bound on how far below zero an eigenvalue can lie.
 
     Notes
     -----
     Up to 24 rows are eliminated in rationals, and "yes" then is exact. Otherwise "yes" is by Cholesky's method on
     K + sI: if it runs to its end in floats, some K + sI + E is positive semidefinite with
-    |E_ij| ≤ g sqrt(a_ii a_jj), where a is the shifted diagonal and g = γ/(1 − γ) with γ = (n + 2) u / (1 − (n + 2) u);
-    so no eigenvalue of K lies below −(s + g Σ a_ii). This holds in any order of summation.
+    |E_ij| ≤ g sqrt(a_ii a_jj), where a is the shifted diagonal and g = γ/(1 − γ) with γ = (n + 2) u / (1 − (n + 2)
+    u); so no eigenvalue of K lies below −(s + g Σ a_ii). This holds in any order of summation.
 
     Examples
     --------
@@ -132,8 +132,8 @@ def _asymmetry(K: Floats, ulps: float) -> Semidefinite | None:
     return Semidefinite(
         "no",
         pair=pair,
-        reason=f"It is not symmetric: K[{pair[0]}, {pair[1]}] is {K[pair]!r} and K[{pair[1]}, {pair[0]}] is "
-        f"{K[pair[::-1]]!r}.",
+        reason=f"It is not symmetric: K[{pair[0]}, {pair[1]}] is {float(K[pair])!r} and K[{pair[1]}, {pair[0]}] "
+        f"is {float(K[pair[::-1]])!r}.",
     )
 
 
@@ -182,8 +182,8 @@ def _checked(K: Floats, c: list[int], ulps: Fraction) -> Semidefinite | None:
         witness=tuple(c),
         form=form,
         rounding=rounding,
-        reason=f"On rows {named} there is a vector c with cᵀKc / cᵀc = {float(form) / norm:.3g}, below zero by more "
-        "than rounding of the entries could cause.",
+        reason=f"On rows {named} there is a vector c with cᵀKc / cᵀc = {float(form) / norm:.3g}, below zero by "
+        "more than rounding of the entries could cause.",
     )
 
 

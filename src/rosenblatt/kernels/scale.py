@@ -12,10 +12,10 @@ CONSTANT = 1e-14  # of the mean square: less variance than this is rounding
 
 
 def resolved_gamma(gamma: str, A: Points) -> float:
-    """Return 1 / n_features ("auto"), or 1 / (n_features · variance of all values) ("scale"; 1 where all are the same).
+    """Return 1 / n_features ("auto") or 1 / (n_features · variance of all values) ("scale"; 1 if that is zero).
 
-    The variance is the mean of squares less the square of the mean. Both sums are exact where those of training are,
-    so that dense and sparse rows then have the same γ to the bit.
+    The variance is the mean of squares less the square of the mean. Both sums are exact where those of training
+    are, so that dense and sparse rows then have the same γ to the bit.
     """
     if gamma == "auto":
         return 1.0 / A.n_features

@@ -30,7 +30,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
-        """Return k(a, b) for each row a of A and b of B, of the same width and layout; written to `out` if given."""
+        """Return k(a, b) for each row a of A and b of B, of one width and layout; written to `out` if given."""
 
     def diagonal(self, A: Points) -> Floats:
         """Return k(a, a) for each row."""
@@ -51,6 +51,10 @@ class Kernel(ABC):
         B = A if Y is None else as_points(Y, "Y").like(A)
         require_same_width(A, B)
         return self.resolve(A).gram(A, B)
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,9 @@ class Polynomial(Kernel):
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 1:
+        if not _is(self.degree, Integral) or self.degree < 1:
             raise ParameterError(f"degree={self.degree!r} must be an integer of at least 1.")
-        if not isinstance(self.c, Real) or not 0 <= self.c < np.inf:
+        if not _is(self.c, Real) or not 0 <= self.c < np.inf:
             raise ParameterError(f"c={self.c!r} must be a finite number of at least 0.")
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
@@ -124,8 +128,7 @@ class _Scaled(Kernel):
     def __post_init__(self) -> None:
         if isinstance(self.gamma, str) and self.gamma in ("scale", "auto"):
             return
-        number = isinstance(self.gamma, Real) and not isinstance(self.gamma, bool)
-        if not number or not 0 < self.gamma < np.inf:
+        if not _is(self.gamma, Real) or not 0 < self.gamma < np.inf:
             raise ParameterError(f"gamma={self.gamma!r} must be a finite number above 0, 'scale' or 'auto'.")
 
     def resolve(self, A: Points) -> Self:
@@ -146,9 +149,9 @@ class _Scaled(Kernel):
 class RBF(_Scaled):
     """k(x, x') = exp(−γ ‖x − x'‖²).
 
-    The squared distance is ‖x‖² + ‖x'‖² − 2 <x, x'>, so that many pairs cost one matrix product. Points that are far
-    from the origin and close to each other lose digits by it; below zero it is taken for zero, and a point is at
-    distance zero from itself exactly.
+    The squared distance is ‖x‖² + ‖x'‖² − 2 <x, x'>, so that many pairs cost one matrix product. Points that are
+    far from the origin and close to each other lose digits by it; below zero it is taken for zero, and a point is
+    at distance zero from itself exactly.
 
     Parameters
     ----------
@@ -248,9 +251,11 @@ class Pairwise(Kernel):
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Ask the function for every pair."""
-        dense = [points.native if isinstance(points.rows, np.ndarray) else points.native.toarray() for points in (A, B)]
-        values = Function(self._matrix).gram(*(Points(rows, len(rows), A.n_features) for rows in dense))
-        return _written(values, out)
+        dense = [
+            points.native if isinstance(points.rows, np.ndarray) else points.native.toarray() for points in (A, B)
+        ]
+        a, b = (Points(rows, len(rows), A.n_features) for rows in dense)
+        return Function(self._matrix).gram(a, b, out)
 
     def _matrix(self, X: Any, Y: Any) -> Any:
         return [[self.function(x, y) for y in Y] for x in X]
@@ -304,6 +309,6 @@ def as_kernel(kernel: Any) -> Kernel:
     elif callable(kernel) and not isinstance(kernel, type):
         return Function(kernel)
     raise ParameterError(
-        f"kernel={kernel!r} is not known; use {', '.join(map(repr, NAMED))}, a value of rosenblatt.kernels such as "
-        "RBF(0.5), or a function of two tables of points."
+        f"kernel={kernel!r} is not known; use {', '.join(map(repr, NAMED))}, a value of rosenblatt.kernels such "
+        "as RBF(0.5), or a function of two tables of points."
     )

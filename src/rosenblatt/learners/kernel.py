@@ -24,7 +24,7 @@ from rosenblatt.loops.targets import Log
 from rosenblatt.model.budget import Budget
 from rosenblatt.model.expansion import Expansion
 from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of, take
-from rosenblatt.model.kernel_state import KernelState, Kept
+from rosenblatt.model.kernel_state import Kept, KernelState
 from rosenblatt.model.support import NOT_OF_A_SET
 from rosenblatt.stopping import StopReason
 from rosenblatt.trace.kernel import KernelTrace
@@ -131,8 +131,8 @@ class KernelVisitor(Visitor):
     """Visits rows whose scores are all kept: looks ahead for the next mistake, and moves every score by its row.
 
     Scores are sums of steps in the order they are taken. Prediction sums them in the order of the support, which
-    differs in the last bits once a row has been mistaken twice. So after a pass without a mistake they are summed anew
-    as prediction does, and only if that pass's rows are right by these sums as well is the data separated.
+    differs in the last bits once a row has been mistaken twice. So after a pass without a mistake they are summed
+    anew as prediction does, and only if that pass's rows are right by these sums as well is the data separated.
     """
 
     may_screen = False

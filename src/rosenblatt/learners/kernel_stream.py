@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.features import Features, require_finite
+from rosenblatt.kernels.points import Points
 from rosenblatt.learners.kernel import ExpansionVisitor, KernelPlan
 from rosenblatt.learners.stream import Stream, Target
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.kernel import judge_alone, logged_moves
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.targets import Log, Targets
-from rosenblatt.kernels.points import Points
 from rosenblatt.model.expansion import Expansion
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.trace.kernel import KernelTrace

@@ -13,7 +13,8 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import OrderError, WeightError
 from rosenblatt.learners.order import Order, Visits
-from rosenblatt.learners.report import Callback, Model
+from rosenblatt.learners.report import Callback as Callback
+from rosenblatt.learners.report import Model
 from rosenblatt.learners.report import PassReport as PassReport
 from rosenblatt.learners.start import begin_at
 from rosenblatt.learners.visitor import Visitor
@@ -143,7 +144,7 @@ class _Complete(NamedTuple):
 
 
 class FitLoop:
-    """One fit under way; learners whose weights belong to something else than features change single steps of it."""
+    """One fit under way; learners whose weights belong to other things than features change steps of it."""
 
     def __init__(
         self, batch: Batch, weight: Floats, plan: Plan, start: State, visitor: Callable[..., Visitor]
@@ -316,7 +317,9 @@ class FitLoop:
 
     def last_scores(self) -> Floats:
         """Return the scores of all rows by the last hypothesis."""
-        return LinearModel(self.state.last(), self.plan.scheme, self.batch.classes, self.plan.zero).scores(self.batch)
+        return LinearModel(self.state.last(), self.plan.scheme, self.batch.classes, self.plan.zero).scores(
+            self.batch
+        )
 
     def validate(self, epoch: int) -> float | None:
         """Measure the pass on the data held out, and remember the best."""

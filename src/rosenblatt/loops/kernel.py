@@ -25,8 +25,8 @@ ONE = np.uint64(1)
 def sparse_products(A: CSR, n: int, B: CSR, w: Floats, out: Floats) -> None:
     """Write <a, b> for each of the `n` rows a of A and each row b of B; `w` is all zero before and after.
 
-    One running sum over the stored values of b in order. A value that a lacks adds a zero, which changes no sum: what
-    remains is the sum over the columns both have, and that is the same seen from either row.
+    One running sum over the stored values of b in order. A value that a lacks adds a zero, which changes no sum:
+    what remains is the sum over the columns both have, and that is the same seen from either row.
     """
     for i in range(n):
         for p in range(A.indptr[i], A.indptr[i + ONE]):
@@ -73,7 +73,7 @@ def dense_distances(A: Any, B: Any, out: Floats) -> None:
 
 
 @jit
-def sparse_distances(A: CSR, B: CSR, out: Floats) -> None:
+def sparse_distances(A: Any, B: Any, out: Floats) -> None:
     """Write Σ |a − b| for each row a of A and b of B, over the columns that one of them has, in their order."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -100,8 +100,9 @@ def next_mistake(
 ) -> tuple[int, int]:
     """Look for the next mistake from visit t on; log it from k on, and return its visit and k plus their number.
 
-    `s` holds for each machine the score of every row without the bias, which is the last of the weights `w`. Without
-    a mistake the visit returned is the number of visits; where a score is not finite the second number is −1.
+    `s` holds for each machine the score of every row without the bias, which is the last of the weights `w`.
+    Without a mistake the visit returned is the number of visits; where a score is not finite the second number is
+    −1.
     """
     room, last = log.scores[0], w.shape[1] - 1
     while t < order.size:
@@ -115,7 +116,7 @@ def next_mistake(
 
 
 class Moving(NamedTuple):
-    """What a mistake moves: the scores of all rows, the coefficients and their deferred sums, empty if not averaged."""
+    """What a mistake moves: all scores, the coefficients, and their deferred sums, empty if not averaged."""
 
     scores: Floats
     w: Floats
@@ -128,8 +129,8 @@ def correct(
 ) -> None:
     """Correct the mistakes `span` of the log, made on visit t; `own` are the row's place, its kernel row, and t0.
 
-    The coefficient in that place and the bias move by c and c β, all scores by c times the kernel row; u gains each
-    move times the visits before it, t0 + t.
+    The coefficient in that place and the bias move by c and c β, all scores by c times the kernel row; u gains
+    each move times the visits before it, t0 + t.
     """
     place, row, t0 = own
     s, w, u = moving
@@ -173,7 +174,7 @@ def move_scores(c: Floats, row: Floats, s: Floats) -> None:
 
 @jit
 def add_scores(w: Floats, first: int, G: Floats, s: Floats) -> None:
-    """Add to the scores of rows j the sums Σ w_mi G_ij, one i after the other; w's column of row 0 of G is `first`."""
+    """Add Σ w_mi G_ij to the scores of rows j, one i after the other; the columns of w begin at `first`."""
     for m in range(s.shape[0]):
         for i in range(G.shape[0]):
             c = w[m, first + i]

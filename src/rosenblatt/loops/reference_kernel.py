@@ -1,7 +1,7 @@
 """The kernel perceptron as a textbook writes it (S-35): the specification of every fast loop.
 
-Plain Python, plain sums, one example after another, as in `reference`. It works on any numbers that add and multiply,
-so the tests run it on `fractions.Fraction` as well.
+Plain Python, plain sums, one example after another, as in `reference`. It works on any numbers that add and
+multiply, so the tests run it on `fractions.Fraction` as well.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def train_kernel_direct(
     weight: Sequence[Any] | None = None,
     zero: int = -1,
 ) -> TrainedKernel:
-    """Compare classes directly (S-31): on a mistake the row's coefficient grows in its own and falls in its rival's.
+    """Compare classes directly (S-31): a mistake raises a row's coefficient in its class and lowers the rival's.
 
     The rival is the best class other than y; of equal ones the lowest, or with ``zero=+1`` the highest.
     """

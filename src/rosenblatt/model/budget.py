@@ -13,7 +13,7 @@ Policy: TypeAlias = Literal["oldest", "random", "projection"]
 POLICIES = ("oldest", "random", "projection")
 
 RIDGE = 2.0**-20
-"""Added to the diagonal of the Gram matrix, as a share of it: rows that almost repeat others could not be told apart."""
+"""Added to the diagonal of the Gram matrix, as a share of it, because rows may almost repeat others."""
 NOVEL = 8.0 * RIDGE
 """The share of a row that must lie outside of the others' span, or they take it over even where there is room."""
 
@@ -49,8 +49,8 @@ class Budget(NamedTuple):
 def shares(state: KernelState, k: Floats, own: float) -> tuple[Floats, float]:
     """Return the coefficients d that come nearest to a new row, and the square of what they miss.
 
-    d solves (K + ridge) d = k, where k are the kernel values of the row with those kept; `own` is that with itself.
-    The products are summed in a fixed order, as all that training decides by.
+    d solves (K + ridge) d = k, where k are the kernel values of the row with those kept; `own` is that with
+    itself. The products are summed in a fixed order, as all that training decides by.
     """
     from rosenblatt.loops.passes import scores
 

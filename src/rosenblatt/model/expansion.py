@@ -28,7 +28,9 @@ class Expansion:
     def __init__(self, kernel: Kernel, state: KernelState, budget: Budget | None) -> None:
         self.kernel, self.state, self.budget = kernel, state, budget
         came_before = state.support.count - len(state.born)
-        if budget is not None and came_before > 0:  # without a budget nobody asked when rows came, but they came in order
+        if (
+            budget is not None and came_before > 0
+        ):  # without a budget nobody asked when rows came, but they came in order
             state.born = np.arange(-state.support.count, 0)
         if budget is not None and budget.policy == "projection" and state.inverse is None:
             state.inverse = np.zeros((budget.size, budget.size))
@@ -49,8 +51,8 @@ class Expansion:
     def take(self, x: Points, k: Floats, c: Floats, beta: float, number: int = NOT_OF_A_SET) -> None:
         """Add c_m k(x, ·) + c_m β to each machine m, as the mistake on the visit after `visits` others.
 
-        `k` are the values of x with the rows kept. A row of the training set that is kept already, by its number, gets
-        no second place.
+        `k` are the values of x with the rows kept. A row of the training set that is kept already, by its number,
+        gets no second place.
         """
         state = self.state
         w, u, before = state.machines, state.sums, state.visits

@@ -75,9 +75,16 @@ class KernelModel:
 
     @classmethod
     def of(
-        cls, state: KernelState, kernel: Kernel, scheme: Scheme, classes: NDArray[Any], zero: int, *, last: bool = False
+        cls,
+        state: KernelState,
+        kernel: Kernel,
+        scheme: Scheme,
+        classes: NDArray[Any],
+        zero: int,
+        *,
+        last: bool = False,
     ) -> KernelModel:
-        """Return the hypothesis of a state, or the last one where it averages; rows without weight are left out."""
+        """Return the hypothesis of a state, or the last one if asked; rows without weight are left out."""
         weights = state.last() if last else state.hypothesis()
         held = np.flatnonzero(np.atleast_2d(weights[..., : state.support.count]).any(axis=0))
         b = float(weights[-1]) if weights.ndim == 1 else weights[:, -1]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.kernels.points import Points
-from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats, Ints
 
 NOT_OF_A_SET = -1
@@ -29,7 +29,7 @@ class Support:
         self.count = 0
         self._ids: Ints = np.empty(0, np.int64)
         self._squares: Floats = np.empty(0)
-        self._rows: Rows | None = None
+        self._rows: Any = None  # Rows of more room than there are, once there are some
 
     @property
     def ids(self) -> Ints:
@@ -42,7 +42,7 @@ class Support:
         rows, n = self._rows, self.count
         if rows is None:
             rows = np.empty((n, self.n_features if self.keeps_rows else 0))
-        part: Rows = CSR(rows.data, rows.indices, rows.indptr[: n + 1]) if isinstance(rows, CSR) else rows[:n]
+        part = CSR(rows.data, rows.indices, rows.indptr[: n + 1]) if isinstance(rows, CSR) else rows[:n]
         return Points(part, n, self.n_features, self.ids, self._squares[:n])
 
     def like(self, points: Points) -> Points:
@@ -85,8 +85,7 @@ class Support:
         copy = Support(self.n_features, keeps_rows=self.keeps_rows)
         copy.count = self.count
         copy._ids, copy._squares = self._ids.copy(), self._squares.copy()
-        rows = self._rows
-        copy._rows = CSR(*(each.copy() for each in rows)) if isinstance(rows, CSR) else _copied(rows)
+        copy._rows = _copied(self._rows)
         return copy
 
     def widened(self, n_features: int) -> Support:
@@ -114,6 +113,8 @@ def _longer(array: Any, least: int = 8) -> Any:
 
 
 def _copied(rows: Any) -> Any:
+    if isinstance(rows, CSR):
+        return CSR(rows.data.copy(), rows.indices.copy(), rows.indptr.copy())
     return None if rows is None else rows.copy()
 
 
@@ -146,7 +147,11 @@ def _written(rows: CSR | None, count: int, place: int, row: CSR) -> CSR:
         return CSR(joined, columns, indptr)
     kind = np.result_type(rows.data, data)
     wide = np.result_type(rows.indices, indices)
-    values, columns, indptr = rows.data.astype(kind, copy=False), rows.indices.astype(wide, copy=False), rows.indptr
+    values, columns, indptr = (
+        rows.data.astype(kind, copy=False),
+        rows.indices.astype(wide, copy=False),
+        rows.indptr,
+    )
     while used + len(data) > len(values):
         values, columns = _longer(values, 64), _longer(columns, 64)
     if place + 2 > len(indptr):

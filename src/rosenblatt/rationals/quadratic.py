@@ -1,6 +1,7 @@
 """Quadratic forms of float matrices in exact rationals.
 
-A float is a rational number: nothing here is rounded. A matrix need not be symmetric; cᵀKc does not see the difference.
+A float is a rational number: nothing here is rounded. A matrix need not be symmetric; cᵀKc does not see the
+difference.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ def _lifted(K: Floats, eliminated: list[int], c: dict[int, Any]) -> list[int]:
 
     x = dict(c)
     if eliminated:
-        matrix = flint.fmpq_mat(len(eliminated), len(eliminated), [entry(i, j) for i in eliminated for j in eliminated])
+        matrix = flint.fmpq_mat(
+            len(eliminated), len(eliminated), [entry(i, j) for i in eliminated for j in eliminated]
+        )
         right = [-sum((entry(i, j) * value for j, value in c.items()), flint.fmpq(0)) for i in eliminated]
         found = matrix.solve(flint.fmpq_mat(len(eliminated), 1, right))
         x |= {i: found[k, 0] for k, i in enumerate(eliminated)}

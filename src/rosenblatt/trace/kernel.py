@@ -91,8 +91,8 @@ class KernelTrace(Trace):
         """Write the mistakes to a ``.csv`` or ``.parquet`` file."""
         if Path(path).suffix == ".npz":
             raise ParameterError(
-                f"path={str(path)!r}: the rows and the kernel that a replay needs have no place in this file. Write "
-                "the mistakes as .csv or .parquet."
+                f"path={str(path)!r}: the rows and the kernel that a replay needs have no place in this file. "
+                "Write the mistakes as .csv or .parquet."
             )
         super().save(path)
 
@@ -108,8 +108,8 @@ class KernelTrace(Trace):
         strange = np.flatnonzero(~self.scheme.can_err(codes[mistakes.index], mistakes.machine))
         if strange.size:
             raise InputError(
-                f"This is not the data of the run: mistake {strange[0]}, on row {mistakes.index[strange[0]]}, cannot "
-                "be one on a row of that label. Pass the y of the run."
+                f"This is not the data of the run: mistake {strange[0]}, on row {mistakes.index[strange[0]]}, "
+                "cannot be one on a row of that label. Pass the y of the run."
             )
         rows = np.unique(self.index)
         points = points_of(batch)
@@ -149,8 +149,8 @@ class KernelTrace(Trace):
             if self._score(s, int(data.codes[i]), int(mistakes.machine[at])) != mistakes.score[at]:
                 raise InputError(
                     f"This is not the data of the run: mistake {at}, on row {i}, scored "
-                    f"{float(mistakes.score[at])!r} then and does not now. Pass the same X and y, in the same order "
-                    "and type."
+                    f"{float(mistakes.score[at])!r} then and does not now. Pass the same X and y, in the same "
+                    "order and type."
                 )
         c = np.zeros(len(s))
         logged_moves(data.targets, i, log, (0, last - first), c)
