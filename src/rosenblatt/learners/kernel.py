@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.kernels.cache import CachedRows
+from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import Kernel
 from rosenblatt.learners.order import Visits
 from rosenblatt.learners.perceptron import FitLoop, Plan, Run
@@ -33,6 +34,7 @@ from rosenblatt.typing import Floats, Ints
 
 BLOCK_WORK = 1 << 27  # multiplications between two looks at the clock, if every visit is a mistake
 FEWEST = 16
+EVERY_ROW: Visits = np.empty(0, np.uint64)
 A_STEP = 1 << 13  # values that could be read in the time that a mistake takes besides its kernel row
 
 
@@ -127,12 +129,25 @@ class ExpansionVisitor(Visitor):
         return end
 
 
+class _Ahead(NamedTuple):
+    """The last pass allowed: the rows in the order of their visits, and room for kernel values."""
+
+    visits: Visits
+    points: Points
+    room: Floats
+
+
 class KernelVisitor(Visitor):
     """Visits rows whose scores are all kept: looks ahead for the next mistake, and moves every score by its row.
 
     Scores are sums of steps in the order they are taken. Prediction sums them in the order of the support, which
     differs in the last bits once a row has been mistaken twice. So after a pass without a mistake they are summed
     anew as prediction does, and only if that pass's rows are right by these sums as well is the data separated.
+
+    Attributes
+    ----------
+    is_last : bool
+        Whether no pass will follow: then a mistake moves the scores of those rows alone that are visited after it.
     """
 
     may_screen = False
@@ -146,6 +161,8 @@ class KernelVisitor(Visitor):
         self.values_a_row = self.features.stored + self.features.n_rows
         self._block = min(self._block, max(FEWEST, BLOCK_WORK // self.values_a_row))
         self.new: list[int] = []
+        self.is_last, self._first = False, 0
+        self._ahead: _Ahead | None = None
         support = self.expansion.state.support
         self.place_of: Ints = np.full(self.features.n_rows, NOT_OF_A_SET)
         known = np.flatnonzero(support.ids != NOT_OF_A_SET)
@@ -159,10 +176,14 @@ class KernelVisitor(Visitor):
 
     def visit(self, visits: Visits) -> Iterator[Stretch]:
         """Make the visits of one pass, and tell of them stretch by stretch."""
-        mistakes = 0
+        mistakes, self._first = 0, self.state.visits
+        if self.is_last and not self.own.keeps_scores and len(np.unique(visits)) == len(visits):
+            ordered = take(self.points, visits.astype(np.int64))
+            self._ahead = _Ahead(visits, ordered, np.empty((1, len(visits))))
         for stretch in super().visit(visits):
             mistakes += len(stretch.log.at)
             yield stretch
+        self._ahead = None
         if not mistakes:
             self.sum_anew()
 
@@ -182,17 +203,29 @@ class KernelVisitor(Visitor):
     def begin_at(self, i: int, log: Log, count: int) -> None:
         """Move the start itself by the first mistakes of a log, as if they had been made on row i."""
         self.expansion.state.make_room(1)
-        visit, own = np.array([i], np.uint64), self._own(i)
+        visit, own = np.array([i], np.uint64), self._own(i, 0)
         loop.correct(self.targets, visit, 0, self.rule, self._moving(), log, (0, count), own)
         self.take_in()
 
-    def _own(self, i: int) -> tuple[int, Floats, int]:
-        """Return the place of row i, given to it if it has none, its kernel row, and the visits made so far."""
+    def _own(self, i: int, t: int) -> tuple[int, Floats, Visits, int]:
+        """Return what `correct` asks of row i, visited t visits from now; it is given a place if need be."""
         place = int(self.place_of[i])
         if place == NOT_OF_A_SET:
             place = self.place_of[i] = self.expansion.state.support.count + len(self.new)
             self.new.append(i)
-        return place, self.rows.row(i), self.state.visits
+        return place, *self._values(i, self.state.visits - self._first + t), self.state.visits
+
+    def _values(self, i: int, t: int) -> tuple[Floats, Visits]:
+        """Return the kernel values of row i, the visit t of its pass, and with which rows; none named: all."""
+        ahead = self._ahead
+        if ahead is None:
+            return self.rows.row(i), EVERY_ROW
+        first, last = t + 1, len(ahead.visits)
+        values = ahead.room[:, first:]
+        if first < last:
+            self.own.kernel.gram(self.points.row(i), ahead.points.part(first, last), out=values)
+            self.extra_values += self.values_a_row * (last - first) // last
+        return values[0], ahead.visits[first:]
 
     def _moving(self) -> loop.Moving:
         state = self.expansion.state
@@ -212,7 +245,7 @@ class KernelVisitor(Visitor):
         k = 0
         t, end = loop.next_mistake(self.targets, block, 0, self.rule, self.scores, moving.w, log, 0)
         while end > k:
-            own = self._own(int(block[t]))
+            own = self._own(int(block[t]), t)
             span, k = (k, end), end
             t, end = loop.correct_and_go_on(self.targets, block, t, self.rule, moving, log, span, own)
         self.take_in()
@@ -229,6 +262,12 @@ class _KernelFit(FitLoop):
         self.best_scores: Floats | None = None
         self.complete_scores: Floats | None = None
         super().__init__(batch, weight, plan, start, partial(kind, own=own))
+
+    def next_pass(self, epoch: int) -> StopReason | None:
+        """Make one pass; return why training ends with it, if it does."""
+        if isinstance(self.visitor, KernelVisitor):
+            self.visitor.is_last = epoch == self.plan.max_iter
+        return super().next_pass(epoch)
 
     def begin_at(self, row: int, machines: Ints, step: float) -> None:
         """Add a row to the start itself."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.loops._jit import jit
+from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import dense_dot
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import Rule
@@ -123,16 +123,28 @@ class Moving(NamedTuple):
     u: Floats
 
 
+@inline
+def _move(s: Floats, m: int, c: float, row: Floats, which: Any) -> None:
+    if which.size:
+        for j in range(row.size):
+            s[m, which[j]] += c * row[j]
+    else:
+        for j in range(row.size):
+            s[m, j] += c * row[j]
+
+
 @jit
 def correct(
     targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
 ) -> None:
-    """Correct the mistakes `span` of the log, made on visit t; `own` are the row's place, its kernel row, and t0.
+    """Correct the mistakes `span` of the log, made on visit t; `own` is what is known of its row.
+
+    That is its place, its kernel row, the rows whose values stand there (none named: all, in order), and t0.
 
     The coefficient in that place and the bias move by c and c β, all scores by c times the kernel row; u gains
     each move times the visits before it, t0 + t.
     """
-    place, row, t0 = own
+    place, row, which, t0 = own
     s, w, u = moving
     last = w.shape[1] - 1
     for k in range(span[0], span[1]):
@@ -147,11 +159,9 @@ def correct(
             u[m, last] += c * (t0 + t) * rule.beta
             u[m2, place] += c2 * (t0 + t)
             u[m2, last] += c2 * (t0 + t) * rule.beta
-        for j in range(row.size):
-            s[m, j] += c * row[j]
+        _move(s, m, c, row, which)
         if c2 != 0.0:
-            for j in range(row.size):
-                s[m2, j] += c2 * row[j]
+            _move(s, m2, c2, row, which)
 
 
 @jit
