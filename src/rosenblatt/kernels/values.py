@@ -36,6 +36,9 @@ class Kernel(ABC):
         """Return k(a, a) for each row."""
         return np.array([float(self.gram(A.row(i), A.row(i))[0, 0]) for i in range(A.n_rows)])
 
+    def prepare(self, A: Points) -> None:  # noqa: B027  there may be nothing to prepare
+        """Compute what parts of these rows would otherwise have computed for each of them."""
+
     def resolve(self, A: Points) -> Self:
         """Return the same kernel with numbers for what it takes from the training data."""
         return self
@@ -173,6 +176,10 @@ class RBF(_Scaled):
         values = products(A, B, out)
         gaussian_exponents(A.squares, B.squares, float(self.gamma), values)
         return np.asarray(np.exp(values, out=values))
+
+    def prepare(self, A: Points) -> None:
+        """Compute the squared norms."""
+        _ = A.squares
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,7 @@ class KernelVisitor(Visitor):
         assert isinstance(self.state, KernelState)
         self.own, self.expansion = own, Expansion(own.kernel, self.state, None)
         self.points = points_of(self.features)
+        own.kernel.prepare(self.points)
         self.rows = CachedRows(own.kernel, self.points, own.cache_size)
         self.values_a_row = self.features.stored + self.features.n_rows
         self._block = min(self._block, max(FEWEST, BLOCK_WORK // self.values_a_row))
