@@ -73,7 +73,7 @@ def main(rows: int = 1_000_000) -> None:
     """Train on a stream and print, after each tenth, the peak memory of the process and the accuracy ahead."""
     test, told = rings(HELD_OUT, seed=1)
     for policy in POLICIES:
-        clf = KernelPerceptron(RBF(1.0), budget=BUDGET, budget_policy=policy)
+        clf = KernelPerceptron(RBF(1.0), budget=BUDGET, budget_policy=policy, average=policy == "projection")
         began, peaks = time.perf_counter(), []
         for chunk in range(rows // CHUNK):
             clf.partial_fit(*rings(CHUNK, seed=2 + chunk))

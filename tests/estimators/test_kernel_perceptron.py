@@ -10,7 +10,14 @@ from sklearn.model_selection import cross_val_score
 
 import rosenblatt as rb
 from rosenblatt import exceptions
+from rosenblatt.data.batch import as_batch
 from rosenblatt.kernels import RBF, Laplacian, Linear, Pairwise, Polynomial
+from rosenblatt.learners.kernel import KernelPlan, KernelVisitor
+from rosenblatt.loops.rules import Rule
+from rosenblatt.model.kernel import KernelModel
+from rosenblatt.model.kernel_state import KernelState
+from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.support import Support
 from tests.strategies import RaisesAfter, quietly
 
 RNG = np.random.default_rng(0)
@@ -398,3 +405,57 @@ def test_the_record_of_a_run_in_files(tmp_path):
         clf.trace_.path(X, NOISY)
     curve = rb.exact_curve(clf.trace_, X, NOISY)
     assert curve.training[-1] == np.mean(clf.predict(X) != NOISY)
+
+
+# What is decided by sums whose last bits depend on their order
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("order", ["shuffle", "cyclic", "random"])
+@pytest.mark.parametrize("passes", [1, 3])
+def test_the_last_pass_is_as_any_other(kind, order, passes):
+    for y in (NOISY, THREE):
+        last = trained(kind(X), y, order=order, max_iter=passes, average=True)
+        one_of_many = trained(
+            kind(X), y, order=order, callbacks=[lambda report: report.epoch == passes], average=True
+        )
+        assert told(last) == told(one_of_many)
+
+
+def _visited(y):
+    batch = as_batch(X, y)
+    state = KernelState.empty(None, Support(3), average=False)
+    targets = Scheme("binary", 2).targets(batch.codes, np.ones(80), -1)
+    return KernelVisitor(batch, targets, Rule(), state, None, None, own=KernelPlan(RBF(0.1))), batch
+
+
+def test_scores_are_summed_as_in_prediction_after_a_pass_without_a_mistake():
+    visitor, batch = _visited(RINGS)
+    order = np.arange(80, dtype=np.uint64)
+    mistakes = 1
+    while mistakes:
+        kept = visitor.scores.copy()
+        mistakes = sum(len(stretch.log.at) for stretch in visitor.visit(order))
+    model = KernelModel.of(visitor.state, RBF(0.1), Scheme("binary", 2), batch.classes, -1)
+    np.testing.assert_array_equal(visitor.scores[0] + visitor.state.w[-1], model.scores(batch))
+    assert (kept != visitor.scores).any()  # or this test could not fail
+    np.testing.assert_allclose(kept, visitor.scores, atol=1e-9)
+
+
+def test_what_is_wrong_by_these_sums_is_visited_again(monkeypatch):
+    plain = trained(X, RINGS, order="cyclic")
+    sum_anew, calls = KernelVisitor.sum_anew, []
+
+    def turned_once(self):
+        sum_anew(self)
+        calls.append(len(calls))
+        if len(calls) == 1:
+            self.scores[0, 7] = -100.0 if RINGS[7] == 1 else 100.0
+
+    monkeypatch.setattr(KernelVisitor, "sum_anew", turned_once)
+    clf = trained(X, RINGS, order="cyclic")
+    assert len(calls) >= 2
+    assert clf.n_iter_ > plain.n_iter_
+    assert clf.mistakes_per_pass_[plain.n_iter_ - 1] == 0
+    assert 7 in clf.trace_.index[clf.trace_.epoch > plain.n_iter_]
+    assert (clf.converged_, clf.score(X, RINGS)) == (True, 1.0)
