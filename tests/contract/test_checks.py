@@ -30,9 +30,9 @@ VARIANTS = {
         {"kernel": "linear", "multiclass": "ovo", "margin": 1.0},
         {"kernel": Laplacian(0.25), "bias": "radius", "radius": 1.0, "tie": "half", "zero": 1},
         {"kernel": RBF(0.5), "init": "first", "bias": None, "class_weight": {1: 0.5}},
-        {"kernel": RBF(0.5), "budget": 8, "average": True},
-        {"kernel": RBF(0.5), "budget": 8, "budget_policy": "oldest"},
-        {"kernel": RBF(0.5), "budget": 8, "budget_policy": "random", "class_weight": "balanced"},
+        {"kernel": RBF(0.5), "budget": 8, "average": True, "max_iter": 5},
+        {"kernel": RBF(0.5), "budget": 8, "budget_policy": "oldest", "max_iter": 5},
+        {"kernel": RBF(0.5), "budget": 8, "budget_policy": "random", "class_weight": "balanced", "max_iter": 5},
     ],
     "Perceptron": [
         {},
