@@ -15,7 +15,6 @@ EXPECTED = {
 OF_THE_DEFAULT = {
     "check_estimators_partial_fit_n_features": STREAM,
     "check_n_features_in_after_fitting": STREAM,
-    "check_dataframe_column_names_consistency": STREAM,
 }
 OF_PRECOMPUTED = {"check_estimators_nan_inf": "it predicts rows of another width than the training rows' number"}
 BY_KERNEL = {"rbf": OF_THE_DEFAULT, "precomputed": OF_PRECOMPUTED}
