@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import echo, fits, margins, networks, prediction, proofs, report, single, spam, startup
+from benchmarks import echo, fits, kernels, margins, networks, prediction, proofs, report, single, spam, startup
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -22,6 +22,7 @@ WORKLOADS = {
     "S1": fits.sparse_text,
     "M1": fits.dense_classes,
     "M2": fits.sparse_classes,
+    "K1": kernels.rbf,
     "SMS": spam.sms,
     "soft": margins.soft,
     "hard": margins.hard,

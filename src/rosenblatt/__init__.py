@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from rosenblatt import datasets as datasets
     from rosenblatt import exceptions as exceptions
     from rosenblatt import geometry as geometry
+    from rosenblatt import kernels as kernels
     from rosenblatt import plot as plot
     from rosenblatt import testing as testing
     from rosenblatt.certify.certifying import certify as certify
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
     from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine as ExtremeLearningMachine
+    from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
     from rosenblatt.estimators.mark_one import MarkOne as MarkOne
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
@@ -34,10 +36,11 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("certify", "datasets", "exceptions", "geometry", "plot", "testing")
+_MODULES = ("certify", "datasets", "exceptions", "geometry", "kernels", "plot", "testing")
 _NAMES = {
     "AdaptiveFilter": "rosenblatt.estimators.adaptive_filter",
     "ExtremeLearningMachine": "rosenblatt.estimators.extreme_learning",
+    "KernelPerceptron": "rosenblatt.estimators.kernel_perceptron",
     "LiftedPerceptron": "rosenblatt.estimators.lifted",
     "MarkOne": "rosenblatt.estimators.mark_one",
     "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
@@ -57,6 +60,7 @@ _NAMES = {
 __all__ = [
     "AdaptiveFilter",
     "ExtremeLearningMachine",
+    "KernelPerceptron",
     "LiftedPerceptron",
     "MarkOne",
     "MaxMarginClassifier",
@@ -75,6 +79,7 @@ __all__ = [
     "exact_curve",
     "exceptions",
     "geometry",
+    "kernels",
     "plot",
     "testing",
 ]

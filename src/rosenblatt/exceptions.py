@@ -16,8 +16,9 @@ The tree is small so that a caller can catch as much or as little as they like::
     └── TrainingOverflowError               finite data, but weights beyond the largest float
         (also a ValueError and an OverflowError)
 
-Each message names the argument, the place in it, and the way out. One warning is its own:
-`TrivialSeparationWarning`.
+Each message names the argument, the place in it, and the way out. There are two warnings of its own,
+`KernelWarning` and `TrivialSeparationWarning`; those about limits that training ended on are scikit-learn's
+``ConvergenceWarning``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 __all__ = [
     "DataTypeError",
     "InputError",
+    "KernelWarning",
     "LabelError",
     "NonFiniteError",
     "NotSeparableError",
@@ -99,3 +101,7 @@ class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
 
 class TrivialSeparationWarning(UserWarning):
     """Data so few in so many dimensions that they are separable whatever their labels."""
+
+
+class KernelWarning(UserWarning):
+    """A function handed in as a kernel that is none on the training data: not symmetric positive semidefinite."""

@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 
 import rosenblatt as rb
+from rosenblatt.kernels import RBF, Laplacian, Polynomial
 from rosenblatt.model.state import State
 from rosenblatt.testing import CheckFailed, check_estimator, checks
 from rosenblatt.testing.suite import CHECKS
@@ -25,6 +26,17 @@ VARIANTS = {
     "MultilayerPerceptron": [
         {"hidden_layer_sizes": 3, "max_iter": 5},
         {"hidden_layer_sizes": 3, "max_iter": 5, "loss": "cross_entropy", "solver": "sgd", "early_stopping": True},
+    ],
+    "KernelPerceptron": [  # a stream cannot know gamma="scale", the default
+        {"kernel": RBF(0.5)},
+        {"kernel": RBF("auto"), "average": True, "eta0": 0.3},
+        {"kernel": Polynomial(2, 1.0), "multiclass": "ovr", "order": "cyclic"},
+        {"kernel": "linear", "multiclass": "ovo", "margin": 1.0},
+        {"kernel": Laplacian(0.25), "bias": "radius", "radius": 1.0, "tie": "half", "zero": 1},
+        {"kernel": RBF(0.5), "init": "first", "bias": None, "class_weight": {1: 0.5}},
+        {"kernel": RBF(0.5), "budget": 8, "average": True, "max_iter": 5},
+        {"kernel": RBF(0.5), "budget": 8, "budget_policy": "oldest", "max_iter": 5},
+        {"kernel": RBF(0.5), "budget": 8, "budget_policy": "random", "class_weight": "balanced", "max_iter": 5},
     ],
     "Perceptron": [
         {},
@@ -53,6 +65,7 @@ VARIANTS = {
 
 SOLVED = "a solver comes as close as it is told to: its sums round by the layout"
 INAPPLICABLE = {
+    "KernelPerceptron": {"check_float32": "it keeps kernel rows beside the data, as many as cache_size allows"},
     "LiftedPerceptron": {"check_float32": "the solver of its lemma keeps vectors of its own beside the rows"},
     "MarkOne": {
         "check_float32": "what photocells and association units say of an image outweighs the image",

@@ -25,6 +25,7 @@ from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel, overflow
 from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.state import State
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Ints
 
@@ -251,8 +252,8 @@ class OnlineLearning(VisitingClassifier):
                 average=self._state.u is not None, shrinks=self.penalty is not None
             )
         else:
-            state = settings.start_from(self, shape, generator(self.random_state))
-        return self._stream_kind(
+            state = self._beginning(shape, n_features)
+        return self._new_stream(
             state,
             rule,
             multiclass=self.multiclass,
@@ -265,6 +266,13 @@ class OnlineLearning(VisitingClassifier):
             detail=settings.detail(self, stream=True),
             radius=radius,
         )
+
+    def _beginning(self, shape: tuple[int, ...], n_features: int) -> State:
+        """Return the state that a new stream begins with."""
+        return settings.start_from(self, shape, generator(self.random_state))
+
+    def _new_stream(self, *arguments: Any, **named: Any) -> Stream:
+        return self._stream_kind(*arguments, **named)
 
     def _publish(self, run: Run, batch: Batch, **own: Any) -> None:
         """Become the result of a fit; `own` is what other estimators do not have."""

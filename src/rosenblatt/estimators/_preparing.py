@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data.batch import Batch
+from rosenblatt.data.labels import listed
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._progress import progress_bar
+from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.learners.perceptron import Plan, Run, row_weights
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.model.scheme import Scheme
@@ -93,6 +95,24 @@ def prepared(
             callbacks=[*([show] if show else []), *(p.callbacks or ())],
         )
         yield Prepared(weight, plan, start, drawn)
+
+
+def require_same_problem(p: Any, batch: Batch, scheme: Scheme) -> None:
+    """Require data with the features and classes of the run that a warm start goes on from, by the same scheme."""
+    if batch.n_features != p.n_features_in_:
+        raise ShapeError(
+            f"X has {batch.n_features} features, but warm_start=True goes on from {p.n_features_in_}. "
+            "Pass the same features, or set warm_start=False."
+        )
+    if Scheme.of(p.multiclass, len(p.classes_)) != scheme:
+        raise ParameterError(
+            f"multiclass={p.multiclass!r} cannot go on from {scheme.kind!r}. Set warm_start=False."
+        )
+    if not np.array_equal(batch.classes, p.classes_):
+        raise LabelError(
+            f"y has the classes {listed(batch.classes)}, but warm_start=True goes on from "
+            f"{listed(p.classes_)}. Pass the same classes, or set warm_start=False."
+        )
 
 
 def published(p: Any, run: Run, batch: Batch) -> dict[str, Any]:

@@ -6,20 +6,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-import numpy as np
-
 from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.labels import listed
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_flag
-from rosenblatt.estimators._preparing import Before, prepared
-from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import fit
-from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 
 
@@ -267,19 +263,6 @@ class Perceptron(OnlineLearning):
             raise ParameterError(
                 "intercept_init without coef_init contradicts warm_start=True. Give both or none."
             )
-        if batch.n_features != self.n_features_in_:
-            raise ShapeError(
-                f"X has {batch.n_features} features, but warm_start=True goes on from {self.n_features_in_}. "
-                "Pass the same features, or set warm_start=False."
-            )
-        if Scheme.of(self.multiclass, len(self.classes_)) != self._scheme:
-            raise ParameterError(
-                f"multiclass={self.multiclass!r} cannot go on from {self._scheme.kind!r}. Set warm_start=False."
-            )
-        if not np.array_equal(batch.classes, self.classes_):
-            raise LabelError(
-                f"y has the classes {listed(batch.classes)}, but warm_start=True goes on from "
-                f"{listed(self.classes_)}. Pass the same classes, or set warm_start=False."
-            )
+        require_same_problem(self, batch, self._scheme)
         state = self._state.narrowed(self._width).for_rule(average=self.average, shrinks=self.penalty is not None)
         return Before(state, self.__dict__.get("_drawn"))

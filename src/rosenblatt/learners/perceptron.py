@@ -14,7 +14,8 @@ from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import OrderError, WeightError
 from rosenblatt.learners.cycles import Cycles, Prove
 from rosenblatt.learners.order import Order, Visits
-from rosenblatt.learners.report import Callback
+from rosenblatt.learners.report import Callback as Callback
+from rosenblatt.learners.report import Model
 from rosenblatt.learners.report import PassReport as PassReport
 from rosenblatt.learners.start import begin_at
 from rosenblatt.learners.visitor import Visitor
@@ -140,7 +141,7 @@ def fit(batch: Batch, weight: Floats, plan: Plan, start: State, visitor: Callabl
 
     Relatives of the perceptron bring their own `visitor`, called as `Visitor` is.
     """
-    return _Fit(batch, weight, plan, start, visitor).run()
+    return FitLoop(batch, weight, plan, start, visitor).run()
 
 
 class _Complete(NamedTuple):
@@ -150,8 +151,8 @@ class _Complete(NamedTuple):
     passes: int
 
 
-class _Fit:
-    """One fit under way."""
+class FitLoop:
+    """One fit under way; learners whose weights belong to other things than features change steps of it."""
 
     def __init__(
         self, batch: Batch, weight: Floats, plan: Plan, start: State, visitor: Callable[..., Visitor]
@@ -257,19 +258,18 @@ class _Fit:
         if len(visits) < self.batch.n_rows or not self.covers(visits):
             require_finite(self.batch)  # training would not meet every row
         if self.plan.start_at_first:
-            begin_at(
-                self.state,
-                self.batch.rows,
-                int(visits[0]),
-                self.visitor.targets,
-                machines=self.plan.scheme.first_steps(int(self.batch.codes[visits[0]]), self.plan.zero),
-                step=np.sign(self.weight[visits[0]]),
-                beta=self.plan.rule.beta,
-            )
+            row = int(visits[0])
+            machines = self.plan.scheme.first_steps(int(self.batch.codes[row]), self.plan.zero)
+            self.begin_at(row, machines, np.sign(self.weight[row]))
             self.start = self.best = self.state.copy()
             self.complete = _Complete(self.start, 0)
         if self.plan.prove is not None:
             self.cycles = Cycles(self.plan.prove, self.state.w)
+
+    def begin_at(self, row: int, machines: Ints, step: float) -> None:
+        """Add a row to the start itself."""
+        rows, targets, beta = self.batch.rows, self.visitor.targets, self.plan.rule.beta
+        begin_at(self.state, rows, row, targets, machines=machines, step=step, beta=beta)
 
     def judge(self, epoch: int, visits: Visits, mistakes: int, loss: float) -> StopReason | None:
         """Return why training ends after this pass, if it does."""
@@ -279,8 +279,8 @@ class _Fit:
             self.stuck = self.unseparated(visits)
             if self.stuck == 0:
                 return "separated"
-            if self.plan.penalty is None and (self.plan.order.settles or self.covers(visits)):
-                return "plateau"  # no visit will ever move the weights again
+            if self.at_rest(visits):
+                return "plateau"
             self.stuck = 0
         if told_to_end:
             return "interrupted"
@@ -314,16 +314,30 @@ class _Fit:
         have shrunk since.
         """
         rule, scheme, codes = self.plan.rule, self.plan.scheme, self.batch.codes
-        lenient = rule.tie_plus == rule.tie_minus == 0.0
-        if self.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None:
+        if self.proves(visits):
             return 0
-        last = LinearModel(self.state.last(), scheme, self.batch.classes, self.plan.zero)
-        scores = last.scores(self.batch)
+        scores = self.last_scores()
         lead, positive = scheme.leads(scores, codes, self.plan.zero)
         tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
         wrong = ((lead < rule.margin) | ((lead == rule.margin) & tie_counts)).any(axis=1)
         wrong |= scheme.choose(scheme.decision(scores), self.plan.zero) != codes
         return int(np.count_nonzero(wrong & (self.weight != 0.0)))
+
+    def proves(self, visits: Visits) -> bool:
+        """Whether a pass without a mistake leaves no row that is not right."""
+        rule, scheme = self.plan.rule, self.plan.scheme
+        lenient = rule.tie_plus == rule.tie_minus == 0.0
+        return self.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None
+
+    def at_rest(self, visits: Visits) -> bool:
+        """Whether, after a pass without a mistake, no visit will ever move the weights again."""
+        return self.plan.penalty is None and (self.plan.order.settles or self.covers(visits))
+
+    def last_scores(self) -> Floats:
+        """Return the scores of all rows by the last hypothesis."""
+        return LinearModel(self.state.last(), self.plan.scheme, self.batch.classes, self.plan.zero).scores(
+            self.batch
+        )
 
     def validate(self, epoch: int) -> float | None:
         """Measure the pass on the data held out, and remember the best."""
@@ -347,24 +361,39 @@ class _Fit:
         """Whether the time allowed is over."""
         return self.plan.max_time is not None and time.perf_counter() - self.began >= self.plan.max_time
 
-    def model(self) -> LinearModel:
+    def model(self) -> Model:
         """Return the hypothesis of this moment."""
         return LinearModel(self.state.hypothesis(), self.plan.scheme, self.batch.classes, self.plan.zero)
 
     def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
         """Put together what is left behind."""
         counts, visits = self.recorder.mistakes_per_pass, self.recorder.visits_per_pass
-        plan, state, passes = self.plan, self.state, len(counts)
+        state, passes = self.state, len(counts)
         if self.validation.best_epoch and interruption is None:
             state, passes = self.best, self.validation.best_epoch
         if not np.isfinite(state.hypothesis()).all():
             raise overflowed(state.visits)
-        measured = None if plan.held_out is None else np.array(self.validation_errors)
+        measured = None if self.plan.held_out is None else np.array(self.validation_errors)
         shown = len(counts) if measured is None else len(measured)  # Ctrl-C may come before a pass is measured
-        trace = Trace(
-            mistakes=self.recorder.mistakes(passes),
-            mistakes_per_pass=np.array(counts[:passes], np.int64),
-            visits_per_pass=np.array(visits[:passes], np.int64),
+        return Run(
+            state=state,
+            stop_reason=reason,
+            converged=reason == "separated" and passes == len(counts),
+            mistakes_per_pass=list(counts),
+            trace=self.trace(passes),
+            curve=Curve((np.array(counts) / np.maximum(visits, 1))[:shown], measured),
+            stuck=self.stuck,
+            interruption=interruption,
+            proof=self.proof,
+        )
+
+    def trace(self, passes: int) -> Trace:
+        """Return the record of the first passes."""
+        plan, recorder = self.plan, self.recorder
+        return Trace(
+            mistakes=recorder.mistakes(passes),
+            mistakes_per_pass=np.array(recorder.mistakes_per_pass[:passes], np.int64),
+            visits_per_pass=np.array(recorder.visits_per_pass[:passes], np.int64),
             start=self.start.copy(),
             n_rows=self.batch.n_rows,
             n_features=self.batch.n_features,
@@ -374,15 +403,4 @@ class _Fit:
             bias=plan.rule.beta,
             radius=plan.radius,
             zero=plan.zero,
-        )
-        return Run(
-            state=state,
-            stop_reason=reason,
-            converged=reason == "separated" and passes == len(counts),
-            mistakes_per_pass=list(counts),
-            trace=trace,
-            curve=Curve((np.array(counts) / np.maximum(visits, 1))[:shown], measured),
-            stuck=self.stuck,
-            interruption=interruption,
-            proof=self.proof,
         )

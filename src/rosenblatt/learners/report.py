@@ -1,4 +1,4 @@
-"""What is told of each pass of a fit."""
+"""What is told of each pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from rosenblatt.model.kernel import KernelModel
 from rosenblatt.model.linear import LinearModel
+
+Model: TypeAlias = LinearModel | KernelModel
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class PassReport:
         The share of validation rows wrong after it.
     seconds : float
         Since training began.
-    model : LinearModel
+    model : LinearModel or KernelModel
         The hypothesis after the pass.
     """
 
@@ -36,7 +39,7 @@ class PassReport:
     loss: float
     validation_error: float | None
     seconds: float
-    model: LinearModel = field(repr=False)
+    model: Model = field(repr=False)
 
 
 Callback: TypeAlias = Callable[[PassReport], object]

@@ -242,7 +242,7 @@ class Stream:
 
     def _learn(self, features: Features, codes: Ints, weight: Floats) -> None:
         targets = self.scheme.targets(codes, weight, self.zero)
-        visitor = Visitor(features, targets, self.rule, self.state, screened=False, penalty=self.penalty)
+        visitor = self._visitor(features, targets)
         for stretch in visitor.visit(np.arange(features.n_rows, dtype=np.uint64)):
             log = stretch.log
             if self.scheme.kind == "binary":  # a mistake names its rival, should there come to be more than one
@@ -250,6 +250,9 @@ class Stream:
             self.recorder.add(Stretch(stretch.visits + np.uint64(self.seen), log, stretch.first))
             self.mistakes += len(log.at)
         self.seen += features.n_rows
+
+    def _visitor(self, features: Features, targets: Targets) -> Visitor:
+        return Visitor(features, targets, self.rule, self.state, screened=False, penalty=self.penalty)
 
     def _between_new_labels(self, codes: Ints, labels: list[Any]) -> list[slice]:
         """Cut a chunk where a label is met for the first time: a class is nobody's rival before it is met."""

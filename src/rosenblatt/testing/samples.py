@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 from rosenblatt.typing import Floats, Ints
 
-ATTRIBUTES = ("coef_", "intercept_", "n_mistakes_", "t_")
+ATTRIBUTES = ("coef_", "dual_coef_", "intercept_", "n_mistakes_", "t_")
 
 
 class Sample(NamedTuple):

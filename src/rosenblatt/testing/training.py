@@ -99,8 +99,9 @@ def check_replay(estimator: Any) -> None:
             model = trained(estimator, table, y, trace="mistakes")
             require_ability(model, "trace_")
             again = model.trace_.replay(table, y)
+            weights, held = ("dual_coef_", "alpha") if hasattr(again, "alpha") else ("coef_", "coef")
             for name, here, there in (
-                ("coef_", np.atleast_2d(again.coef), model.coef_),
+                (weights, np.atleast_2d(getattr(again, held)), getattr(model, weights)),
                 ("intercept_", np.atleast_1d(again.intercept), model.intercept_),
             ):
                 require_same({name: np.asarray(here)}, {name: there}, "the replay against the fit")

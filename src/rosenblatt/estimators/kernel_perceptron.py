@@ -1,0 +1,362 @@
+"""The kernel perceptron as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.single import vector_row
+from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._ending import say_how_it_ended
+from rosenblatt.estimators._kernel import (
+    beginning,
+    check_kernel_parameters,
+    own_plan,
+    require_gram,
+    stream_kernel,
+    warn_unless_kernel,
+)
+from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.kernels.points import Points
+from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
+from rosenblatt.learners.kernel import digest_of, fit_kernel
+from rosenblatt.learners.kernel_stream import KernelStream
+from rosenblatt.learners.perceptron import Plan
+from rosenblatt.learners.stream import Stream
+from rosenblatt.loops.layout import Rows
+from rosenblatt.model.kernel import KernelModel, points_of
+from rosenblatt.model.kernel_state import KernelState
+from rosenblatt.model.linear import overflow
+from rosenblatt.model.scheme import Scheme
+from rosenblatt.typing import Floats, Ints
+
+
+def _streams(estimator: Any) -> bool:
+    """Say whether an estimator can meet rows that no fit has shown it."""
+    if as_kernel(estimator.kernel).streams:
+        return True
+    raise AttributeError("kernel='precomputed' knows values between training rows alone: there is no partial_fit.")
+
+
+class KernelPerceptron(OnlineLearning):
+    """The perceptron in the space of a kernel (S-35): f(x) = Σ α_i y_i k(x_i, x) + b.
+
+    A mistake on x_i raises α_i. The scores of all training rows are kept, and each mistake moves them by one row
+    of kernel values; nothing else is computed. Rows without a mistake are no part of the model.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        "linear", "poly", "rbf", "laplacian" or "precomputed"; a value of `rosenblatt.kernels` such as
+        ``RBF(0.5)``; or a function of two tables that returns the matrix of all pairs. A function that is no
+        kernel on the training data (on a sample of them, where there are many) is warned of.
+    budget : int or None
+        The most rows to keep. None keeps all that mistakes were made on; a stream without end needs a budget.
+    budget_policy : {"projection", "oldest", "random"}
+        What happens to one row more: it is projected on the span of those kept, whose coefficients change; the
+        oldest gives way; or one drawn at random does. Only projections can be averaged: nothing is forgotten.
+    cache_size : float
+        Megabytes that kernel rows may take while `fit` trains.
+    fit_intercept, max_iter, tol, shuffle, verbose, eta0, random_state, early_stopping, validation_fraction
+        As in `Perceptron`.
+    n_iter_no_change, class_weight, warm_start, zero, tie, order, margin, average, multiclass, max_time, trace,
+    callbacks
+        As in `Perceptron`. Averaging is over coefficients, and helps on noisy data.
+    bias : {"unit", "radius"}, float or None
+        As in `Perceptron`; R is the largest norm in the kernel's space: R² = max k(x, x).
+    radius : float or None
+        R; found from the data if None.
+    init : {"zero", "first"}
+        The start: zero, or the first row visited (S-10).
+
+    Attributes
+    ----------
+    support_ : ndarray of int
+        The training rows in the model, in the order of their first mistakes; −1 for rows of a stream.
+    support_vectors_ : ndarray or sparse array
+        Those rows.
+    dual_coef_ : ndarray, shape (n_machines, n_support)
+        Their coefficients α_i y_i.
+    intercept_ : ndarray, shape (n_machines,)
+        The biases.
+    coef_ : ndarray, shape (n_machines, n_features)
+        With the linear kernel: the hyperplanes.
+    kernel_ : Kernel
+        The kernel, with numbers for what it took from the data.
+    classes_, n_iter_, n_mistakes_, mistakes_per_pass_, converged_, stop_reason_, trace_, curve_, t_
+        As in `Perceptron`.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_xor
+    >>> X, y = load_xor()
+    >>> clf = KernelPerceptron("poly", order="cyclic").fit(X, y)
+    >>> clf.score(X, y), clf.stop_reason_, clf.dual_coef_
+    (1.0, 'separated', array([[-8.,  6.,  6., -5.]]))
+    """
+
+    # What a perceptron may be told of, and this one has one value of.
+    penalty, alpha, l1_ratio = None, 0.0001, 0.15
+
+    _state: KernelState
+    _kernel: Kernel
+    _asked_for: Kernel
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        budget: int | None = None,
+        budget_policy: str = "projection",
+        cache_size: float = 200.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        bias: Any = "unit",
+        radius: float | None = None,
+        zero: Any = -1,
+        tie: Any = "mistake",
+        init: Any = "zero",
+        order: Any = "shuffle",
+        margin: float = 0.0,
+        average: bool = False,
+        multiclass: str = "direct",
+        max_time: float | None = None,
+        trace: Any = "auto",
+        callbacks: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.budget = budget
+        self.budget_policy = budget_policy
+        self.cache_size = cache_size
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.bias = bias
+        self.radius = radius
+        self.zero = zero
+        self.tie = tie
+        self.init = init
+        self.order = order
+        self.margin = margin
+        self.average = average
+        self.multiclass = multiclass
+        self.max_time = max_time
+        self.trace = trace
+        self.callbacks = callbacks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train until a stop.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples; with ``kernel="precomputed"`` the square matrix of their kernel values.
+        y : sequence, shape (n_rows,)
+            Their labels, of two classes or more.
+        sample_weight : array-like or None
+            Multiplies the step of each row; a row of weight 0 makes no mistakes.
+
+        Returns
+        -------
+        KernelPerceptron
+            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
+            completed pass.
+        """
+        settings.check_parameters(self)
+        check_kernel_parameters(self)
+        warn_of_column(y)
+        batch = as_batch(X, y, sample_weight)
+        batch.require_classes()
+        require_finite(batch)
+        before = self._before(batch)
+        points = points_of(batch)
+        kernel = as_kernel(self.kernel).resolve(points) if before is None else self._kernel
+        require_gram(kernel, batch)
+        warn_unless_kernel(kernel, points)
+        with prepared(self, batch, before=before) as (weight, plan, start, drawn):
+            if before is None:
+                start = beginning(self, kernel, plan.scheme, batch.n_features)
+            assert isinstance(start, KernelState)
+            run = fit_kernel(batch, weight, self._by_kernel(plan, kernel, points), start, own_plan(self, kernel))
+        passes = drawn.passes + len(run.mistakes_per_pass)
+        self._publish(
+            run, batch, _drawn=drawn._replace(passes=passes), _kernel=kernel, _asked_for=as_kernel(self.kernel)
+        )
+        say_how_it_ended(self, run)
+        if run.interruption is not None:
+            raise run.interruption
+        return self
+
+    @available_if(_streams)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Visit the rows of a chunk once, in the order they come; see `Perceptron.partial_fit`."""
+        if not self.__sklearn_is_fitted__():
+            check_kernel_parameters(self)
+            features = as_rows(X)
+            require_finite(features)
+            warn_unless_kernel(stream_kernel(self, features.n_features), points_of(features))
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
+        from rosenblatt.loops.kernel import add_scores
+
+        self._require_fitted()
+        if type(x) is not np.ndarray and isinstance(x, Mapping):
+            row: Rows = self._known_vocabulary().row(x, learn=False)[0]
+        else:
+            row = vector_row(x, self._width)
+        require_finite(Features(row, 1, self._width), name="x")
+        state = self._state
+        weights = np.atleast_2d(state.hypothesis())
+        s = np.zeros((len(weights), 1))
+        if state.support.count:
+            point = state.support.like(Points(row, 1, state.n_features))
+            add_scores(weights, 0, self._kernel.gram(state.support.points, point), s)
+        scores = s[:, 0] + weights[:, -1]
+        if not np.isfinite(scores).all():
+            raise overflow("x")
+        decision = self._scheme.decision(scores if self._scheme.kind == "binary" else scores[None])
+        return self._classes[self._scheme.choose(decision, self._zero)[0]]
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel, with numbers for what it took from the data."""
+        self._require_fitted("kernel_")
+        return self._kernel
+
+    @property
+    def support_(self) -> Ints:
+        """The training rows in the model; −1 for rows of a stream."""
+        ids = self._model("support_").support.ids
+        assert ids is not None, "rows of a support have numbers"
+        return ids
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The rows in the model."""
+        model = self._model("support_vectors_")
+        if not model.kernel.streams:
+            raise AttributeError("Of precomputed values no rows are known; see 'support_' for their numbers.")
+        return model.support.native
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """The coefficients α_i y_i of the rows in the model, shape (n_machines, n_support)."""
+        return np.atleast_2d(self._model("dual_coef_").alpha)
+
+    @property
+    def intercept_(self) -> Floats:
+        """The biases, shape (n_machines,)."""
+        return np.atleast_1d(self._model("intercept_").intercept)
+
+    @property
+    def coef_(self) -> Floats:
+        """The hyperplanes of a linear kernel, shape (n_machines, n_features)."""
+        model = self._model("coef_")
+        if not isinstance(model.kernel, Linear):
+            raise AttributeError(  # noqa: TRY004  so that hasattr says no
+                f"In the space of {model.kernel!r} a hyperplane has no 'coef_'; see 'dual_coef_'."
+            )
+        return np.asarray(np.atleast_2d(model.alpha) @ model.support.native)
+
+    @property
+    def sparsify(self) -> Any:
+        """A kernel perceptron has none."""
+        raise AttributeError("A kernel perceptron has no coefficients of features to make sparse.")
+
+    densify = sparsify
+
+    def _model(self, attribute: str | None = None) -> KernelModel:  # type: ignore[override]  # of another kind
+        self._require_fitted(attribute)
+        model = KernelModel.of(self._state, self._kernel, self._scheme, self._classes, self._zero)
+        model.support.n_features = self._width  # a stream keeps room for features to come
+        return model
+
+    def _by_kernel(self, plan: Plan, kernel: Kernel, points: Points) -> Plan:
+        """Return the plan with R as the kernel measures it."""
+        if plan.radius is None or self.radius is not None:
+            return plan
+        square = float(kernel.diagonal(points).max())
+        return replace(plan, rule=plan.rule._replace(beta=square), radius=float(np.sqrt(max(square, 0.0))))
+
+    def _before(self, batch: Batch) -> Before | None:
+        """Return the last run, if this fit is to continue it."""
+        if not self.warm_start or not self.__sklearn_is_fitted__():
+            return None
+        require_same_problem(self, batch, self._scheme)
+        self._require_same_kernel()
+        state = self._state.for_rule(average=self.average, shrinks=False)
+        if state.kept is None or state.kept.digest != digest_of(batch):
+            state.kept = None
+            if self._kernel.streams:
+                state.support.renumber(np.full(state.support.count, -1))
+        return Before(state, self.__dict__.get("_drawn"))
+
+    def _require_same_kernel(self) -> None:
+        if as_kernel(self.kernel) != self._asked_for:
+            raise ParameterError(
+                f"kernel={self.kernel!r} cannot go on from {self._asked_for!r}: coefficients mean nothing under "
+                "another kernel. Use a new estimator."
+            )
+        if self.budget is not None and self._state.support.count > self.budget:
+            raise ParameterError(
+                f"budget={self.budget} cannot go on from {self._state.support.count} rows. Use a new estimator."
+            )
+
+    def _beginning(self, shape: tuple[int, ...], n_features: int) -> KernelState:
+        check_kernel_parameters(self)
+        machines = None if len(shape) == 1 else shape[0]
+        scheme = Scheme("binary", 2) if machines is None else Scheme("direct", machines)
+        return beginning(self, stream_kernel(self, n_features), scheme, n_features)
+
+    def _new_stream(self, state: Any, *arguments: Any, **named: Any) -> Stream:
+        if self.__sklearn_is_fitted__():
+            self._require_same_kernel()
+            kernel = self._kernel
+            if not kernel.streams:
+                stream_kernel(self, self._width)  # says why not
+        else:
+            kernel = stream_kernel(self, state.n_features)
+        return KernelStream(state, *arguments, own=own_plan(self, kernel), **named)
+
+    def _follow(self, stream: Stream, width: int, names: Any) -> None:
+        assert isinstance(stream, KernelStream)
+        self._kernel = stream.own.kernel
+        self.__dict__.setdefault("_asked_for", as_kernel(self.kernel))
+        super()._follow(stream, width, names)

@@ -1,0 +1,138 @@
+"""Points as kernels take them: rows, or positions in a precomputed matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.typing import Floats, Ints, Reals
+
+
+@dataclass(eq=False, slots=True)
+class Points:
+    """Rows of numbers, dense or sparse, and what kernels want to know of them.
+
+    Attributes
+    ----------
+    rows : ndarray or CSR
+        As the loops read them.
+    n_rows, n_features : int
+        Their number and width.
+    ids : ndarray of int or None
+        The number of each row in the training set, where it is of one; None: 0, 1, ….
+    """
+
+    rows: Rows
+    n_rows: int
+    n_features: int
+    ids: Ints | None = None
+    _squares: Floats | None = None
+
+    @property
+    def squares(self) -> Floats:
+        """‖x‖² of every row, to the bit what the product of a row with itself is; infinite where it overflows."""
+        if self._squares is None:
+            from rosenblatt.loops.kernel import dense_squares, sparse_squares
+
+            self._squares = np.empty(self.n_rows)
+            if isinstance(self.rows, CSR):
+                sparse_squares(self.rows, self._squares)
+            else:
+                dense_squares(self.rows, np.empty(self.n_features + 1), self._squares)
+        return self._squares
+
+    @property
+    def native(self) -> Any:
+        """The rows as a numpy array or a scipy sparse array."""
+        if not isinstance(self.rows, CSR):
+            return self.rows
+        from scipy.sparse import csr_array
+
+        data, indices, indptr = self.rows
+        start, stop = int(indptr[0]), int(indptr[self.n_rows])
+        starts = indptr[: self.n_rows + 1].astype(np.int64) - start
+        parts = (data[start:stop], indices[start:stop].astype(np.int64), starts)
+        return csr_array(parts, shape=(self.n_rows, self.n_features))
+
+    def part(self, first: int, last: int) -> Points:
+        """Return consecutive rows, without a copy."""
+        X = self.rows
+        rows: Rows = CSR(X.data, X.indices, X.indptr[first : last + 1]) if isinstance(X, CSR) else X[first:last]
+        ids = None if self.ids is None else self.ids[first:last]
+        squares = None if self._squares is None else self._squares[first:last]
+        return Points(rows, last - first, self.n_features, ids, squares)
+
+    def row(self, i: int) -> Points:
+        """Return one row, which knows its number."""
+        one = self.part(i, i + 1)
+        one.ids = np.array([i]) if self.ids is None else one.ids
+        return one
+
+    def laid(self) -> Floats:
+        """Return the rows as weights: float64, with a bias of zero at the end of each."""
+        w = np.zeros((self.n_rows, self.n_features + 1))
+        w[:, :-1] = self.rows
+        return w
+
+    def like(self, other: Points) -> Points:
+        """Return the same rows in the layout, dense or sparse, of others."""
+        if isinstance(self.rows, CSR) == isinstance(other.rows, CSR):
+            return self
+        if isinstance(self.rows, CSR):
+            dense = np.ascontiguousarray(self.native.toarray())
+            return Points(dense, self.n_rows, self.n_features, self.ids)
+        from scipy.sparse import csr_array
+
+        return Points(_csr(csr_array(self.rows)), self.n_rows, self.n_features, self.ids)
+
+
+def as_points(X: Any, name: str = "X") -> Points:
+    """Check a table of numbers; float32 and CSR are taken as they are."""
+    if isinstance(X, Points):
+        return X
+    if hasattr(X, "tocsr"):
+        rows: Rows = _csr(X)
+        n_rows, n_features = X.shape
+        values = rows.data
+    else:
+        values = rows = _dense(X, name)
+        n_rows, n_features = rows.shape
+    if not n_rows or not n_features:
+        raise ShapeError(f"{name} has shape {(n_rows, n_features)}; at least one row and one feature are needed.")
+    if not np.isfinite(values).all():
+        raise NonFiniteError(f"{name} holds NaN or infinity. Impute such values or drop their rows.")
+    return Points(rows, int(n_rows), int(n_features))
+
+
+def _dense(X: Any, name: str) -> Reals:
+    try:
+        array = np.asarray(X)
+        if array.dtype not in (np.float32, np.float64):
+            array = np.asarray(array, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataTypeError(f"{name} must be a table of real numbers: {error}.") from None
+    if array.ndim != 2:
+        raise ShapeError(f"{name} must be a table, rows by features; its shape is {array.shape}.")
+    return np.ascontiguousarray(array)
+
+
+def _csr(X: Any) -> CSR:
+    matrix = X.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    data = matrix.data if matrix.dtype in (np.float32, np.float64) else matrix.data.astype(np.float64)
+    return CSR(data, matrix.indices.astype(np.uint32), matrix.indptr.astype(np.uint64))
+
+
+def require_same_width(A: Points, B: Points) -> None:
+    """Require points of the same space."""
+    if A.n_features != B.n_features:
+        raise InputError(
+            f"Points of {A.n_features} and of {B.n_features} features have no kernel between them. "
+            "Pass the same features in the same order."
+        )

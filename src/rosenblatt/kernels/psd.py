@@ -1,0 +1,209 @@
+"""Will any function do for a kernel? No: its matrices must be symmetric and positive semidefinite (S-36)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf, isfinite
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.typing import Floats
+
+Verdict: TypeAlias = Literal["yes", "no", "undecided"]
+
+EXACTLY = 24  # rows up to which the answer is found in rationals
+LOOKED_AT = 300  # rows up to which a witness is looked for even where Cholesky's method sees none
+WITNESSES = 400  # coordinates that a witness may have: its form is summed exactly
+GRID = 2**20  # of the coordinates of a witness
+UNIT = 2.0**-53
+
+
+@dataclass(frozen=True)
+class Semidefinite:
+    """Whether a matrix is positive semidefinite, with the reason.
+
+    Attributes
+    ----------
+    verdict : {"yes", "no", "undecided"}
+        "yes": no eigenvalue lies below −`bound`. "no": see `witness`, or `pair`. "undecided": see `reason`.
+    bound : float or None
+        With "yes"; 0 where it was found in rationals.
+    witness : tuple of int or None
+        With "no": a vector c with cᵀKc = `form` < 0, by more than `rounding`; both are exact.
+    form, rounding : Fraction or None
+        cᵀKc, and how far rounding of the entries can have moved it: Σ |c_i| |c_j| · ulps · ulp(K_ij).
+    pair : tuple of int or None
+        With "no", for an asymmetric matrix: the entry that differs most from the one across the diagonal.
+    reason : str
+        In words.
+    """
+
+    verdict: Verdict
+    bound: float | None = None
+    witness: tuple[int, ...] | None = field(default=None, repr=False)
+    form: Fraction | None = field(default=None, repr=False)
+    rounding: Fraction | None = field(default=None, repr=False)
+    pair: tuple[int, int] | None = None
+    reason: str = ""
+
+
+def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
+    """Say whether K is a matrix of kernel values: symmetric and positive semidefinite.
+
+    Parameters
+    ----------
+    K : array-like, shape (n, n)
+        The matrix. Its entries are taken to be rounded.
+    ulps : float
+        How far each entry may be off, in units in its last place. Half a unit is an entry rounded once.
+
+    Returns
+    -------
+    Semidefinite
+        "no" comes with a witness whose form is below zero exactly, by more than that rounding could cause; "yes"
+        with a bound on how far below zero an eigenvalue can lie.
+
+    Notes
+    -----
+    Up to 24 rows are eliminated in rationals, and "yes" then is exact. Otherwise "yes" is by Cholesky's method on
+    K + sI: if it runs to its end in floats, some K + sI + E is positive semidefinite with
+    |E_ij| ≤ g sqrt(a_ii a_jj), where a is the shifted diagonal and g = γ/(1 − γ) with γ = (n + 2) u / (1 − (n + 2)
+    u); so no eigenvalue of K lies below −(s + g Σ a_ii). This holds in any order of summation.
+
+    Examples
+    --------
+    >>> is_psd([[1.0, 0.5], [0.5, 1.0]]).verdict
+    'yes'
+    >>> found = is_psd([[1.0, 2.0], [2.0, 1.0]])
+    >>> found.verdict, found.witness, found.form
+    ('no', (-2, 1), Fraction(-3, 1))
+    """
+    matrix = _as_square(K)
+    if not isfinite(ulps) or ulps < 0:
+        raise ParameterError(f"ulps={ulps!r} must be a finite number of at least 0.")
+    asymmetric = _asymmetry(matrix, ulps)
+    if asymmetric is not None:
+        return asymmetric
+    matrix = np.maximum(matrix, matrix.T)  # across the diagonal entries differ by no more than they may be off
+    exactly = Fraction(ulps)
+    n = len(matrix)
+    if n <= EXACTLY:
+        found = _in_rationals(matrix, exactly)
+    elif n <= LOOKED_AT:
+        found = _refuted(matrix, exactly)
+    else:
+        found = None
+    if found is not None:
+        return found
+    found = _by_cholesky(matrix)
+    if found is None and n > LOOKED_AT:
+        found = _refuted(matrix, exactly)
+    return found or Semidefinite(
+        "undecided",
+        reason="An eigenvalue may lie below zero, but by no more than rounding of the entries could cause.",
+    )
+
+
+def _as_square(K: Any) -> Floats:
+    try:
+        matrix = np.asarray(K.toarray() if hasattr(K, "toarray") else K, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataTypeError(f"K must be a matrix of real numbers: {error}.") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ShapeError(f"K must be a square matrix; its shape is {matrix.shape}.")
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
+        raise NonFiniteError(f"K[{i}, {j}] is {matrix[i, j]}; every entry must be finite.")
+    return matrix
+
+
+def _asymmetry(K: Floats, ulps: float) -> Semidefinite | None:
+    """Return "no" where an entry differs from the one across by more than both may be off."""
+    with np.errstate(over="ignore"):
+        excess = np.abs(K - K.T) - ulps * (np.spacing(np.abs(K)) + np.spacing(np.abs(K.T)))
+    i, j = np.unravel_index(int(np.argmax(excess)), K.shape)
+    # The subtraction is exact for numbers that near each other, and clear of rounding for others.
+    if not excess[i, j] > 0.0:
+        return None
+    pair = (int(min(i, j)), int(max(i, j)))
+    return Semidefinite(
+        "no",
+        pair=pair,
+        reason=f"It is not symmetric: K[{pair[0]}, {pair[1]}] is {float(K[pair])!r} and K[{pair[1]}, {pair[0]}] "
+        f"is {float(K[pair[::-1]])!r}.",
+    )
+
+
+def _in_rationals(K: Floats, ulps: Fraction) -> Semidefinite | None:
+    from rosenblatt.rationals.quadratic import negative_direction
+
+    c = negative_direction(K)
+    if c is None:
+        return Semidefinite("yes", bound=0.0, reason="Eliminated exactly, it has no pivot below zero.")
+    return _checked(K, c, ulps) or _refuted(K, ulps)
+
+
+def _refuted(K: Floats, ulps: Fraction) -> Semidefinite | None:
+    """Return "no" with a witness: from the diagonal, from a pair of rows, or an eigenvector."""
+    diagonal = np.diag(K)
+    lowest = int(np.argmin(diagonal))
+    if diagonal[lowest] < 0.0:
+        return _checked(K, [int(i == lowest) for i in range(len(K))], ulps)
+    from scipy.linalg import eigh
+
+    rows = np.arange(len(K))
+    values, vectors = eigh(K, subset_by_index=[0, 0])
+    if not values[0] < 0.0:
+        return None
+    v = vectors[:, 0]
+    if len(K) > WITNESSES:  # the coordinates that matter most, and the least eigenvector on these
+        rows = np.sort(np.argsort(-np.abs(v))[:WITNESSES])
+        v = eigh(K[np.ix_(rows, rows)], subset_by_index=[0, 0])[1][:, 0]
+    c = np.zeros(len(K), np.int64)
+    c[rows] = np.rint(GRID * v / np.abs(v).max())
+    return _checked(K, c.tolist(), ulps)
+
+
+def _checked(K: Floats, c: list[int], ulps: Fraction) -> Semidefinite | None:
+    """Return "no" if c is a witness beyond what rounding could cause."""
+    from rosenblatt.rationals.quadratic import quadratic_form, rounding_of_form
+
+    form, rounding = quadratic_form(K, c), rounding_of_form(K, c, ulps)
+    if form >= -rounding:
+        return None
+    rows = [i for i, each in enumerate(c) if each]
+    named = ", ".join(map(str, rows[:6])) + (", …" if len(rows) > 6 else "")
+    norm = float(sum(Fraction(each) ** 2 for each in c))
+    return Semidefinite(
+        "no",
+        witness=tuple(c),
+        form=form,
+        rounding=rounding,
+        reason=f"On rows {named} there is a vector c with cᵀKc / cᵀc = {float(form) / norm:.3g}, below zero by "
+        "more than rounding of the entries could cause.",
+    )
+
+
+def _by_cholesky(K: Floats) -> Semidefinite | None:
+    from scipy.linalg import LinAlgError, cholesky
+
+    n, diagonal = len(K), np.diag(K)
+    if diagonal.min() < 0.0:
+        return None
+    gamma = (n + 2) * UNIT / (1.0 - (n + 2) * UNIT)
+    g = gamma / (1.0 - gamma)
+    trace = float(diagonal.sum())
+    shift = 4.0 * g * trace
+    shifted = K + shift * np.eye(n)
+    try:
+        cholesky(shifted, lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    # Twice over what the sums say, for their own rounding and that of the shifted diagonal, and for underflow.
+    bound = 2.0 * (shift + (g + UNIT) * float(np.diag(shifted).sum())) + n * n * 1e-300
+    if not bound < inf:
+        return None
+    return Semidefinite("yes", bound=bound, reason=f"No eigenvalue lies below −{bound:.3g}.")

@@ -1,0 +1,321 @@
+"""Kernels as values: what k(x, x') is, and how it is computed for many pairs at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.kernels.points import Points, as_points, require_same_width
+from rosenblatt.kernels.products import distances, products
+from rosenblatt.kernels.scale import resolved_gamma
+from rosenblatt.typing import Floats
+
+
+class Kernel(ABC):
+    """A function k(x, x') of two points: symmetric, and positive semidefinite if it deserves the name (S-36).
+
+    A kernel is called with one or two tables and returns the matrix of all pairs.
+    """
+
+    known: ClassVar[bool] = True
+    """Whether the kernel is positive semidefinite by a theorem, so that no data need be asked."""
+    streams: ClassVar[bool] = True
+    """Whether points never met before can be compared: not by a precomputed matrix."""
+
+    @abstractmethod
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Return k(a, b) for each row a of A and b of B, of one width and layout; written to `out` if given."""
+
+    def diagonal(self, A: Points) -> Floats:
+        """Return k(a, a) for each row."""
+        return np.array([float(self.gram(A.row(i), A.row(i))[0, 0]) for i in range(A.n_rows)])
+
+    def prepare(self, A: Points) -> None:  # noqa: B027  there may be nothing to prepare
+        """Compute what parts of these rows would otherwise have computed for each of them."""
+
+    def resolve(self, A: Points) -> Self:
+        """Return the same kernel with numbers for what it takes from the training data."""
+        return self
+
+    @property
+    def resolved(self) -> bool:
+        """Whether nothing is left to take from the training data."""
+        return True
+
+    def __call__(self, X: Any, Y: Any = None) -> Floats:
+        """Return the matrix of k(x, y) for each row x of X and y of Y, by default of X."""
+        A = as_points(X)
+        B = A if Y is None else as_points(Y, "Y").like(A)
+        require_same_width(A, B)
+        return self.resolve(A).gram(A, B)
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, x') = <x, x'>.
+
+    Examples
+    --------
+    >>> Linear()([[1, 2], [3, 4]])
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
+
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Return the products."""
+        return products(A, B, out)
+
+    def diagonal(self, A: Points) -> Floats:
+        """Return the squared norms."""
+        return A.squares.copy()
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, x') = (<x, x'> + c)^degree: the dot product of all monomials up to a degree (S-34).
+
+    Parameters
+    ----------
+    degree : int
+        At least 1. Powers are repeated products, exact where these are.
+    c : float
+        At least 0, or k would not be positive semidefinite; 0 leaves the monomials of that degree alone.
+
+    Examples
+    --------
+    >>> Polynomial(2, 1)([[1, 2], [3, 4]])
+    array([[ 36., 144.],
+           [144., 676.]])
+    """
+
+    degree: int = 2
+    c: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not _is(self.degree, Integral) or self.degree < 1:
+            raise ParameterError(f"degree={self.degree!r} must be an integer of at least 1.")
+        if not _is(self.c, Real) or not 0 <= self.c < np.inf:
+            raise ParameterError(f"c={self.c!r} must be a finite number of at least 0.")
+
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Return the powers of the products."""
+        return self._power(products(A, B, out))
+
+    def diagonal(self, A: Points) -> Floats:
+        """Return the powers of the squared norms."""
+        return self._power(A.squares.copy())
+
+    def _power(self, base: Floats) -> Floats:
+        base += self.c
+        factor = base.copy() if self.degree > 1 else base
+        with np.errstate(over="ignore"):  # what is not finite is found in the scores
+            for _ in range(self.degree - 1):
+                base *= factor
+        return base
+
+
+@dataclass(frozen=True)
+class _Scaled(Kernel):
+    gamma: Any = "scale"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.gamma, str) and self.gamma in ("scale", "auto"):
+            return
+        if not _is(self.gamma, Real) or not 0 < self.gamma < np.inf:
+            raise ParameterError(f"gamma={self.gamma!r} must be a finite number above 0, 'scale' or 'auto'.")
+
+    def resolve(self, A: Points) -> Self:
+        """Return the kernel with γ as a number."""
+        return self if self.resolved else replace(self, gamma=resolved_gamma(self.gamma, A))
+
+    @property
+    def resolved(self) -> bool:
+        """Whether γ is a number."""
+        return not isinstance(self.gamma, str)
+
+    def diagonal(self, A: Points) -> Floats:
+        """Return ones: a point is at no distance from itself."""
+        return np.ones(A.n_rows)
+
+
+@dataclass(frozen=True)
+class RBF(_Scaled):
+    """k(x, x') = exp(−γ ‖x − x'‖²).
+
+    The squared distance is ‖x‖² + ‖x'‖² − 2 <x, x'>, so that many pairs cost one matrix product. Points that are
+    far from the origin and close to each other lose digits by it; below zero it is taken for zero, and a point is
+    at distance zero from itself exactly.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto"
+        γ > 0; "scale" is 1 / (n_features · variance of all values of X) and "auto" is 1 / n_features, as in
+        scikit-learn, of the training data.
+
+    Examples
+    --------
+    >>> RBF(0.5)([[0, 0], [1, 1]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Return the exponentials of squared distances."""
+        from rosenblatt.loops.kernel import gaussian_exponents
+
+        values = products(A, B, out)
+        gaussian_exponents(A.squares, B.squares, float(self.gamma), values)
+        return np.asarray(np.exp(values, out=values))
+
+    def prepare(self, A: Points) -> None:
+        """Compute the squared norms."""
+        _ = A.squares
+
+
+@dataclass(frozen=True)
+class Laplacian(_Scaled):
+    """k(x, x') = exp(−γ Σ |x_j − x'_j|).
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "auto"
+        As of `RBF`.
+
+    Examples
+    --------
+    >>> Laplacian(0.5)([[0, 0], [1, 1]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Return the exponentials of distances."""
+        values = distances(A, B, out)
+        values *= -float(self.gamma)
+        return np.asarray(np.exp(values, out=values))
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """A kernel that somebody else wrote: a function of two tables that returns the matrix of all pairs.
+
+    This is the convention of scikit-learn's ``SVC``, and of its functions in ``sklearn.metrics.pairwise``. For a
+    function of two single points see `Pairwise`.
+    """
+
+    function: Callable[[Any, Any], Any]
+
+    known: ClassVar[bool] = False
+
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Ask the function, and check what it says."""
+        answer = self.function(A.native, B.native)
+        try:
+            values = np.array(answer.toarray() if hasattr(answer, "toarray") else answer, np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise DataTypeError(
+                f"kernel={self._name} did not return a matrix of numbers for two tables of points: {error}. "
+                "A function of two single points goes into kernels.Pairwise."
+            ) from error
+        if values.shape != (A.n_rows, B.n_rows):
+            raise ShapeError(
+                f"kernel={self._name} returned shape {values.shape} for {A.n_rows} and {B.n_rows} points; it must "
+                "return one number for each pair. A function of two single points goes into kernels.Pairwise."
+            )
+        if not np.isfinite(values).all():
+            raise NonFiniteError(f"kernel={self._name} returned NaN or infinity for finite points.")
+        return _written(values, out)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
+
+
+@dataclass(frozen=True)
+class Pairwise(Kernel):
+    """A kernel given as a function of two single points, asked for each pair: slow, and as general as can be.
+
+    Examples
+    --------
+    >>> Pairwise(lambda x, y: min(x[0], y[0]))([[1.0], [3.0]])
+    array([[1., 1.],
+           [1., 3.]])
+    """
+
+    function: Callable[[Any, Any], float]
+
+    known: ClassVar[bool] = False
+
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Ask the function for every pair."""
+        dense = [
+            points.native if isinstance(points.rows, np.ndarray) else points.native.toarray() for points in (A, B)
+        ]
+        a, b = (Points(rows, len(rows), A.n_features) for rows in dense)
+        return Function(self._matrix).gram(a, b, out)
+
+    def _matrix(self, X: Any, Y: Any) -> Any:
+        return [[self.function(x, y) for y in Y] for x in X]
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Kernel values known beforehand: X is the matrix of k between its rows and the training rows."""
+
+    known: ClassVar[bool] = False
+    streams: ClassVar[bool] = False
+
+    def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
+        """Return the columns of B that the training rows A stand for."""
+        assert A.ids is not None, "precomputed values are known by the numbers of training rows"
+        columns = B.rows[:, A.ids] if isinstance(B.rows, np.ndarray) else B.native[:, A.ids].toarray()
+        return _written(np.ascontiguousarray(columns.T, np.float64), out)
+
+
+def _written(values: Floats, out: Floats | None) -> Floats:
+    """Return values in the room they are to stand in, if there is one."""
+    if out is None:
+        return values
+    out[:] = values
+    return out
+
+
+NAMED: dict[str, Callable[[], Kernel]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "polynomial": Polynomial,
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "precomputed": Precomputed,
+}
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Return the kernel that a name, a value or a function stands for.
+
+    Examples
+    --------
+    >>> as_kernel("rbf")
+    RBF(gamma='scale')
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel in NAMED:
+            return NAMED[kernel]()
+    elif callable(kernel) and not isinstance(kernel, type):
+        return Function(kernel)
+    raise ParameterError(
+        f"kernel={kernel!r} is not known; use {', '.join(map(repr, NAMED))}, a value of rosenblatt.kernels such "
+        "as RBF(0.5), or a function of two tables of points."
+    )

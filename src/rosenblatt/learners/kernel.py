@@ -1,0 +1,346 @@
+"""The kernel perceptron (S-35): all scores are kept, and each mistake moves them by one kernel row."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features, require_finite
+from rosenblatt.kernels.cache import CachedRows
+from rosenblatt.kernels.points import Points
+from rosenblatt.kernels.values import Kernel
+from rosenblatt.learners.order import Visits
+from rosenblatt.learners.perceptron import FitLoop, Plan, Run
+from rosenblatt.learners.visitor import Visitor
+from rosenblatt.loops import kernel as loop
+from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.screen import Shadow
+from rosenblatt.loops.targets import Log
+from rosenblatt.model.budget import Budget
+from rosenblatt.model.expansion import Expansion
+from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of, take
+from rosenblatt.model.kernel_state import Kept, KernelState
+from rosenblatt.model.support import NOT_OF_A_SET
+from rosenblatt.stopping import StopReason
+from rosenblatt.trace.kernel import KernelTrace
+from rosenblatt.trace.recorder import Stretch
+from rosenblatt.typing import Floats, Ints
+
+BLOCK_WORK = 1 << 27  # multiplications between two looks at the clock, if every visit is a mistake
+FEWEST = 16
+EVERY_ROW: Visits = np.empty(0, np.uint64)
+A_STEP = 1 << 13  # values that could be read in the time that a mistake takes besides its kernel row
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """What a kernel adds to a plan.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With numbers for all it takes from data.
+    budget : Budget or None
+        How many rows to keep; None keeps all.
+    cache_size : float
+        Megabytes that kernel rows may take.
+    keeps_scores : bool
+        Whether a later fit may go on from this one.
+    """
+
+    kernel: Kernel
+    budget: Budget | None = None
+    cache_size: float = 200.0
+    keeps_scores: bool = False
+
+
+def fit_kernel(batch: Batch, weight: Floats, plan: Plan, start: KernelState, own: KernelPlan) -> Run:
+    """Train on `batch`, its rows weighing `weight`, from `start` until a stop of `plan`."""
+    require_finite(batch)  # a kernel may take infinity for a point far away
+    return _KernelFit(batch, weight, plan, start, own).run()
+
+
+def digest_of(features: Features) -> bytes:
+    """Return what tells these rows from others."""
+    rows = features.rows
+    parts = rows if isinstance(rows, CSR) else (rows,)
+    digest = hashlib.blake2b(repr([(part.shape, part.dtype.str) for part in parts]).encode(), digest_size=32)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).view(np.uint8).reshape(-1).data)
+    return digest.digest()
+
+
+class ExpansionVisitor(Visitor):
+    """Visits rows by the expansion alone: in streams, and under a budget.
+
+    Parameters
+    ----------
+    visiting
+        As of `Visitor`.
+    own : KernelPlan
+        The kernel and the budget.
+    numbered : bool
+        Whether a row met again is the same row.
+    """
+
+    may_screen = False
+
+    def __init__(self, *visiting: Any, own: KernelPlan, numbered: bool = True, **named: Any) -> None:
+        super().__init__(*visiting, **named)
+        assert isinstance(self.state, KernelState)
+        self.expansion = Expansion(own.kernel, self.state, own.budget)
+        self.points = points_of(self.features)
+        self.numbered = numbered
+        rows = (own.budget.size if own.budget is not None else self.state.support.count) + 1
+        a_visit = rows * max(1, self.features.stored // self.features.n_rows)
+        self._block = min(self._block, max(FEWEST, BLOCK_WORK // a_visit))
+
+    def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
+        k, state = 0, self.expansion.state
+        began = state.visits
+        try:
+            for t, i in enumerate(block.tolist()):
+                state.visits = began + t
+                end = self._visit(i, log, k)
+                if end < 0:
+                    return k, t, t
+                log.at[k:end] = t
+                k = end
+        finally:
+            state.visits = began  # the caller counts
+        return k, len(block), len(block)
+
+    def _visit(self, i: int, log: Log, k: int) -> int:
+        machine = self.expansion
+        x = machine.state.support.like(self.points.row(i))
+        s, values = machine.scores(x)
+        end = loop.judge_alone(self.targets, i, self.rule, s, machine.state.machines, log, k)
+        if end > k:
+            c = np.zeros(len(s))
+            loop.logged_moves(self.targets, i, log, (k, end), c)
+            machine.take(x, values, c, self.rule.beta, i if self.numbered else NOT_OF_A_SET)
+        self.extra_values += x.n_features * machine.state.support.count + A_STEP
+        return end
+
+
+class _Ahead(NamedTuple):
+    """The last pass allowed: the rows in the order of their visits, and room for kernel values."""
+
+    visits: Visits
+    points: Points
+    room: Floats
+
+
+class KernelVisitor(Visitor):
+    """Visits rows whose scores are all kept: looks ahead for the next mistake, and moves every score by its row.
+
+    Scores are sums of steps in the order they are taken. Prediction sums them in the order of the support, which
+    differs in the last bits once a row has been mistaken twice. So after a pass without a mistake they are summed
+    anew as prediction does, and only if that pass's rows are right by these sums as well is the data separated.
+
+    Attributes
+    ----------
+    is_last : bool
+        Whether no pass will follow: then a mistake moves the scores of those rows alone that are visited after it.
+    """
+
+    may_screen = False
+
+    def __init__(self, *visiting: Any, own: KernelPlan) -> None:
+        super().__init__(*visiting)
+        assert isinstance(self.state, KernelState)
+        self.own, self.expansion = own, Expansion(own.kernel, self.state, None)
+        self.points = points_of(self.features)
+        own.kernel.prepare(self.points)
+        self.rows = CachedRows(own.kernel, self.points, own.cache_size)
+        self.values_a_row = self.features.stored + self.features.n_rows
+        self._block = min(self._block, max(FEWEST, BLOCK_WORK // self.values_a_row))
+        self.new: list[int] = []
+        self.is_last, self._first = False, 0
+        self._ahead: _Ahead | None = None
+        support = self.expansion.state.support
+        self.place_of: Ints = np.full(self.features.n_rows, NOT_OF_A_SET)
+        known = np.flatnonzero(support.ids != NOT_OF_A_SET)
+        self.place_of[support.ids[known]] = known
+        self.scores: Floats = np.zeros((len(self.state.machines), self.features.n_rows))
+        if self.expansion.state.kept is not None:
+            self.scores[:] = self.expansion.state.kept.scores
+            self.expansion.state.kept = None
+        elif support.count:
+            self.sum_anew()
+
+    def visit(self, visits: Visits) -> Iterator[Stretch]:
+        """Make the visits of one pass, and tell of them stretch by stretch."""
+        mistakes, self._first = 0, self.state.visits
+        if self.is_last and not self.own.keeps_scores and len(np.unique(visits)) == len(visits):
+            ordered = take(self.points, visits.astype(np.int64))
+            self._ahead = _Ahead(visits, ordered, np.empty((1, len(visits))))
+        for stretch in super().visit(visits):
+            mistakes += len(stretch.log.at)
+            yield stretch
+        self._ahead = None
+        if not mistakes:
+            self.sum_anew()
+
+    def sum_anew(self) -> None:
+        """Sum all scores as prediction does."""
+        state = self.expansion.state
+        self.scores[:] = 0.0
+        weights = np.ascontiguousarray(state.machines)
+        expansion_scores(self.own.kernel, state.support.points, weights, self.points, self.scores)
+
+    def has_mistake(self, visits: Visits) -> bool:
+        """Whether a visit would be a mistake, at the present scores."""
+        log = Log.room(self._mistakes_a_visit, len(self.scores))
+        _, end = loop.next_mistake(self.targets, visits, 0, self.rule, self.scores, self.state.machines, log, 0)
+        return end != 0
+
+    def begin_at(self, i: int, log: Log, count: int) -> None:
+        """Move the start itself by the first mistakes of a log, as if they had been made on row i."""
+        self.expansion.state.make_room(1)
+        visit, own = np.array([i], np.uint64), self._own(i, 0)
+        loop.correct(self.targets, visit, 0, self.rule, self._moving(), log, (0, count), own)
+        self.take_in()
+
+    def _own(self, i: int, t: int) -> tuple[int, Floats, Visits, int]:
+        """Return what `correct` asks of row i, visited t visits from now; it is given a place if need be."""
+        place = int(self.place_of[i])
+        if place == NOT_OF_A_SET:
+            place = self.place_of[i] = self.expansion.state.support.count + len(self.new)
+            self.new.append(i)
+        return place, *self._values(i, self.state.visits - self._first + t), self.state.visits
+
+    def _values(self, i: int, t: int) -> tuple[Floats, Visits]:
+        """Return the kernel values of row i, the visit t of its pass, and with which rows; none named: all."""
+        ahead = self._ahead
+        if ahead is None:
+            return self.rows.row(i), EVERY_ROW
+        first, last = t + 1, len(ahead.visits)
+        values = ahead.room[:, first:]
+        if first < last:
+            self.own.kernel.gram(self.points.row(i), ahead.points.part(first, last), out=values)
+            self.extra_values += self.values_a_row * (last - first) // last
+        return values[0], ahead.visits[first:]
+
+    def _moving(self) -> loop.Moving:
+        state = self.expansion.state
+        return loop.Moving(self.scores, state.machines, np.empty((0, 0)) if state.sums is None else state.sums)
+
+    def take_in(self) -> None:
+        """Take the rows that were given places into the support."""
+        if self.new:
+            self.expansion.state.support.extend(take(self.points, np.array(self.new)))
+            self.new.clear()
+
+    def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
+        computed = self.rows.computed
+        state = self.expansion.state
+        state.make_room(len(block))
+        moving = self._moving()
+        k = 0
+        t, end = loop.next_mistake(self.targets, block, 0, self.rule, self.scores, moving.w, log, 0)
+        while end > k:
+            own = self._own(int(block[t]), t)
+            span, k = (k, end), end
+            t, end = loop.correct_and_go_on(self.targets, block, t, self.rule, moving, log, span, own)
+        self.take_in()
+        self.extra_values += (self.rows.computed - computed) * self.values_a_row + k * A_STEP
+        return k, t, t
+
+
+class _KernelFit(FitLoop):
+    """A fit whose weights belong to rows."""
+
+    def __init__(self, batch: Batch, weight: Floats, plan: Plan, start: KernelState, own: KernelPlan) -> None:
+        self.own = own
+        kind = KernelVisitor if own.budget is None else ExpansionVisitor
+        self.best_scores: Floats | None = None
+        self.complete_scores: Floats | None = None
+        super().__init__(batch, weight, plan, start, partial(kind, own=own))
+
+    def next_pass(self, epoch: int) -> StopReason | None:
+        """Make one pass; return why training ends with it, if it does."""
+        if isinstance(self.visitor, KernelVisitor):
+            self.visitor.is_last = epoch == self.plan.max_iter
+        return super().next_pass(epoch)
+
+    def begin_at(self, row: int, machines: Ints, step: float) -> None:
+        """Add a row to the start itself."""
+        log = Log.room(len(machines), len(self.state.machines))
+        log.step[:], log.machine[:] = step, machines
+        if isinstance(self.visitor, KernelVisitor):
+            self.visitor.begin_at(row, log, len(machines))
+        else:
+            machine = self.visitor.expansion  # type: ignore[attr-defined]  # the other kind of visitor
+            x, c = self.visitor.points.row(row), np.zeros(len(self.state.machines))  # type: ignore[attr-defined]
+            loop.logged_moves(self.visitor.targets, row, log, (0, len(machines)), c)
+            machine.take(x, np.empty((0, 1)), c, self.plan.rule.beta, row)
+
+    def proves(self, visits: Visits) -> bool:
+        """Whether a pass without a mistake leaves none: by the scores kept, but not by those summed anew."""
+        return isinstance(self.visitor, ExpansionVisitor) and super().proves(visits)
+
+    def at_rest(self, visits: Visits) -> bool:
+        """Whether no visit will ever move the weights again."""
+        if isinstance(self.visitor, KernelVisitor) and self.visitor.has_mistake(visits):
+            return False
+        return super().at_rest(visits)
+
+    def last_scores(self) -> Floats:
+        """Return the scores of all rows by the last hypothesis."""
+        if not isinstance(self.visitor, KernelVisitor):
+            return self._model(last=True).scores(self.batch)
+        scores = self.visitor.scores + self.state.machines[:, -1:]
+        return scores[0] if self.plan.scheme.kind == "binary" else np.ascontiguousarray(scores.T)
+
+    def model(self) -> KernelModel:
+        """Return the hypothesis of this moment."""
+        return self._model()
+
+    def _model(self, *, last: bool = False) -> KernelModel:
+        assert isinstance(self.state, KernelState)
+        scheme, classes, zero = self.plan.scheme, self.batch.classes, self.plan.zero
+        return KernelModel.of(self.state, self.own.kernel, scheme, classes, zero, last=last)
+
+    def note_complete(self, epoch: int) -> None:
+        """Remember the state after a completed pass, and its scores if a later fit may go on from them."""
+        super().note_complete(epoch)
+        self.complete_scores = self._kept_scores()
+
+    def validate(self, epoch: int) -> float | None:
+        """Measure the pass on the data held out, and remember the best."""
+        error = super().validate(epoch)
+        if error is not None and self.validation.best_epoch == epoch:
+            self.best_scores = self._kept_scores()
+        return error
+
+    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
+        """Put together what is left behind."""
+        run = super().finish(reason, interruption)
+        if self.own.keeps_scores and isinstance(run.state, KernelState):
+            if run.state is self.best:
+                scores = self.best_scores
+            elif run.state is self.complete.state:
+                scores = self.complete_scores
+            else:
+                scores = self._kept_scores()
+            run.state.kept = None if scores is None else Kept(digest_of(self.batch), scores)
+        return run
+
+    def _kept_scores(self) -> Floats | None:
+        """Return the scores of this moment, if they are kept at all and may be asked for."""
+        if not self.own.keeps_scores or not isinstance(self.visitor, KernelVisitor):
+            return None
+        return self.visitor.scores.copy()
+
+    def trace(self, passes: int) -> KernelTrace:
+        """Return the record of the first passes."""
+        plain = super().trace(passes)
+        held = {each.name: getattr(plain, each.name) for each in fields(plain)}
+        return KernelTrace(**held, kernel=self.own.kernel, budget=self.own.budget)

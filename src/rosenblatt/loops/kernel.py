@@ -1,0 +1,230 @@
+"""The kernel perceptron's loops: products and distances of rows, and visits to scores that are kept.
+
+Every sum has one order, the same whichever of two rows comes first: k(x, x') and k(x', x) are the same bits, in
+whatever company they are computed. So rows met in a batch, in chunks or alone score the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops.dense import dense_dot
+from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Targets
+from rosenblatt.loops.visits import judge, moves
+from rosenblatt.typing import Floats
+
+ONE = np.uint64(1)
+
+
+@jit
+def sparse_products(A: CSR, n: int, B: CSR, w: Floats, out: Floats) -> None:
+    """Write <a, b> for each of the `n` rows a of A and each row b of B; `w` is all zero before and after.
+
+    One running sum over the stored values of b in order. A value that a lacks adds a zero, which changes no sum:
+    what remains is the sum over the columns both have, and that is the same seen from either row.
+    """
+    for i in range(n):
+        for p in range(A.indptr[i], A.indptr[i + ONE]):
+            w[A.indices[p]] = A.data[p]
+        for j in range(out.shape[1]):
+            f = 0.0
+            for p in range(B.indptr[j], B.indptr[j + ONE]):
+                f += w[B.indices[p]] * B.data[p]
+            out[i, j] = f
+        for p in range(A.indptr[i], A.indptr[i + ONE]):
+            w[A.indices[p]] = 0.0
+
+
+@jit
+def gaussian_exponents(a: Floats, b: Floats, gamma: float, out: Floats) -> None:
+    """Turn products into −γ ‖a − b‖², given the squares of the norms; a distance below zero is zero.
+
+    What is not a number stays so: it came of an overflow, which is to be seen in the scores.
+    """
+    for i in range(out.shape[0]):
+        own = a[i]
+        for j in range(out.shape[1]):
+            square = (own + b[j]) - 2.0 * out[i, j]
+            out[i, j] = -gamma * (0.0 if square < 0.0 else square)
+
+
+@jit
+def dense_distances(A: Any, B: Any, out: Floats) -> None:
+    """Write Σ |a − b| for each row a of A and b of B, by four running sums."""
+    d = A.shape[1]
+    four = d - d % 4
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            p = q = r = s = 0.0
+            for k in range(0, four, 4):
+                p += abs(np.float64(A[i, k]) - np.float64(B[j, k]))
+                q += abs(np.float64(A[i, k + 1]) - np.float64(B[j, k + 1]))
+                r += abs(np.float64(A[i, k + 2]) - np.float64(B[j, k + 2]))
+                s += abs(np.float64(A[i, k + 3]) - np.float64(B[j, k + 3]))
+            total = (p + q) + (r + s)
+            for k in range(four, d):
+                total += abs(np.float64(A[i, k]) - np.float64(B[j, k]))
+            out[i, j] = total
+
+
+@jit
+def sparse_distances(A: Any, B: Any, out: Floats) -> None:
+    """Write Σ |a − b| for each row a of A and b of B, over the columns that one of them has, in their order."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            p, p_end = A.indptr[i], A.indptr[i + ONE]
+            q, q_end = B.indptr[j], B.indptr[j + ONE]
+            total = 0.0
+            while p < p_end or q < q_end:
+                if q >= q_end or (p < p_end and A.indices[p] < B.indices[q]):
+                    total += abs(np.float64(A.data[p]))
+                    p += ONE
+                elif p >= p_end or B.indices[q] < A.indices[p]:
+                    total += abs(np.float64(B.data[q]))
+                    q += ONE
+                else:
+                    total += abs(np.float64(A.data[p]) - np.float64(B.data[q]))
+                    p += ONE
+                    q += ONE
+            out[i, j] = total
+
+
+@jit
+def next_mistake(
+    targets: Targets, order: Any, t: int, rule: Rule, s: Floats, w: Floats, log: Log, k: int
+) -> tuple[int, int]:
+    """Look for the next mistake from visit t on; log it from k on, and return its visit and k plus their number.
+
+    `s` holds for each machine the score of every row without the bias, which is the last of the weights `w`.
+    Without a mistake the visit returned is the number of visits; where a score is not finite the second number is
+    −1.
+    """
+    room, last = log.scores[0], w.shape[1] - 1
+    while t < order.size:
+        for m in range(s.shape[0]):
+            room[m] = s[m, order[t]] + w[m, last]
+        end = judge(targets, order[t], room, rule, log, k)
+        if end != k:
+            return t, end
+        t += 1
+    return t, k
+
+
+class Moving(NamedTuple):
+    """What a mistake moves: all scores, the coefficients, and their deferred sums, empty if not averaged."""
+
+    scores: Floats
+    w: Floats
+    u: Floats
+
+
+@inline
+def _move(s: Floats, m: int, c: float, row: Floats, which: Any) -> None:
+    if which.size:
+        for j in range(row.size):
+            s[m, which[j]] += c * row[j]
+    else:
+        for j in range(row.size):
+            s[m, j] += c * row[j]
+
+
+@jit
+def correct(
+    targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
+) -> None:
+    """Correct the mistakes `span` of the log, made on visit t; `own` is what is known of its row.
+
+    That is its place, its kernel row, the rows whose values stand there (none named: all, in order), and t0.
+
+    The coefficient in that place and the bias move by c and c β, all scores by c times the kernel row; u gains
+    each move times the visits before it, t0 + t.
+    """
+    place, row, which, t0 = own
+    s, w, u = moving
+    last = w.shape[1] - 1
+    for k in range(span[0], span[1]):
+        log.at[k] = t
+        m, c, m2, c2 = moves(targets, order[t], log, k)
+        w[m, place] += c
+        w[m, last] += c * rule.beta
+        w[m2, place] += c2
+        w[m2, last] += c2 * rule.beta
+        if u.size:
+            u[m, place] += c * (t0 + t)
+            u[m, last] += c * (t0 + t) * rule.beta
+            u[m2, place] += c2 * (t0 + t)
+            u[m2, last] += c2 * (t0 + t) * rule.beta
+        _move(s, m, c, row, which)
+        if c2 != 0.0:
+            _move(s, m2, c2, row, which)
+
+
+@jit
+def correct_and_go_on(
+    targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
+) -> tuple[int, int]:
+    """Correct as `correct` does, and look for the next mistake."""
+    correct(targets, order, t, rule, moving, log, span, own)
+    return next_mistake(targets, order, t + 1, rule, moving.scores, moving.w, log, span[1])
+
+
+@jit
+def move_scores(c: Floats, row: Floats, s: Floats) -> None:
+    """Move all scores of each machine m by c_m times a kernel row."""
+    for m in range(c.size):
+        if c[m] != 0.0:
+            for j in range(row.size):
+                s[m, j] += c[m] * row[j]
+
+
+@jit
+def add_scores(w: Floats, first: int, G: Floats, s: Floats) -> None:
+    """Add Σ w_mi G_ij to the scores of rows j, one i after the other; the columns of w begin at `first`."""
+    for m in range(s.shape[0]):
+        for i in range(G.shape[0]):
+            c = w[m, first + i]
+            if c != 0.0:
+                for j in range(G.shape[1]):
+                    s[m, j] += c * G[i, j]
+
+
+@jit
+def judge_alone(targets: Targets, i: int, rule: Rule, s: Floats, w: Floats, log: Log, k: int) -> int:
+    """Judge a visit to row i by its scores `s` without biases, as `next_mistake` does."""
+    room = log.scores[0]
+    for m in range(s.shape[0]):
+        room[m] = s[m, 0] + w[m, w.shape[1] - 1]
+    return judge(targets, i, room, rule, log, k)
+
+
+@jit
+def logged_moves(targets: Targets, i: int, log: Log, span: tuple[int, int], c: Floats) -> None:
+    """Write what the mistakes `span` of the log, made on row i, add to each machine."""
+    for k in range(span[0], span[1]):
+        m, c1, m2, c2 = moves(targets, i, log, k)
+        c[m] += c1
+        c[m2] += c2
+
+
+@jit
+def dense_squares(X: Any, w: Floats, out: Floats) -> None:
+    """Write ‖x_i‖² in the order that products are summed in; `w` is room for a row."""
+    for i in range(out.size):
+        for j in range(X.shape[1]):
+            w[j] = X[i, j]
+        out[i] = dense_dot(X, i, w)
+
+
+@jit
+def sparse_squares(X: CSR, out: Floats) -> None:
+    """Write ‖x_i‖² in the order that products are summed in."""
+    for i in range(out.size):
+        f = 0.0
+        for p in range(X.indptr[i], X.indptr[i + ONE]):
+            f += np.float64(X.data[p]) * np.float64(X.data[p])
+        out[i] = f

@@ -1,0 +1,119 @@
+"""A kernel expansion that scores one row after another, and takes mistakes in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rosenblatt.kernels.points import Points
+from rosenblatt.kernels.values import Kernel
+from rosenblatt.model.budget import NOVEL, Budget, extend_inverse, shares
+from rosenblatt.model.kernel_state import KernelState
+from rosenblatt.model.support import NOT_OF_A_SET
+from rosenblatt.typing import Floats
+
+
+class Expansion:
+    """f(x) = Σ α_i k(x_i, x) + b over rows that come and, under a budget, go.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With numbers for all it takes from data.
+    state : KernelState
+        Changed in place.
+    budget : Budget or None
+        How many rows to keep; None keeps all.
+    """
+
+    def __init__(self, kernel: Kernel, state: KernelState, budget: Budget | None) -> None:
+        self.kernel, self.state, self.budget = kernel, state, budget
+        came_before = state.support.count - len(state.born)
+        if (
+            budget is not None and came_before > 0
+        ):  # without a budget nobody asked when rows came, but they came in order
+            state.born = np.arange(-state.support.count, 0)
+        if budget is not None and budget.policy == "projection" and state.inverse is None:
+            state.inverse = np.zeros((budget.size, budget.size))
+            self._rebuild_inverse()
+
+    def scores(self, x: Points) -> tuple[Floats, Floats]:
+        """Return Σ α_i k(x_i, x) of each machine as a column, and the values k(x_i, x), for one row."""
+        from rosenblatt.loops.kernel import add_scores
+
+        state = self.state
+        s = np.zeros((len(state.machines), 1))
+        if not state.support.count:
+            return s, np.empty((0, 1))
+        k = self.kernel.gram(state.support.points, x)
+        add_scores(state.machines, 0, k, s)
+        return s, k
+
+    def take(self, x: Points, k: Floats, c: Floats, beta: float, number: int = NOT_OF_A_SET) -> None:
+        """Add c_m k(x, ·) + c_m β to each machine m, as the mistake on the visit after `visits` others.
+
+        `k` are the values of x with the rows kept. A row of the training set that is kept already, by its number,
+        gets no second place.
+        """
+        state = self.state
+        w, u, before = state.machines, state.sums, state.visits
+        w[:, -1] += c * beta
+        if u is not None:
+            u[:, -1] += c * before * beta
+        place = self._known(number)
+        if place is None and self.budget is not None and self.budget.policy == "projection":
+            place = self._project(x, k[:, 0], c, number)
+            if place is None:
+                return
+        elif place is None:
+            place = self._place(x, number)
+        w, u = state.machines, state.sums
+        w[:, place] += c
+        if u is not None:
+            u[:, place] += c * before
+
+    def _known(self, number: int) -> int | None:
+        if number == NOT_OF_A_SET:
+            return None
+        found = np.flatnonzero(self.state.support.ids == number)
+        return int(found[0]) if len(found) else None
+
+    def _place(self, x: Points, number: int) -> int:
+        """Return a place for a new row, whose weights are zero."""
+        state, budget = self.state, self.budget
+        if budget is None or state.support.count < budget.size:
+            state.make_room(1)
+            place = state.support.append(x, number)
+        else:
+            place = budget.gives_way(state, state.visits)
+            state.support.replace(place, x, number)
+            state.machines[:, place] = 0.0
+            if state.sums is not None:
+                state.sums[:, place] = 0.0
+        if budget is not None:
+            state.note_born(place)
+        return place
+
+    def _project(self, x: Points, k: Floats, c: Floats, number: int) -> int | None:
+        """Let the rows kept take a new one over; or return its place, if there is one and it is unlike them."""
+        state, budget = self.state, self.budget
+        assert budget is not None
+        own = float(self.kernel.diagonal(x)[0])
+        d, missed = shares(state, k, own)
+        if missed > NOVEL * own and state.support.count < budget.size:
+            extend_inverse(state, d, missed)
+            return self._place(x, number)
+        state.machines[:, : len(d)] += np.multiply.outer(c, d)
+        if state.sums is not None:
+            state.sums[:, : len(d)] += np.multiply.outer(c * state.visits, d)
+        return None
+
+    def _rebuild_inverse(self) -> None:
+        """Find the inverse for rows that were there before there was a budget."""
+        state = self.state
+        points = state.support.points
+        for n in range(points.n_rows):
+            x = points.part(n, n + 1)
+            k = self.kernel.gram(points.part(0, n), x)[:, 0] if n else np.empty(0)
+            own = float(self.kernel.diagonal(x)[0])
+            d, missed = shares(state, k, own)
+            extend_inverse(state, d, max(missed, NOVEL * own, np.finfo(np.float64).tiny))

@@ -1,0 +1,179 @@
+"""The record of a kernel perceptron's run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.kernels.cache import CachedRows
+from rosenblatt.kernels.points import Points
+from rosenblatt.kernels.values import Kernel, Linear
+from rosenblatt.loops.targets import Log, Targets
+from rosenblatt.model.budget import Budget
+from rosenblatt.model.expansion import Expansion
+from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of, take
+from rosenblatt.model.kernel_state import KernelState
+from rosenblatt.model.state import State
+from rosenblatt.model.support import NOT_OF_A_SET
+from rosenblatt.trace.record import Trace
+from rosenblatt.typing import Floats, Ints
+
+REPLAY_MEGABYTES = 200.0
+
+
+class _Data(NamedTuple):
+    """Training rows as a replay takes them, and the scores it keeps of those that mistakes were made on."""
+
+    points: Points
+    codes: Ints
+    targets: Targets
+    few: CachedRows
+    at: dict[int, int]
+    scores: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelTrace(Trace):
+    """Every mistake of a kernel perceptron in order; f is the start plus the sum of ``step * y * k(X[index], ·)``.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With numbers for all it took from the data.
+    budget : Budget or None
+        How many rows were kept.
+    numbered : bool
+        Whether rows were known by their numbers, as in a fit, and not met once, as in a stream.
+    """
+
+    kernel: Kernel = field(default_factory=Linear)
+    budget: Budget | None = None
+    numbered: bool = True
+
+    def replay(self, X: Any, y: Any) -> KernelModel:  # type: ignore[override]  # the model is of another kind
+        """Train again from the record alone; the coefficients are those of the run, bit for bit.
+
+        Each step is checked: if a row does not score what it scored then, X or y is not what the run saw, and an
+        error names the first such mistake.
+        """
+        return self.after_each_pass(X, y)[-1] if len(self.mistakes_per_pass) else self._start(X, y)
+
+    def after_each_pass(self, X: Any, y: Any) -> list[KernelModel]:  # type: ignore[override]
+        """Return the model as it stood at the end of each pass."""
+        state = self.start.copy()
+        assert isinstance(state, KernelState)
+        data = self._data(X, y, state)
+        machine = Expansion(self.kernel, state, self.budget)
+        models, ends = [], np.cumsum(self.mistakes_per_pass)
+        for part, visits in zip(pairwise([0, *ends.tolist()]), self.visits_per_pass, strict=True):
+            end = state.visits + int(visits)
+            for span in self._visits_of(part):
+                self._repeat(data, machine, span)
+            state.visits = end
+            if part[0] == part[1]:
+                _sum_anew(data, machine)
+            models.append(KernelModel.of(state, self.kernel, self.scheme, self.classes, self.zero))
+        return models
+
+    def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
+        """Refuse: weights in the space of a kernel cannot be listed."""
+        raise InputError(
+            "The weights of a kernel perceptron live in the kernel's own space and have no path of numbers. Use "
+            "after_each_pass, or alpha and expansion."
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the mistakes to a ``.csv`` or ``.parquet`` file."""
+        if Path(path).suffix == ".npz":
+            raise ParameterError(
+                f"path={str(path)!r}: the rows and the kernel that a replay needs have no place in this file. "
+                "Write the mistakes as .csv or .parquet."
+            )
+        super().save(path)
+
+    def _start(self, X: Any, y: Any) -> KernelModel:
+        self._batch(X, y)
+        assert isinstance(self.start, KernelState)
+        return KernelModel.of(self.start, self.kernel, self.scheme, self.classes, self.zero)
+
+    def _data(self, X: Any, y: Any, state: KernelState) -> _Data:
+        batch = self._batch(X, y)
+        codes = batch.codes + int(len(self.classes) == 1)
+        mistakes = self._require_mistakes()
+        strange = np.flatnonzero(~self.scheme.can_err(codes[mistakes.index], mistakes.machine))
+        if strange.size:
+            raise InputError(
+                f"This is not the data of the run: mistake {strange[0]}, on row {mistakes.index[strange[0]]}, "
+                "cannot be one on a row of that label. Pass the y of the run."
+            )
+        rows = np.unique(self.index)
+        points = points_of(batch)
+        scores = np.zeros((len(state.machines), len(rows)))
+        if state.kept is not None:
+            scores[:] = state.kept.scores[:, rows]
+        elif self.budget is None:
+            machines = np.ascontiguousarray(state.machines)
+            expansion_scores(self.kernel, state.support.points, machines, take(points, rows), scores)
+        targets = self.scheme.targets(codes, np.ones(batch.n_rows), self.zero)
+        few = CachedRows(self.kernel, take(points, rows), REPLAY_MEGABYTES)
+        return _Data(points, codes, targets, few, {int(i): k for k, i in enumerate(rows)}, scores)
+
+    def _visits_of(self, part: tuple[int, int]) -> list[tuple[int, int]]:
+        """Return the mistakes of each visit: machines side by side may make several."""
+        moments = self.visit[part[0] : part[1]]
+        cuts = [*(np.flatnonzero(np.diff(moments)) + 1).tolist(), len(moments)] if len(moments) else []
+        return [(part[0] + first, part[0] + last) for first, last in pairwise([0, *cuts])]
+
+    def _repeat(self, data: _Data, machine: Expansion, span: tuple[int, int]) -> None:
+        """Make the mistakes of one visit again."""
+        from rosenblatt.loops.kernel import logged_moves, move_scores
+
+        mistakes, state = self._require_mistakes(), machine.state
+        first, last = span
+        i = int(mistakes.index[first])
+        log = Log.room(last - first, len(state.machines))
+        log.step[:], log.machine[:] = mistakes.step[first:last], mistakes.machine[first:last]
+        state.visits = int(mistakes.visit[first])
+        x = state.support.like(data.points.row(i))
+        if self.budget is None:
+            s, k = data.scores[:, [data.at[i]]], np.empty((0, 1))
+        else:
+            s, k = machine.scores(x)
+        s = s[:, 0] + state.machines[:, -1]
+        for at in range(first, last):
+            if self._score(s, int(data.codes[i]), int(mistakes.machine[at])) != mistakes.score[at]:
+                raise InputError(
+                    f"This is not the data of the run: mistake {at}, on row {i}, scored "
+                    f"{float(mistakes.score[at])!r} then and does not now. Pass the same X and y, in the same "
+                    "order and type."
+                )
+        c = np.zeros(len(s))
+        logged_moves(data.targets, i, log, (0, last - first), c)
+        machine.take(x, k, c, self.bias, i if self.numbered else NOT_OF_A_SET)
+        if self.budget is None:
+            move_scores(c, data.few.row(data.at[i]), data.scores)
+
+    def _score(self, s: Floats, code: int, machine: int) -> float:
+        match self.scheme.kind:
+            case "binary":
+                return float(s[0])
+            case "direct":
+                return float(s[code] - s[machine])
+            case _:
+                return float(s[machine])
+
+    def _model(self, state: State) -> Any:
+        raise AssertionError("a kernel's record makes its own models")
+
+
+def _sum_anew(data: _Data, machine: Expansion) -> None:
+    """Sum the scores kept in the order of the support, as training does after a pass without a mistake."""
+    state = machine.state
+    data.scores[:] = 0.0
+    weights = np.ascontiguousarray(state.machines)
+    expansion_scores(machine.kernel, state.support.points, weights, data.few.points, data.scores)
