@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import numpy as np
@@ -27,8 +26,7 @@ def proved(X, y, **options) -> Certificate:
     assert found.verify(X, y)
     assert Certificate.from_json(text).verify(X, y)
     rows = (X.toarray() if hasattr(X, "toarray") else np.asarray(X)).astype(float).tolist()
-    for proof in json.loads(text) if text.startswith("[") else [None]:
-        proof = check.read_proof(text if proof is None else json.dumps(proof))
+    for proof in check.read_proofs(text):
         check.check(proof, rows, [str(label) for label in np.asarray(y).tolist()])
     return found
 
@@ -92,7 +90,7 @@ def test_margins_of_the_named_sets(maker, squared):
 
 def test_iris():
     X, y = load_iris(return_X_y=True)
-    tables = proved_tables(X, y)
+    tables = proved(X, y)
     assert tables.verdict == "inseparable"
     assert {pair: each.verdict for pair, each in tables.pairs.items()} == {
         (0, 1): "separable",
@@ -102,17 +100,11 @@ def test_iris():
     assert [each.verdict for each in tables.rest.values()] == ["separable", "inseparable", "inseparable"]
     assert len(tables.pairs[1, 2].support) == 6
     assert set(np.asarray(y)[list(tables.pairs[1, 2].support)]) == {1, 2}
+    read = Certificate.from_json(tables.to_json())
+    assert read.verify(X, y)
+    assert str(read) == str(tables)
     assert "2 of 3 pairs" in str(tables)
     assert str(tables).splitlines()[2].split() == ["0", "·", "yes", "yes", "yes"]
-
-
-def proved_tables(X, y):
-    tables = rb.certify(X, y)
-    assert tables.verify(X, y)
-    labels = [str(label) for label in np.asarray(y).tolist()]
-    for proof in json.loads(tables.to_json()):
-        check.check(check.read_proof(json.dumps(proof)), np.asarray(X, float).tolist(), labels)
-    return tables
 
 
 @pytest.mark.parametrize("digit", range(10))
