@@ -30,7 +30,7 @@ def test_labels_with_room_stay_where_they_are():
 
 
 def test_names():
-    assert plot.__all__ == ["boundary", "learning_curve", "trace"]
+    assert plot.__all__ == ["boundary", "bounds", "certificate", "learning_curve", "trace"]
     assert all(callable(getattr(plot, name)) for name in plot.__all__)
 
 
