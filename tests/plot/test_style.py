@@ -47,10 +47,13 @@ def test_importing_does_not_import_matplotlib():
     "call",
     [
         "boundary(([1, 1], 0), [[1, 2]], [1])",
+        "certificate(rb.certify([[0], [1], [3]], [0, 0, 1]), [[0], [1], [3]], [0, 0, 1])",
+        "certificate(rb.certify([[0], [1], [3]], [0, 1, 2]))",
+        "bounds(rb.Perceptron().fit([[0], [1], [3]], [0, 0, 1]), [[0], [1], [3]], [0, 0, 1])",
         "trace(type('', (), {'mistakes_per_pass': [1]}))",
         "learning_curve(type('', (), {'passes': [1], 'training': [0.5], 'validation': None, 'best': None}))",
     ],
 )
 def test_without_matplotlib_the_message_says_how_to_get_it(call):
-    result = run(f"import sys; sys.modules['matplotlib'] = None; import rosenblatt.plot as p; p.{call}")
+    result = run(f"import sys; sys.modules['matplotlib'] = None; import rosenblatt as rb; rb.plot.{call}")
     assert "ImportError: rosenblatt.plot needs matplotlib: pip install rosenblatt[plot]" in result.stderr
