@@ -160,12 +160,13 @@ def _thinned(first: int, last: int) -> Any:
     return np.unique(np.geomspace(first, last, FINE).round().astype(np.int64))
 
 
-def _count(value: float) -> str:
-    return f"{value:,}" if value < 10**6 else f"{value:.2g}"
+def _count(value: int) -> str:
+    return f"{value:,}" if value < 10**9 else f"{value:.3g}"
 
 
 def _plain_ticks(ax: Axes, which: str = "xy") -> None:
-    """Write 100, not 10²."""
+    """Write 100, not 10², where that is short."""
     for axis in (ax.xaxis,) if which == "x" else (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value < 1e6 else f"{value:.0e}")
-        axis.set_minor_formatter(lambda *_: "")
+        if axis.get_view_interval()[1] < 1e5:
+            axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            axis.set_minor_formatter(lambda *_: "")

@@ -122,7 +122,7 @@ def draw_points(ax: Axes, X: Floats, sign: Any, labels: tuple[str, str]) -> None
 def draw_rings(ax: Axes, X: Floats, n_points: int, label: str) -> None:
     """Ring some of so many points."""
     ring: dict[str, Any] = {"marker": "o", "facecolors": "none", "edgecolors": style.INK, "linewidths": 1.2}
-    ax.scatter(X[:, 0], X[:, 1], s=4 * size_of(n_points), label=label, zorder=5, **ring)
+    ax.scatter(X[:, 0], X[:, 1], s=max(4 * size_of(n_points), 80), label=label, zorder=5, **ring)
 
 
 def draw_halos(ax: Axes, X: Floats, n_points: int, label: str) -> None:
