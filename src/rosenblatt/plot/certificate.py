@@ -101,9 +101,10 @@ def certificate(
         draw = draw_hulls if evidence.n_features == 2 else draw_strips
         return draw(style.axes(ax, (6.8, 4.4) if evidence.n_features == 2 else (6.8, 2.8)), evidence, names)
     if evidence.plane is None:
+        why = "what proves that these classes are inseparable" if evidence.no is not None else "one class alone"
         raise InputError(
-            f"X has {evidence.n_features} features and no hyperplane to measure distances from: what proves that "
-            "these classes are inseparable has no picture. Keep two features, or print the certificate."
+            f"X has {evidence.n_features} features and no hyperplane to measure distances from: {why} has no "
+            "picture. Keep two features, or print the certificate."
         )
     return draw_strips(style.axes(ax, (6.8, 2.8)), evidence, ["distance from the hyperplane"])
 
