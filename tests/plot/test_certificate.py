@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.certify import Certificate
-from rosenblatt.exceptions import InputError, ParameterError, UndecidedError
+from rosenblatt.exceptions import InputError, ParameterError, TrivialSeparationWarning, UndecidedError
 from rosenblatt.geometry import signed_distance
 from rosenblatt.plot import certificate
 from rosenblatt.plot.plane import convex_hull
@@ -240,6 +240,14 @@ def test_one_feature():
     assert_array_equal(high, [[0, -1], [3, -1]])
 
 
+def test_one_feature_through_the_origin():
+    X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([1, -1, 1])
+    ax = certificate(rb.certify(X, y, bias=False), X, y)
+    assert_array_equal(scatters(ax)["class −1, mirrored"], [[-2, -1]])
+    assert_array_equal(scatters(ax)["the origin"][:, 0], [0, 0])
+    assert ax.get_title() == "inseparable: the origin lies in the hull"
+
+
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
 def test_more_features_show_distances(kind):
     X, y = rb.datasets.make_separable(60, 4, margin=0.1, seed=0)
@@ -319,11 +327,14 @@ def test_errors():
     parity = cube.sum(axis=1) % 2
     noise = np.random.default_rng(0).standard_normal((300, 30))
     signs = np.sign(np.random.default_rng(1).standard_normal(300))
+    with pytest.warns(TrivialSeparationWarning):
+        alone = rb.certify(np.eye(3), ["a"] * 3)
     for arguments, error, words in [
         ((found,), ParameterError, "drawn with its data"),
         ((found, X), ParameterError, "both X and y"),
         (("a proof", X, y), ParameterError, "certificate is a str"),
-        ((rb.certify(cube, parity), cube, parity), InputError, "3 features and no hyperplane"),
+        ((rb.certify(cube, parity), cube, parity), InputError, "are inseparable has no picture"),
+        ((alone, np.eye(3), ["a"] * 3), InputError, "one class alone has no picture"),
         (
             (rb.certify(noise, signs, time_limit=0), noise, signs),
             UndecidedError,
