@@ -10,7 +10,17 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 import rosenblatt as rb
-from rosenblatt.certify import Certificate, Inseparable, Overlap, Quasi, Separable, Undecided, check, decide
+from rosenblatt.certify import (
+    Certificate,
+    Inseparable,
+    Overlap,
+    Quasi,
+    Separable,
+    Undecided,
+    check,
+    decide,
+    problem,
+)
 from rosenblatt.exceptions import NonFiniteError, ParameterError, TrivialSeparationWarning, UndecidedError
 from tests.certify import oracle
 
@@ -42,18 +52,18 @@ def kind(found: Certificate) -> str:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_ten_thousand_degenerate_problems(seed):
-    for problem in oracle.degenerate(seed, CHUNK):
-        found = proved(problem.X, problem.y, bias=problem.bias)
-        assert kind(found) == oracle.decide(problem), problem
+    for case in oracle.degenerate(seed, CHUNK):
+        found = proved(case.X, case.y, bias=case.bias)
+        assert kind(found) == oracle.decide(case), case
         if isinstance(found, Inseparable):
-            assert len(found.support) <= len(problem.X[0]) + 1 + problem.bias
+            assert len(found.support) <= len(case.X[0]) + 1 + case.bias
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_way_of_large_problems_decides_small_ones_alike(seed, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", 0)
-    for problem in oracle.degenerate(100 + seed, 250):
-        assert kind(proved(problem.X, problem.y, bias=problem.bias)) == oracle.decide(problem), problem
+    for case in oracle.degenerate(100 + seed, 250):
+        assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -62,8 +72,8 @@ def test_the_exact_method_alone_decides_alike(seed, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", 0)
     monkeypatch.setattr(decide, "guesses", lambda problem: iter(()))
     monkeypatch.setattr(decide.Search, "run", lambda self: iter(()))
-    for problem in oracle.degenerate(200 + seed, 100):
-        assert kind(proved(problem.X, problem.y, bias=problem.bias)) == oracle.decide(problem), problem
+    for case in oracle.degenerate(200 + seed, 100):
+        assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
 
 
 def test_xor_in_words():
@@ -189,8 +199,8 @@ def test_a_flipped_label(gap):
 def test_what_floats_get_wrong(X, y, expected, layout, small, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", small)
     found = proved(layout(np.array(X, float)), y)
-    problem = oracle.Problem(np.array(X, float).tolist(), y, True)
-    assert kind(found) == oracle.decide(problem)
+    case = oracle.Problem(np.array(X, float).tolist(), y, True)
+    assert kind(found) == oracle.decide(case)
     if not expected.endswith("?"):
         assert kind(found) == expected
 
@@ -279,6 +289,14 @@ def test_time_ends_undecided_and_says_so():
         found.to_json()
     with pytest.raises(ParameterError, match="time_limit"):
         rb.certify(X, y, time_limit=-1)
+
+
+def test_what_is_too_large_for_integers_is_said(monkeypatch):
+    monkeypatch.setattr(problem, "LARGEST", 100)
+    X, y = near_pairs(1e-12)
+    found = rb.certify(X, y)
+    assert isinstance(found, Undecided)
+    assert "too many for exact arithmetic" in found.reason
 
 
 def test_what_is_not_finite_is_refused():

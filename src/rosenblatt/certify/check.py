@@ -564,7 +564,7 @@ def readable(value: Fraction) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check proofs against a file and print what they prove; return 0 if they hold, 1 if not, 2 if none can tell."""
+    """Check proofs against a file and print what they prove; return 0 if they hold, 1 if not, 2 if unreadable."""
     parser = argparse.ArgumentParser(prog="check", description="Check a proof that data is separable, or is not.")
     parser.add_argument("proof", metavar="PROOF", help="the proof, a JSON file, or a list of proofs")
     parser.add_argument("data", metavar="DATA", help="a CSV or TSV file of the float64 values the proof speaks of")
