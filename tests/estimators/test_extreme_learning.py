@@ -299,7 +299,7 @@ def test_a_stream_keeps_its_parameters(name):
         ([1.0] * 79 + [np.inf], NonFiniteError, "infinity, at row 79"),
         (["a"] * 80, DataTypeError, "y"),
         (np.ones((80, 2, 2)), ShapeError, r"\(80, 2, 2\)"),
-        ([[1.0]] * 79 + [[1.0, 2.0]], ShapeError, "differ in length"),
+        ([[1.0]] * 79 + [[1.0, 2.0]], ShapeError, "as long as the first"),
         (np.ma.array(np.ones(80), mask=[0] * 79 + [1]), InputError, "masked at row 79"),
     ],
 )
