@@ -194,8 +194,8 @@ class Answer(Certificate):
     names: tuple[str, ...] | None = field(default=None, repr=False)
 
     def feature(self, j: int) -> str:
-        """Return the name of a feature: that of its column, or x and its number."""
-        return f"x{j}" if self.names is None else self.names[j]
+        """Return the name of a feature: that of its column, or x1, x2, … as the sources and the pictures have it."""
+        return f"x{j + 1}" if self.names is None else self.names[j]
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check the proof on data, exactly; see `Certificate.verify`."""
