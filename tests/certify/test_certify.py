@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.linalg import block_diag
+from scipy.sparse import csr_array, vstack
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 import rosenblatt as rb
@@ -21,7 +23,13 @@ from rosenblatt.certify import (
     decide,
     problem,
 )
-from rosenblatt.exceptions import NonFiniteError, ParameterError, TrivialSeparationWarning, UndecidedError
+from rosenblatt.exceptions import (
+    LabelError,
+    NonFiniteError,
+    ParameterError,
+    TrivialSeparationWarning,
+    UndecidedError,
+)
 from tests.certify import oracle
 
 pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
@@ -323,3 +331,108 @@ def test_other_data_are_refused(which):
     ):
         assert not refused
         assert "data" in refused.reason
+
+
+def test_powers_of_two_keep_their_rank():
+    """A prime of the form 2^k − 1 takes 2^k for 1."""
+    a = 2.0**61
+    for X, y, bias in (
+        ([[a], [1], [a], [1]], [1, 1, 0, 0], True),
+        (
+            [[1, 1, 0], [2.0**61, 1, 0], [-(2.0**81 + 2.0**40), -(2.0**20 + 2.0**40), 0], [0, 1, 1], [0, 3, -1]],
+            [1] * 5,
+            False,
+        ),
+        (block_diag(*([[1, 1], [a, 1], [-1, -1], [-a, -1]] for a in (a, 2.0**89))), [1] * 8, False),
+    ):
+        assert kind(proved(X, y, bias=bias)) == "overlap"
+
+
+@pytest.mark.parametrize(
+    "labels", [["1", "1.0"], [" a", "a"], [1, "1"], ["True", True], ["", " "], ["1", "1.0", "2"], ["1e0", "1"]]
+)
+def test_labels_that_a_proof_cannot_tell_apart(labels):
+    X = np.arange(2.0 * len(labels))[:, None]
+    with pytest.raises(LabelError, match="cannot be told apart"):
+        rb.certify(X, np.array(labels * 2, dtype=object))
+
+
+def test_labels_that_only_look_alike():
+    X = np.arange(4.0)[:, None]
+    for labels in (["10", "1_0"], ["3", "٣"], ["nan", "inf"], ["0x1", "1"]):
+        assert proved(X, np.repeat(labels, 2)).verdict == "separable"
+
+
+def test_classes_with_equal_means():
+    rng = np.random.default_rng(0)
+    A, B = rng.integers(-99, 99, (2, 5000, 10)).astype(float)
+    X, y = np.vstack([A, -A, B, -B]), np.repeat([1, 0], 10_000)
+    found = rb.certify(X, y)
+    assert found.verdict == "inseparable"
+    assert found.verify(X, y)
+
+
+def test_few_rows_of_wide_sparse_data_contradict_each_other():
+    rng = np.random.default_rng(0)
+    n, d = 600, 20_000
+    X = csr_array(
+        (rng.integers(1, 9, n * 20).astype(float), (np.repeat(np.arange(n), 20), rng.integers(0, d, n * 20)))
+    )
+    X.resize(n, d)
+    X.sum_duplicates()
+    X = csr_array(vstack([X, (X[:5] + X[5:10]) / 2]))
+    y = np.append(rng.integers(0, 2, n), np.zeros(5, int))
+    y[:10] = 1
+    found = rb.certify(X, y)
+    assert found.verdict == "inseparable"
+    assert len(found.support) == 3
+    assert found.verify(X, y)
+
+
+@pytest.mark.parametrize("name", ["bias", "margin"])
+def test_flags_are_flags(name):
+    with pytest.raises(ParameterError, match=name):
+        rb.certify([[0.0], [1.0]], [0, 1], **{name: "no"})
+
+
+def test_representations_are_short():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 100)), rng.integers(0, 2, 300)
+    assert len(repr(rb.certify(X, y))) < 2000
+    assert len(str(rb.certify(X, np.where(y, "a" * 10_000, "b")))) < 2000
+
+
+MALFORMED = {
+    "a column out of range": lambda p: p["hyperplane"].update(w={"columns": [0, 7], "values": ["0x1", "0x1"]}),
+    "a column twice": lambda p: p["hyperplane"].update(w={"columns": [0, 0], "values": ["0x1", "0x1"]}),
+    "too few numbers": lambda p: p["hyperplane"].update(w=["0x1"]),
+    "millions of features": lambda p: (
+        p["data"].update(features=10**9),
+        p["hyperplane"].update(w={"columns": [], "values": []}),
+    ),
+    "one bound": lambda p: p["margin"].update(squared=["0x1"]),
+    "a row beyond all": lambda p: p["margin"].update(rows=[2**64, 1, 2]),
+    "a weight too many": lambda p: p["margin"].update(weights=["0x1"] * 9),
+}
+
+
+@pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
+def test_what_is_no_proof_is_not_read(change):
+    proof = json.loads(rb.certify(*rb.datasets.load_or(), margin=True).to_json())
+    change(proof)
+    with pytest.raises(check.ProofError):
+        Certificate.from_json(json.dumps(proof))
+
+
+def test_what_is_read_is_what_was_written():
+    for bias in (True, False):
+        X, y = rb.datasets.load_or()
+        X = X + 1.0
+        found = rb.certify(X if bias else X * np.where(y > 0, 1, -1)[:, None], y, bias=bias, margin=True)
+        read = Certificate.from_json(found.to_json())
+        assert (read.w, read.b, read.data, read.bias) == (found.w, found.b, found.data, found.bias)
+        assert (read.margin.squared, read.margin.padding) == (found.margin.squared, found.margin.padding)
+    found = rb.certify(*rb.datasets.load_xor())
+    read = Certificate.from_json(found.to_json())
+    assert (read.support, read.weights) == (found.support, found.weights)
+    assert vars(read.ties) == vars(found.ties)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
@@ -85,11 +81,11 @@ class Quasi:
     features : tuple of int
         The features involved: those with a weight.
     rows : tuple of int or None
-        The rows strictly on their right side; None in a proof read from a file, before it is checked.
+        The rows strictly on their right side; None in a proof read from a file.
     """
 
-    w: tuple[Fraction, ...]
-    b: Fraction
+    w: tuple[Fraction, ...] = field(repr=False)
+    b: Fraction = field(repr=False)
     strict: int
     rows: tuple[int, ...] | None = None
 
@@ -114,8 +110,8 @@ class Overlap:
     """
 
     support: tuple[int, ...]
-    weights: tuple[int, ...]
-    null: tuple[tuple[Fraction, ...], ...]
+    weights: tuple[int, ...] = field(repr=False)
+    null: tuple[tuple[Fraction, ...], ...] = field(repr=False)
 
     kind: ClassVar[str] = "overlap"
 
@@ -163,12 +159,9 @@ class Certificate(ABC):
         rosenblatt.certify.check.ProofError
             If the text is no proof.
         """
-        proofs = [_read(proof) for proof in check.read_proofs(text)]
-        if len(proofs) == 1:
-            return proofs[0]
-        from rosenblatt.certify.tables import ClassTables
+        from rosenblatt.certify.reading import read
 
-        return ClassTables.of(proofs)
+        return read(text)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -194,7 +187,7 @@ class Answer(Certificate):
     names: tuple[str, ...] | None = field(default=None, repr=False)
 
     def feature(self, j: int) -> str:
-        """Return the name of a feature: that of its column, or x1, x2, … as the sources and the pictures have it."""
+        """Return the name of a feature: that of its column, or x1, x2, … as the sources have it."""
         return f"x{j + 1}" if self.names is None else self.names[j]
 
     def verify(self, X: Any, y: Any) -> Verification:
@@ -236,8 +229,8 @@ class Separable(Answer):
         Bounds of the largest margin, if asked for.
     """
 
-    w: tuple[Fraction, ...]
-    b: Fraction
+    w: tuple[Fraction, ...] = field(repr=False)
+    b: Fraction = field(repr=False)
     margin: Margin | None = None
 
     @property
@@ -368,51 +361,3 @@ def _vector(values: tuple[Fraction, ...]) -> Any:
 
 def _combination(support: tuple[int, ...], weights: tuple[int, ...]) -> dict[str, Any]:
     return {"rows": list(support), "weights": [check.text_of(weight) for weight in weights]}
-
-
-def _read(proof: Mapping[str, Any]) -> Answer:
-    data = Data(**proof["data"])
-    known: dict[str, Any] = {"bias": proof["bias"], "data": data}
-    width = data.features + proof["bias"]
-
-    def numbers(texts: list[str]) -> tuple[Fraction, ...]:
-        return tuple(map(check.number, texts))
-
-    def vector(written: Any, size: int = data.features) -> tuple[Fraction, ...]:
-        if isinstance(written, list):
-            return numbers(written)
-        values = dict(zip(written["columns"], numbers(written["values"]), strict=True))
-        return tuple(values.get(j, Fraction(0)) for j in range(size))
-
-    if proof["verdict"] == "separable":
-        plane = proof["hyperplane"]
-        w, b = vector(plane["w"]), check.number(plane["b"])
-        margin = None
-        if "margin" in proof:
-            part = proof["margin"]
-            low, high = numbers(part["squared"])
-            margin = Margin(
-                squared=(low, high),
-                w=w,
-                b=b,
-                least=check.number(part["least"]),
-                rows=np.array(part["rows"], np.int64),
-                weights=numbers(part["weights"]),
-            )
-        return Separable(**known, w=w, b=b, margin=margin)
-    ties: Quasi | Overlap | None = None
-    part = proof.get("ties")
-    if part is not None and part["kind"] == "quasi":
-        ties = Quasi(vector(part["w"]), check.number(part["b"]), part["strict"])
-    elif part is not None:
-        null = tuple(vector(each, width) for each in part["null"])
-        ties = Overlap(tuple(part["rows"]), _whole(numbers(part["weights"])), null)
-    combination = proof["combination"]
-    weights = _whole(numbers(combination["weights"]))
-    return Inseparable(**known, support=tuple(combination["rows"]), integers=weights, ties=ties)
-
-
-def _whole(weights: tuple[Fraction, ...]) -> tuple[int, ...]:
-    """Return weights as integers, up to a factor."""
-    denominator = lcm(*(weight.denominator for weight in weights))
-    return tuple(int(weight * denominator) for weight in weights)

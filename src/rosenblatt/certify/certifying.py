@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate, Data, Inseparable, Overlap, Quasi, Separable, Undecided
 from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.certify.decide import Plane, decide
@@ -23,7 +24,7 @@ from rosenblatt.certify.ties import Quasi as QuasiPlane
 from rosenblatt.certify.ties import ties
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.typing import Floats, Ints
 
@@ -80,7 +81,10 @@ def certify(
     Not even with ties: every hyperplane has rows on its wrong side, or all rows on it.
     Labels drawn at random would be separable with probability 0.875 (Cover).
     """
-    if time_limit is not None and not time_limit >= 0:
+    for name, value in (("bias", bias), ("margin", margin)):
+        if not isinstance(value, bool | np.bool_):
+            raise ParameterError(f"{name} must be True or False, got {value!r}.")
+    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit >= 0):
         raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
     batch = as_batch(X, y)
     require_finite(batch)
@@ -118,6 +122,14 @@ class Question:
     def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock) -> None:
         self.batch, self.bias, self.margin, self.clock = batch, bias, margin, clock
         self.fingerprint = Fingerprint(batch)
+        keys: dict[object, str] = {}
+        for code in range(len(batch.classes)):
+            label = self.label(code)
+            if (other := keys.setdefault(check.label_key(label), label)) is not label:
+                raise LabelError(
+                    f"The labels {other!r} and {label!r} cannot be told apart in a proof: it compares labels as "
+                    "numbers where they are, and else as text without blanks around it. Rename one of them."
+                )
 
     def pair(self, positive: int, negative: int, guess: Floats | None = None) -> Certificate:
         """Ask about one class against another, by their codes."""

@@ -17,7 +17,7 @@ import re
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 from itertools import chain, tee
@@ -34,7 +34,7 @@ LARGEST_EXPONENT = 100_000
 LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # numbers in a matrix whose rank is found, and multiplications for it
 
 NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
-PRIMES = 2**61 - 1, 2**89 - 1
+PRIMES = 0x2545F4914F6CDD3B, 0x16A09E667F3BCC908B2FB1417  # modulo which powers of two stay apart
 Pair = tuple[int, int]  # (m, e) is the number m·2^e
 Kept = dict[int, tuple[list[float], int]]  # the rows a proof weighs, by number: (x, 1), or x without bias; and y
 
@@ -279,6 +279,16 @@ def conforming(proof: Any) -> dict[str, Any]:
 # ---- the data ---------------------------------------------------------------------------------------------------
 
 
+def label_key(text: str) -> object:
+    """Return what a label is compared as: a number if it is written as one, and else its text.
+
+    >>> label_key(" 1.0 ") == label_key("1"), label_key("1_0") == label_key("10")
+    (True, False)
+    """
+    text = text.strip()
+    return Decimal(text) if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?", text) else text
+
+
 def signer(positive: str, negative: str | None) -> Callable[[object], int]:
     """Return the function that gives a label its sign: 1, −1, or 0 for a class that takes no part.
 
@@ -286,14 +296,7 @@ def signer(positive: str, negative: str | None) -> Callable[[object], int]:
     >>> sign(1.0), sign(" 0 "), sign("spam")
     (1, -1, 0)
     """
-
-    def key(text: str) -> object:
-        try:
-            value = Decimal(text.strip())
-        except InvalidOperation:
-            return text.strip()
-        return value if value.is_finite() else text.strip()
-
+    key = label_key
     plus, minus = key(positive), None if negative is None else key(negative)
     if plus == minus:
         raise ProofError(f"both classes have the label {short(positive)}")

@@ -26,6 +26,11 @@ class Clock:
         """The seconds left."""
         return None if self.end is None else self.end - time.perf_counter()
 
+    def afford(self, seconds: float, doing: str) -> None:
+        """Raise `Unsettled` if something that cannot be broken off would take longer than there is time."""
+        if self.left is not None and seconds > self.left:
+            raise Unsettled(f"Time would be over while {doing}. Allow more (time_limit).")
+
     def check(self, doing: str) -> None:
         """Raise `Unsettled` if time is over."""
         if self.end is not None and time.perf_counter() >= self.end:

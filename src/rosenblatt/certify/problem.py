@@ -181,29 +181,35 @@ class Problem:
     def _bits(self) -> int:
         return 0 if self._words is None else int(np.abs(self._words).max()).bit_length()
 
-    def _signed(self, rows: Ints) -> tuple[Floats, Ints]:
-        """Return z_i of some rows as they are given, densely, and the powers of two of their columns."""
-        X = self.matrix.X[rows]
+    def _signed(self, rows: Ints, columns: Ints | None = None) -> tuple[Floats, Ints]:
+        """Return z_i of some rows, in some columns, as they are given, and the powers of two of the columns."""
+        X, scale = self.matrix.X[rows], self.scale
+        if columns is not None:
+            X, scale = X[:, columns], scale[columns]
         dense = np.asarray(X.toarray() if self.sparse else X, np.float64)
         y = self.y[rows][:, None]
         if self.bias:
-            return y * np.hstack([dense, np.ones_like(y)]), np.append(self.scale, 0)
-        return y * dense, self.scale
+            return y * np.hstack([dense, np.ones_like(y)]), np.append(scale, 0)
+        return y * dense, scale
 
-    def integer_rows(self, rows: Ints) -> tuple[list[list[int]], list[int]]:
+    def integer_rows(self, rows: Ints, *, only_used: bool = False) -> tuple[list[list[int]], list[int]]:
         """Return z_i of some rows as integers, and the power of two of each row that they are to be times.
+
+        With `only_used`, without the columns in which all these rows are 0.
 
         Raises
         ------
         Unsettled
             If they are too many to be held as integers.
         """
-        if len(rows) * self.width > LARGEST:
+        columns = np.unique(self.matrix.X[rows].indices) if only_used and self.sparse else None
+        width = self.width if columns is None else len(columns) + self.bias
+        if len(rows) * width > LARGEST:
             raise Unsettled(
-                f"{len(rows):,} rows of {self.width:,} numbers are too many for exact arithmetic, where floats do "
-                "not suffice. Leave out rows or features."
+                f"{len(rows):,} rows of {width:,} numbers are too many for exact arithmetic, where floats do not "
+                "suffice. Leave out rows or features."
             )
-        integers, powers = as_integers(*self._signed(rows))
+        integers, powers = as_integers(*self._signed(rows, columns))
         return integers, powers.tolist()
 
     def direction(self, w: Floats) -> Direction | None:

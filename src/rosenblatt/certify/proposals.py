@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, Problem
 from rosenblatt.typing import Floats
@@ -53,7 +53,7 @@ def _least_squares(X: Floats, y: Floats) -> Floats | None:
     gram = X @ X.T if wide else X.T @ X
     gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-300)
     try:
-        found = solve(gram, y if wide else X.T @ y, assume_a="pos")
+        found = cho_solve(cho_factor(gram, check_finite=False), y if wide else X.T @ y, check_finite=False)
     except LinAlgError:
         return None
     v: Floats = X.T @ found if wide else found

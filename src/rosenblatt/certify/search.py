@@ -15,6 +15,7 @@ from math import floor, log2
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.problem import Direction, Problem
@@ -59,7 +60,7 @@ class Search:
 
     def __init__(self, problem: Problem, clock: Clock, v: Direction | None) -> None:
         self.problem, self.clock = problem, clock
-        self.batch = problem.n if problem.n * problem.width <= WHOLE else 2 * (problem.width + 1)
+        self.batch = problem.n if problem.n * problem.width <= WHOLE else problem.width + 1
         self.center = problem.center()
         self.program = Program(problem.width, self.norm(), bias=problem.bias)
         self.normalised = False
@@ -86,7 +87,7 @@ class Search:
             if len(self.places) == known:
                 break
         if found is not None:
-            yield Finding(None, self.held(found))
+            yield from self.contradicting(found)
         yield from self.magnified()
 
     def magnified(self) -> Iterator[Finding]:
@@ -100,7 +101,7 @@ class Search:
                 yield from self.contradiction()
                 return
             if found is not None and found.t <= 0.0 and self.zoom >= FINE:
-                yield Finding(None, self.held(found))
+                yield from self.contradicting(found)
                 found = self.reduced(found) if faces < FACES else None
                 faces += 1
             if found is None:
@@ -120,7 +121,7 @@ class Search:
         self.begin_anew()
         found = self.solve()
         if found is not None:
-            yield Finding(None, self.held(found))
+            yield from self.contradicting(found)
 
     def begin_anew(self) -> None:
         """Forget the vector, for the program to find one from nothing."""
@@ -154,6 +155,14 @@ class Search:
         places = self.places[found.held]
         return np.asarray(places[places >= 0])
 
+    def contradicting(self, found: Proposal) -> Iterator[Finding]:
+        """Give the rows that seem to contradict each other: those of weight, and then all that hold a solution."""
+        heavy = self.places[found.duals > WEIGHTY]
+        heavy, held = heavy[heavy >= 0], self.held(found)
+        if 0 < len(heavy) < len(held):
+            yield Finding(None, heavy)
+        yield Finding(None, held)
+
     def residuals(self, v: Direction) -> Floats:
         """Return how far each row is on its right side of v with its best bias, precisely where that is little."""
         problem = self.problem
@@ -174,9 +183,7 @@ class Search:
 
     def add_rows(self) -> None:
         """Give the program the rows that are farthest on their wrong side, or nearest to it."""
-        left = np.flatnonzero(~self.inside)
-        if len(left) > self.batch:
-            left = np.sort(left[np.argpartition(self.r[left], self.batch)[: self.batch]])
+        left = nearest_rows(self.problem, self.r, self.inside, self.batch)
         if not len(left):
             return
         self.program.add(self.problem.signed(left, self.center))
@@ -255,3 +262,13 @@ class Search:
         *values, last = row
         shift = [value - last * exact(c) for value, c in zip(values, self.center.tolist(), strict=True)]
         return np.array([*map(float, shift), float(last)])
+
+
+def nearest_rows(problem: Problem, r: Floats, inside: NDArray[np.bool_], count: int) -> Ints:
+    """Return so many rows of each class that are least on their right side, of those not inside yet."""
+    chosen = [np.empty(0, np.int64)]
+    for side in (problem.positive, problem.negative):
+        left = side[~inside[side]]
+        nearest = np.argpartition(r[left], count)[:count] if len(left) > count else slice(None)
+        chosen.append(left[nearest])
+    return np.sort(np.concatenate(chosen))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
+from rosenblatt.exceptions import UndecidedError
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
@@ -66,8 +67,11 @@ class ClassTables(Certificate):
         return Verification(True, self.reason)
 
     def to_json(self) -> str:
-        """Return the proofs as text: a list that `check.py` reads."""
-        return json.dumps([json.loads(certificate.to_json()) for _, certificate in self], indent=1)
+        """Return the proofs as text: a list that `check.py` reads, without those of what was not decided."""
+        decided = [certificate for _, certificate in self if certificate.verdict != "undecided"]
+        if not decided:
+            raise UndecidedError("There is no proof to write: nothing was decided. Allow more time.")
+        return json.dumps([json.loads(certificate.to_json()) for certificate in decided], indent=1)
 
     def __iter__(self) -> Iterator[tuple[str, Certificate]]:
         for (a, b), certificate in self.pairs.items():

@@ -14,14 +14,14 @@ from math import gcd
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock
+from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.certify.problem import Problem
 from rosenblatt.certify.program import Program
 from rosenblatt.certify.search import TOUCHING
 from rosenblatt.certify.sides import on_both_sides, products
 from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
 from rosenblatt.rationals.dyadic import as_integers
-from rosenblatt.rationals.linear import independent, null_space, product, solve
+from rosenblatt.rationals.linear import PRIMES, Table, independent, null_space, product, solve
 from rosenblatt.typing import Ints
 
 SAMPLE = 8  # rows for each dimension that are looked at first; more follow where they do not settle it
@@ -182,15 +182,26 @@ def _joined(problem: Problem, old: Meeting, new: Meeting) -> Meeting:
     lowest = min(powers)
     weights = [weight << (power - lowest) for weight, power in zip(old.weights + new.weights, powers, strict=True)]
     (excess,) = product([weights[n:]], list(zip(*integers[n:], strict=True)))
-    kept, columns = independent(integers[:n])
-    found = solve([[integers[i][j] for i in kept] for j in columns], [excess[j] for j in columns])
-    assert found is not None, "independent modulo a prime is independent"
-    shares = dict(zip(kept, found[0], strict=True))  # over found[1], taken from a multiple of the old weights
+    shares, denominator = _in_terms_of(integers[:n], excess)  # taken from a multiple of the old weights
     factor = 1 + max([0, *(-(-share // weights[i]) for i, share in shares.items())])
     weights = [factor * weight - shares.get(i, 0) for i, weight in enumerate(weights[:n])] + [
-        found[1] * weight for weight in weights[n:]
+        denominator * weight for weight in weights[n:]
     ]
     highest = max(powers)
     weights = [weight << (highest - power) for weight, power in zip(weights, powers, strict=True)]
     divisor = gcd(*weights)
     return Meeting(np.append(old.rows, new.rows), [weight // divisor for weight in weights])
+
+
+def _in_terms_of(rows: Table, target: list[int]) -> tuple[dict[int, int], int]:
+    """Return a vector that rows span as a combination of some of them, over a denominator."""
+    if not any(target):
+        return {}, 1
+    for prime in PRIMES:
+        kept, columns = independent(rows, prime)
+        found = solve([[rows[i][j] for i in kept] for j in columns], [target[j] for j in columns])
+        assert found is not None, "independent modulo a prime is independent"
+        (sums,) = product([found[0]], list(zip(*(rows[i] for i in kept), strict=True)))
+        if sums == [found[1] * value for value in target]:
+            return dict(zip(kept, found[0], strict=True)), found[1]
+    raise Unsettled("Both primes that ranks are found by divide what they should not. Move the data by a little.")

@@ -23,7 +23,7 @@ from rosenblatt.certify.sides import products
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.rationals.dyadic import common, shifted
-from rosenblatt.rationals.linear import independent, product
+from rosenblatt.rationals.linear import product, rank
 from rosenblatt.typing import Ints
 
 Weights: TypeAlias = Sequence[Fraction | int]
@@ -147,10 +147,10 @@ class _Checker:
         for vector in null:
             if not any(vector) or products(self.problem, vector, self.rows)[1].any():
                 raise Refuted("A vector said to be orthogonal to every row is not.")
-        if null and len(independent(null)[0]) != len(null):
+        if null and rank(null) != len(null):
             raise Refuted("The vectors orthogonal to every row are not independent.")
         rows = self.problem.integer_rows(self.places(ties.support, ties.weights))[0]
-        if len(independent(rows)[0]) + len(null) != width:
+        if rank(rows) + len(null) != width:
             raise Refuted("The rows combined do not span all rows.")
 
     def margin(self, certificate: Separable) -> None:

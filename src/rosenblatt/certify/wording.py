@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from reprlib import repr as short
 
 from rosenblatt.certify.certificate import Answer, Inseparable, Overlap, Quasi, Separable
 
@@ -22,8 +23,8 @@ HALVES = {
 def wording(certificate: Answer) -> str:
     """Return a certificate in words."""
     data = certificate.data
-    other = f"{data.negative!r}" if data.negative is not None else "all others"
-    lines = [f"{certificate.verdict.capitalize()}: {data.positive!r} against {other}. {certificate.reason}"]
+    other = short(data.negative) if data.negative is not None else "all others"
+    lines = [f"{certificate.verdict.capitalize()}: {short(data.positive)} against {other}. {certificate.reason}"]
     if isinstance(certificate, Separable):
         lines += _plane(certificate)
     if isinstance(certificate, Inseparable):
@@ -62,11 +63,11 @@ def _plane(certificate: Separable) -> list[str]:
     lines = []
     if _few(certificate.w):
         f = _function(certificate, certificate.w, certificate.b)
-        lines.append(f"f(x) = {f} is positive for {certificate.data.positive!r} and negative otherwise.")
+        lines.append(f"f(x) = {f} is positive for {short(certificate.data.positive)} and negative otherwise.")
     if certificate.margin is not None:
         low, high = certificate.margin
-        exact = certificate.margin.exact
-        square = f"; exactly, γ² = {number(certificate.margin.squared[0])}" if exact else ""
+        square = number(certificate.margin.squared[0]) if certificate.margin.exact else "≈"
+        square = "" if square.startswith("≈") else f"; exactly, γ² = {square}"
         lines.append(f"The largest margin γ lies between {low:.17g} and {high:.17g}{square}.")
     return lines
 
@@ -114,7 +115,7 @@ def _ties(certificate: Inseparable) -> list[str]:
     if isinstance(ties, Overlap):
         return ["Not even with ties: every hyperplane has rows on its wrong side, or all rows on it."]
     if not isinstance(ties, Quasi):
-        return []
+        return ["Whether something separates with ties was not found out."]
     rows = "" if ties.rows is None else f" (rows {listed(ties.rows)})"
     plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
     features = [certificate.feature(j) for j in ties.features]

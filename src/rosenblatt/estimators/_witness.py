@@ -28,7 +28,10 @@ def explained(error: NotSeparableError, batch: Batch, *, bias: bool) -> NotSepar
     part = batch if whole else batch.take(names)
     found = Question(part, bias, margin=False, clock=Clock(SECONDS)).pair(1, 0)
     if isinstance(found, Inseparable) and not whole:
-        found = witness(batch, names[list(found.support)], list(found.weights), bias=bias) or found
+        proof = witness(batch, names[list(found.support)], list(found.weights), bias=bias)
+        if proof is None:
+            return error
+        found = proof
     through = "" if bias else " through the origin"
     if isinstance(found, Inseparable):
         what = "the convex hulls of the two classes meet" if bias else "the hull of the rows y·x holds the origin"

@@ -8,10 +8,13 @@ from typing import Any
 
 from flint import fmpz_mat, nmod_mat
 
-__all__ = ["Table", "independent", "null_space", "product", "solve"]
+__all__ = ["Table", "independent", "null_space", "product", "rank", "solve"]
 
 Table = Sequence[Sequence[int]]
-PRIME = 2**61 - 1
+PRIMES = (
+    0x2545F4914F6CDD3B,
+    0x1B6D3F9A5C7E8D97,
+)  # modulo which powers of two, of which floats are made, stay apart
 
 
 def solve(A: Table, b: Sequence[int]) -> tuple[list[int], int] | None:
@@ -37,7 +40,7 @@ def solve(A: Table, b: Sequence[int]) -> tuple[list[int], int] | None:
     return [int(value) for value in numerators.entries()], int(denominator)
 
 
-def independent(rows: Table) -> tuple[list[int], list[int]]:
+def independent(rows: Table, prime: int = PRIMES[0]) -> tuple[list[int], list[int]]:
     """Return the first rows that are linearly independent modulo a prime, and columns in which they are so.
 
     What is independent modulo a prime is independent; rarely, what is independent is not so modulo a prime.
@@ -47,8 +50,21 @@ def independent(rows: Table) -> tuple[list[int], list[int]]:
     >>> independent([[0, 0, 0], [0, 1, 2], [0, 2, 4], [1, 0, 0]])
     ([1, 3], [0, 1])
     """
-    kept = _pivots(nmod_mat(fmpz_mat(rows).transpose(), PRIME))
-    return kept, _pivots(nmod_mat(fmpz_mat([rows[i] for i in kept]), PRIME)) if kept else []
+    kept = _pivots(nmod_mat(fmpz_mat(rows).transpose(), prime))
+    return kept, _pivots(nmod_mat(fmpz_mat([rows[i] for i in kept]), prime)) if kept else []
+
+
+def rank(rows: Table) -> int:
+    """Return the rank, exactly.
+
+    Examples
+    --------
+    >>> rank([[1, 2], [2, 4]]), rank([[1, 1], [2**61, 1]])
+    (1, 2)
+    """
+    matrix = fmpz_mat(rows)
+    modulo = max(int(nmod_mat(matrix, prime).rank()) for prime in PRIMES)
+    return modulo if modulo == min(matrix.nrows(), matrix.ncols()) else int(matrix.rank())
 
 
 def null_space(rows: Table) -> list[list[int]]:
