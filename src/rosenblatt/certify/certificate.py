@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -154,6 +154,10 @@ class Certificate(ABC):
             True if these are the data of the proof, and it holds.
         """
 
+    @abstractmethod
+    def renamed(self, names: tuple[str, ...]) -> Self:
+        """Return the same answer with other names of the features."""
+
     @staticmethod
     def from_json(text: str) -> Certificate:
         """Read the proof of one question; it is not believed before `verify`.
@@ -191,6 +195,10 @@ class Answer(Certificate):
     def feature(self, j: int) -> str:
         """Return the name of a feature: that of its column, or x and its number."""
         return f"x{j}" if self.names is None else self.names[j]
+
+    def renamed(self, names: tuple[str, ...]) -> Self:
+        """Return the same answer with other names of the features."""
+        return replace(self, names=names)
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check the proof on data, exactly; see `Certificate.verify`."""

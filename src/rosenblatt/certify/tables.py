@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from rosenblatt.certify.certificate import Certificate, Verification
 
@@ -44,6 +44,11 @@ class ClassTables(Certificate):
             f"{apart} of {len(self.pairs)} pairs of classes are separable, and {alone} of {len(self.rest)} "
             "classes from all others."
         )
+
+    def renamed(self, names: tuple[str, ...]) -> Self:
+        """Return the same answers with other names of the features."""
+        pairs, rest = ({key: each.renamed(names) for key, each in of.items()} for of in (self.pairs, self.rest))
+        return replace(self, pairs=pairs, rest=rest)
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""

@@ -11,12 +11,12 @@ from rosenblatt.kernels.psd import _as_square, is_psd
 from rosenblatt.typing import Floats
 
 
-def coordinates(K: Any) -> Floats:
+def coordinates(K: Any, *, ulps: float = 0.5) -> Floats:
     """Return rows whose dot products are K, up to rounding.
 
     The points lie in a space of as many dimensions as K has rank, so that what holds of lines and planes can be
     asked of them: is the data separable in feature space? ``certify(coordinates(K), y)`` proves its answer for the
-    floats returned here. Their dot products differ from K by rounding, about n · 10⁻¹⁶ of the largest entry: a
+    floats returned here. Their dot products differ from K by rounding, 4n · 2⁻⁵² of the largest entry at most: a
     verdict that this could turn is one about the floats, not about the kernel. An "inseparable" of points that the
     kernel tells apart by less than that is of this kind.
 
@@ -24,6 +24,8 @@ def coordinates(K: Any) -> Floats:
     ----------
     K : array-like, shape (n, n)
         Symmetric and positive semidefinite.
+    ulps : float
+        How far each entry may be off, as in `is_psd`, which refuses what is no matrix of kernel values.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def coordinates(K: Any) -> Floats:
     ((4, 4), True)
     """
     matrix = _as_square(K)
-    found = is_psd(matrix)
+    found = is_psd(matrix, ulps=ulps)
     if found.verdict == "no":
         raise InputError(f"K is no matrix of kernel values, so there are no such points. {found.reason}")
     n = len(matrix)

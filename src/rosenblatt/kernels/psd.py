@@ -19,6 +19,8 @@ LOOKED_AT = 300  # rows up to which a witness is looked for even where Cholesky'
 WITNESSES = 400  # coordinates that a witness may have: its form is summed exactly
 GRID = 2**20  # of the coordinates of a witness
 UNIT = 2.0**-53
+COMPUTED = 2.0**16
+"""Units in the last place that computed entries may be off by: functions may sum and cancel."""
 
 
 @dataclass(frozen=True)
