@@ -47,8 +47,8 @@ class ClassTables(Certificate):
 
     def renamed(self, names: tuple[str, ...]) -> Self:
         """Return the same answers with other names of the features."""
-        pairs, rest = ({key: each.renamed(names) for key, each in of.items()} for of in (self.pairs, self.rest))
-        return replace(self, pairs=pairs, rest=rest)
+        pairs = {labels: each.renamed(names) for labels, each in self.pairs.items()}
+        return replace(self, pairs=pairs, rest={label: each.renamed(names) for label, each in self.rest.items()})
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""
