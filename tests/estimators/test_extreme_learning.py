@@ -295,11 +295,11 @@ def test_a_stream_keeps_its_parameters(name):
     [
         (None, InputError, "y to be passed"),
         ([1.0] * 79, ShapeError, "80 rows but y has 79"),
-        ([1.0] * 79 + [np.nan], NonFiniteError, "NaN, at row 79"),
-        ([1.0] * 79 + [np.inf], NonFiniteError, "infinity, at row 79"),
+        ([1.0] * 79 + [np.nan], NonFiniteError, "NaN. The value at row 79"),
+        ([1.0] * 79 + [np.inf], NonFiniteError, "infinity. The value at row 79"),
         (["a"] * 80, DataTypeError, "y"),
         (np.ones((80, 2, 2)), ShapeError, r"\(80, 2, 2\)"),
-        ([[1.0]] * 79 + [[1.0, 2.0]], ShapeError, "differ in length"),
+        ([[1.0]] * 79 + [[1.0, 2.0]], ShapeError, "as long as the first"),
         (np.ma.array(np.ones(80), mask=[0] * 79 + [1]), InputError, "masked at row 79"),
     ],
 )
@@ -356,3 +356,10 @@ def test_copies():
     drawn = rb.ExtremeLearningMachine(10, random_state=np.random.default_rng(0))
     assert drawn.fit(X, y).hidden_coef_.tobytes() != drawn.fit(X, y).hidden_coef_.tobytes()
     assert clone(model).fit(X, y).coef_.tobytes() == model.fit(X, y).coef_.tobytes()
+
+
+@pytest.mark.parametrize("classes", [5, "ab", [1], [1, 1]], ids=repr)
+@pytest.mark.parametrize("kind", [rb.ExtremeLearningMachine, rb.MultilayerPerceptron, rb.Perceptron])
+def test_classes_that_are_no_list_of_two_or_more(kind, classes):
+    with pytest.raises(LabelError, match=r"classes=.* (must be a list of labels|must name at least two)"):
+        kind().partial_fit([[1.0], [2.0]], [1, 1], classes=classes)

@@ -27,7 +27,7 @@ ALL = [Linear(), Polynomial(3, 0.5), RBF(0.03), Laplacian(0.02)]
         (RBF(0.03), lambda a, b: pairwise.rbf_kernel(a, b, gamma=0.03)),
         (Laplacian(0.02), lambda a, b: pairwise.laplacian_kernel(a, b, gamma=0.02)),
     ],
-    ids=repr,
+    ids=["linear", "polynomial", "rbf", "laplacian"],
 )
 def test_values_are_those_of_the_formula(kernel, peer):
     np.testing.assert_allclose(kernel(X, Y), peer(X, Y), rtol=1e-12, atol=1e-14)

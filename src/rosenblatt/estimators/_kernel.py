@@ -15,7 +15,6 @@ from rosenblatt.kernels.psd import COMPUTED, is_psd
 from rosenblatt.kernels.values import Kernel, Precomputed, as_kernel
 from rosenblatt.learners.kernel import KernelPlan
 from rosenblatt.model.budget import POLICIES, Budget
-from rosenblatt.model.kernel import take
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.support import Support
@@ -84,7 +83,7 @@ def warn_unless_kernel(kernel: Kernel, points: Points) -> None:
     if kernel.known:
         return
     few = np.unique(np.linspace(0, points.n_rows - 1, min(SAMPLE, points.n_rows)).astype(np.int64))
-    sample = take(points, few)
+    sample = points.take(few)
     found = is_psd(kernel.gram(sample, sample), ulps=COMPUTED)
     if found.verdict != "no":
         return

@@ -38,6 +38,7 @@ from rosenblatt.model.kernel import KernelModel, points_of
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import overflow
 from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.support import NOT_OF_A_SET
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -404,7 +405,7 @@ class KernelPerceptron(OnlineLearning):
         if state.kept is None or state.kept.digest != digest_of(batch):
             state.kept = None
             if self._kernel.streams:
-                state.support.renumber(np.full(state.support.count, -1))
+                state.support.renumber(np.full(state.support.count, NOT_OF_A_SET))
         return Before(state, self.__dict__.get("_drawn"))
 
     def _require_same_kernel(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.exceptions import InputError
-from rosenblatt.kernels.psd import _as_square, is_psd
+from rosenblatt.kernels.psd import as_square, is_psd
 from rosenblatt.typing import Floats
 
 
@@ -40,7 +40,7 @@ def coordinates(K: Any, *, ulps: float = 0.5) -> Floats:
     >>> X.shape, bool(np.allclose(X @ X.T, K))
     ((4, 4), True)
     """
-    matrix = _as_square(K)
+    matrix = as_square(K)
     found = is_psd(matrix, ulps=ulps)
     if found.verdict == "no":
         raise InputError(f"K is no matrix of kernel values, so there are no such points. {found.reason}")

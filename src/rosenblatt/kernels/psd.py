@@ -83,7 +83,7 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     >>> found.verdict, found.witness, found.form
     ('no', (-2, 1), Fraction(-3, 1))
     """
-    matrix = _as_square(K)
+    matrix = as_square(K)
     if not isfinite(ulps) or ulps < 0:
         raise ParameterError(f"ulps={ulps!r} must be a finite number of at least 0.")
     asymmetric = _asymmetry(matrix, ulps)
@@ -109,7 +109,8 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     )
 
 
-def _as_square(K: Any) -> Floats:
+def as_square(K: Any) -> Floats:
+    """Check a square matrix of finite numbers."""
     try:
         matrix = np.asarray(K.toarray() if hasattr(K, "toarray") else K, np.float64)
     except (TypeError, ValueError) as error:
