@@ -73,6 +73,7 @@ def xor() -> None:
         f"{clf.stop_reason_}; mistakes in each pass: {', '.join(map(str, clf.mistakes_per_pass_[:5]))}, …"
     )
     console.print(f"[dim]{caught[0].category.__name__}: {caught[0].message}[/dim]")
+    console.print(rb.certify(X, y), markup=False)
 
 
 def relatives() -> None:
@@ -115,6 +116,18 @@ def digits() -> None:
     )
 
 
+def proofs() -> None:
+    heading("Which digits can a line tell from all others? Decided exactly, with proofs")
+    X, y = load_digits(return_X_y=True)
+    began = time.perf_counter()
+    tables = rb.certify(X, y)
+    seconds = time.perf_counter() - began
+    alone = [str(digit) for digit, each in tables.rest.items() if each.verdict == "separable"]
+    console.print(f"{', '.join(alone)}: yes. All {len(tables.pairs)} pairs: {tables.verdict}. {seconds:.1f} s")
+    console.print(f"8: {str(tables.rest[8]).splitlines()[2]}", markup=False)
+    console.print(f"all {len(tables.pairs) + len(tables.rest)} proofs checked: {bool(tables.verify(X, y))}")
+
+
 def large() -> None:
     heading("200,000 × 100 with a margin of exactly 0.01")
     data = rb.datasets.make_separable(200_000, 100, margin=0.01, seed=1)
@@ -137,4 +150,5 @@ if __name__ == "__main__":
     xor()
     relatives()
     digits()
+    proofs()
     large()

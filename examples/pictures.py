@@ -15,6 +15,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
+from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
@@ -158,9 +159,58 @@ def rings(ax: Axes, rows: np.ndarray) -> None:
     ax.scatter(*rows.T, s=170, facecolors="none", edgecolors=style.INK, linewidths=1.2, label="support vectors")
 
 
+def xor_proof() -> None:
+    """Draw two proofs: XOR's, and one of clouds that overlap."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    X, y = rb.datasets.load_xor()
+    rb.plot.certificate(rb.certify(X, y), X, y, ax=left)
+    rng = np.random.default_rng(5)
+    y = np.repeat([-1, 1], 20)
+    X = rng.standard_normal((40, 2)) + 0.9 * y[:, None]
+    rb.plot.certificate(rb.certify(X, y), X, y, ax=right)
+    left.get_legend().remove()  # one for both
+    save(figure, "xor_proof.png")
+
+
+def ties() -> None:
+    X, y = tied()
+    save(rb.plot.certificate(rb.certify(X, y), X, y).get_figure(root=True), "ties.png")
+
+
+def tied() -> tuple[np.ndarray, np.ndarray]:
+    """Return rows that x₂ separates, but for three on the axis."""
+    X = np.array([[0, 0], [1, 0], [2, 0], [0.5, 1], [1.5, 1.5], [2.5, 1], [0.5, -1], [1.5, -0.7]])
+    return X, np.array([1, -1, 1, 1, 1, 1, -1, -1])
+
+
+def margin_band() -> None:
+    X, y = two_clouds()
+    save(rb.plot.certificate(rb.certify(X, y, margin=True), X, y).get_figure(root=True), "margin_band.png")
+
+
+def class_tables() -> None:
+    """Draw the tables of iris and of digits."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 5), layout="constrained", width_ratios=(2, 3))
+    iris, digits = load_iris(), load_digits()
+    rb.plot.certificate(rb.certify(iris.data, iris.target_names[iris.target]), ax=left)
+    rb.plot.certificate(rb.certify(digits.data, digits.target), ax=right)
+    save(figure, "class_tables.png")
+
+
+def bounds() -> None:
+    X, y = rb.datasets.load_six_points()
+    clf = rb.Perceptron(bias="radius", order="cyclic").fit(X, y)
+    save(rb.plot.bounds(clf, X, y).get_figure(root=True), "bounds.png")
+
+
 if __name__ == "__main__":
     six_points()
     learning_curve()
     three_in_a_row()
     not_separable()
     margins()
+    xor_proof()
+    ties()
+    margin_band()
+    class_tables()
+    bounds()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +10,17 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 
 import rosenblatt as rb
-from rosenblatt.certify import Certificate, Inseparable, Overlap, Quasi, Separable, Undecided, check, decide
+from rosenblatt.certify import (
+    Certificate,
+    Inseparable,
+    Overlap,
+    Quasi,
+    Separable,
+    Undecided,
+    check,
+    decide,
+    problem,
+)
 from rosenblatt.exceptions import NonFiniteError, ParameterError, TrivialSeparationWarning, UndecidedError
 from tests.certify import oracle
 
@@ -27,8 +36,7 @@ def proved(X, y, **options) -> Certificate:
     assert found.verify(X, y)
     assert Certificate.from_json(text).verify(X, y)
     rows = (X.toarray() if hasattr(X, "toarray") else np.asarray(X)).astype(float).tolist()
-    for proof in json.loads(text) if text.startswith("[") else [None]:
-        proof = check.read_proof(text if proof is None else json.dumps(proof))
+    for proof in check.read_proofs(text):
         check.check(proof, rows, [str(label) for label in np.asarray(y).tolist()])
     return found
 
@@ -44,18 +52,18 @@ def kind(found: Certificate) -> str:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_ten_thousand_degenerate_problems(seed):
-    for problem in oracle.degenerate(seed, CHUNK):
-        found = proved(problem.X, problem.y, bias=problem.bias)
-        assert kind(found) == oracle.decide(problem), problem
+    for case in oracle.degenerate(seed, CHUNK):
+        found = proved(case.X, case.y, bias=case.bias)
+        assert kind(found) == oracle.decide(case), case
         if isinstance(found, Inseparable):
-            assert len(found.support) <= len(problem.X[0]) + 1 + problem.bias
+            assert len(found.support) <= len(case.X[0]) + 1 + case.bias
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_way_of_large_problems_decides_small_ones_alike(seed, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", 0)
-    for problem in oracle.degenerate(100 + seed, 250):
-        assert kind(proved(problem.X, problem.y, bias=problem.bias)) == oracle.decide(problem), problem
+    for case in oracle.degenerate(100 + seed, 250):
+        assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -64,8 +72,8 @@ def test_the_exact_method_alone_decides_alike(seed, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", 0)
     monkeypatch.setattr(decide, "guesses", lambda problem: iter(()))
     monkeypatch.setattr(decide.Search, "run", lambda self: iter(()))
-    for problem in oracle.degenerate(200 + seed, 100):
-        assert kind(proved(problem.X, problem.y, bias=problem.bias)) == oracle.decide(problem), problem
+    for case in oracle.degenerate(200 + seed, 100):
+        assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
 
 
 def test_xor_in_words():
@@ -92,7 +100,7 @@ def test_margins_of_the_named_sets(maker, squared):
 
 def test_iris():
     X, y = load_iris(return_X_y=True)
-    tables = proved_tables(X, y)
+    tables = proved(X, y)
     assert tables.verdict == "inseparable"
     assert {pair: each.verdict for pair, each in tables.pairs.items()} == {
         (0, 1): "separable",
@@ -102,17 +110,11 @@ def test_iris():
     assert [each.verdict for each in tables.rest.values()] == ["separable", "inseparable", "inseparable"]
     assert len(tables.pairs[1, 2].support) == 6
     assert set(np.asarray(y)[list(tables.pairs[1, 2].support)]) == {1, 2}
+    read = Certificate.from_json(tables.to_json())
+    assert read.verify(X, y)
+    assert str(read) == str(tables)
     assert "2 of 3 pairs" in str(tables)
     assert str(tables).splitlines()[2].split() == ["0", "·", "yes", "yes", "yes"]
-
-
-def proved_tables(X, y):
-    tables = rb.certify(X, y)
-    assert tables.verify(X, y)
-    labels = [str(label) for label in np.asarray(y).tolist()]
-    for proof in json.loads(tables.to_json()):
-        check.check(check.read_proof(json.dumps(proof)), np.asarray(X, float).tolist(), labels)
-    return tables
 
 
 @pytest.mark.parametrize("digit", range(10))
@@ -197,8 +199,8 @@ def test_a_flipped_label(gap):
 def test_what_floats_get_wrong(X, y, expected, layout, small, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", small)
     found = proved(layout(np.array(X, float)), y)
-    problem = oracle.Problem(np.array(X, float).tolist(), y, True)
-    assert kind(found) == oracle.decide(problem)
+    case = oracle.Problem(np.array(X, float).tolist(), y, True)
+    assert kind(found) == oracle.decide(case)
     if not expected.endswith("?"):
         assert kind(found) == expected
 
@@ -287,6 +289,14 @@ def test_time_ends_undecided_and_says_so():
         found.to_json()
     with pytest.raises(ParameterError, match="time_limit"):
         rb.certify(X, y, time_limit=-1)
+
+
+def test_what_is_too_large_for_integers_is_said(monkeypatch):
+    monkeypatch.setattr(problem, "LARGEST", 100)
+    X, y = near_pairs(1e-12)
+    found = rb.certify(X, y)
+    assert isinstance(found, Undecided)
+    assert "too many for exact arithmetic" in found.reason
 
 
 def test_what_is_not_finite_is_refused():

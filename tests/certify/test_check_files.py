@@ -313,3 +313,23 @@ def test_the_module_runs_without_a_warning(tmp_path):
     done = subprocess.run(command, capture_output=True, check=False, text=True, env=ascii_only)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Separable: a hyperplane has '1' (3 rows)")
+
+
+def test_a_list_of_proofs(tmp_path, capsys):
+    from sklearn.datasets import load_iris
+
+    import rosenblatt as rb
+
+    X, y = load_iris(return_X_y=True)
+    (tmp_path / "proofs.json").write_text(rb.certify(X, y).to_json())
+    lines = [",".join(map(str, [*row, label])) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "iris.csv").write_text("\n".join(lines))
+    arguments = [str(tmp_path / "proofs.json"), str(tmp_path / "iris.csv")]
+    assert main(arguments) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert "".join(line[0] for line in told) == "SSISII"  # three pairs, then each against the rest
+    (tmp_path / "iris.csv").write_text("\n".join([*lines[:-1], lines[0]]))
+    assert main(arguments) == 1
+    (tmp_path / "proofs.json").write_text("[]")
+    assert main(arguments) == 1
+    assert "empty list" in capsys.readouterr().out

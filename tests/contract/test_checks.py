@@ -65,6 +65,10 @@ VARIANTS = {
 
 SOLVED = "a solver comes as close as it is told to: its sums round by the layout"
 INAPPLICABLE = {
+    "ExtremeLearningMachine": {
+        "check_float32": "what its hidden neurons say of a block of rows outweighs the rows",
+        "check_replay": "it makes no mistakes to keep",
+    },
     "KernelPerceptron": {"check_float32": "it keeps kernel rows beside the data, as many as cache_size allows"},
     "LiftedPerceptron": {"check_float32": "the solver of its lemma keeps vectors of its own beside the rows"},
     "MarkOne": {

@@ -295,8 +295,8 @@ def test_a_stream_keeps_its_parameters(name):
     [
         (None, InputError, "y to be passed"),
         ([1.0] * 79, ShapeError, "80 rows but y has 79"),
-        ([1.0] * 79 + [np.nan], NonFiniteError, "NaN. The value at row 79"),
-        ([1.0] * 79 + [np.inf], NonFiniteError, "infinity. The value at row 79"),
+        ([1.0] * 79 + [np.nan], NonFiniteError, "NaN, at row 79"),
+        ([1.0] * 79 + [np.inf], NonFiniteError, "infinity, at row 79"),
         (["a"] * 80, DataTypeError, "y"),
         (np.ones((80, 2, 2)), ShapeError, r"\(80, 2, 2\)"),
         ([[1.0]] * 79 + [[1.0, 2.0]], ShapeError, "as long as the first"),

@@ -78,11 +78,11 @@ def test_names_of_monomials():
     frame = pd.DataFrame(X, columns=["left", "right"])
     assert "4·left·right" in str(trained(frame, y, Polynomial(2, 1)).certify(frame, y))
     clf = trained(X, y, Polynomial(3, 0), bias=None)
-    assert clf.certify(X, y).names == ("x0^3", "x0^2·x1", "x0·x1^2", "x1^3")
+    assert clf.certify(X, y).names == ("x1^3", "x1^2·x2", "x1·x2^2", "x2^3")
     clf = trained(X, y, Polynomial(2, 1), bias=None)
-    assert clf.certify(X, y).names == ("1", "x0", "x1", "x0^2", "x0·x1", "x1^2")
+    assert clf.certify(X, y).names == ("1", "x1", "x2", "x1^2", "x1·x2", "x2^2")
     np.testing.assert_array_equal(clf.coordinates(X)[:, 0], 1.0)
-    assert trained(X, y, RBF(1.0)).certify(X, y).names == ("z0", "z1", "z2", "z3")
+    assert trained(X, y, RBF(1.0)).certify(X, y).names == ("z1", "z2", "z3", "z4")
 
 
 def test_several_classes():
@@ -92,7 +92,7 @@ def test_several_classes():
     assert isinstance(line, ClassTables)
     assert line.rest["a"].verdict == "inseparable"
     assert conic.rest["a"].verdict == "separable"
-    assert conic.rest["a"].names == ("x0", "x0^2")
+    assert conic.rest["a"].names == ("x1", "x1^2")
     assert conic.verify(trained(X, y, Polynomial(2, 1)).coordinates(X), y)
 
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_asked():
         clf.certify(X[:, :1], y)
     with pytest.raises(InputError, match="NaN"):
         clf.certify(X * np.nan, y)
-    with pytest.raises(InputError, match=r"x0\^2 of row 1 exceeds"):
+    with pytest.raises(InputError, match=r"x1\^2 of row 1 exceeds"):
         clf.certify(X * 1e200, y)
     with pytest.warns(TrivialSeparationWarning, match="4 rows with 5 features"):
         clf.certify(X, y)

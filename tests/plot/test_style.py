@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from rosenblatt import plot
-from rosenblatt.plot.style import spread
+from rosenblatt.plot.style import NORMAL, end_labels, spread
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=11), st.floats(0.001, 0.09))
@@ -29,8 +33,22 @@ def test_labels_with_room_stay_where_they_are():
     assert_allclose(spread([0.5, 0.5, 0.9], 0.1, 0.0, 1.0), [0.45, 0.55, 0.9])
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_labels_stand_at_the_ends_of_their_lines_on_any_scale(scale):
+    figure, ax = plt.subplots()
+    ax.set(yscale=scale, ylim=(1, 1000), xlim=(0, 1))
+    end_labels(ax, 1.0, [(900.0, "high", "k"), (300.0, "low", "k"), (300.0, "below", "k")])
+    points = figure.dpi / 72
+    placed = {text.get_text(): ax.transData.transform(text.xy)[1] / points + text.xyann[1] for text in ax.texts}
+    at = ax.transData.transform([(1, 900), (1, 300)])[:, 1] / points
+    assert_allclose(placed["high"], at[0])
+    assert_allclose((placed["low"] + placed["below"]) / 2, at[1])
+    assert_allclose(placed["low"] - placed["below"], 1.3 * NORMAL)
+    plt.close(figure)
+
+
 def test_names():
-    assert plot.__all__ == ["boundary", "learning_curve", "trace"]
+    assert plot.__all__ == ["boundary", "bounds", "certificate", "learning_curve", "trace"]
     assert all(callable(getattr(plot, name)) for name in plot.__all__)
 
 
@@ -47,10 +65,13 @@ def test_importing_does_not_import_matplotlib():
     "call",
     [
         "boundary(([1, 1], 0), [[1, 2]], [1])",
+        "certificate(rb.certify([[0], [1], [3]], [0, 0, 1]), [[0], [1], [3]], [0, 0, 1])",
+        "certificate(rb.certify([[0], [1], [3]], [0, 1, 2]))",
+        "bounds(rb.Perceptron().fit([[0], [1], [3]], [0, 0, 1]), [[0], [1], [3]], [0, 0, 1])",
         "trace(type('', (), {'mistakes_per_pass': [1]}))",
         "learning_curve(type('', (), {'passes': [1], 'training': [0.5], 'validation': None, 'best': None}))",
     ],
 )
 def test_without_matplotlib_the_message_says_how_to_get_it(call):
-    result = run(f"import sys; sys.modules['matplotlib'] = None; import rosenblatt.plot as p; p.{call}")
+    result = run(f"import sys; sys.modules['matplotlib'] = None; import rosenblatt as rb; rb.plot.{call}")
     assert "ImportError: rosenblatt.plot needs matplotlib: pip install rosenblatt[plot]" in result.stderr

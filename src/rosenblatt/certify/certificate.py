@@ -160,14 +160,19 @@ class Certificate(ABC):
 
     @staticmethod
     def from_json(text: str) -> Certificate:
-        """Read the proof of one question; it is not believed before `verify`.
+        """Read a proof, or the list of proofs of several classes; it is not believed before `verify`.
 
         Raises
         ------
         rosenblatt.certify.check.ProofError
             If the text is no proof.
         """
-        return _read(check.read_proof(text))
+        proofs = [_read(proof) for proof in check.read_proofs(text)]
+        if len(proofs) == 1:
+            return proofs[0]
+        from rosenblatt.certify.tables import ClassTables
+
+        return ClassTables.of(proofs)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -193,8 +198,8 @@ class Answer(Certificate):
     names: tuple[str, ...] | None = field(default=None, repr=False)
 
     def feature(self, j: int) -> str:
-        """Return the name of a feature: that of its column, or x and its number."""
-        return f"x{j}" if self.names is None else self.names[j]
+        """Return the name of a feature: that of its column, or x1, x2, … as sources and pictures have it."""
+        return f"x{j + 1}" if self.names is None else self.names[j]
 
     def renamed(self, names: tuple[str, ...]) -> Self:
         """Return the same answer with other names of the features."""
@@ -373,7 +378,7 @@ def _combination(support: tuple[int, ...], weights: tuple[int, ...]) -> dict[str
     return {"rows": list(support), "weights": [check.text_of(weight) for weight in weights]}
 
 
-def _read(proof: Mapping[str, Any]) -> Certificate:
+def _read(proof: Mapping[str, Any]) -> Answer:
     data = Data(**proof["data"])
     known: dict[str, Any] = {"bias": proof["bias"], "data": data}
     width = data.features + proof["bias"]

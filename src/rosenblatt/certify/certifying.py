@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.certify.certificate import Certificate, Data, Inseparable, Overlap, Quasi, Separable, Undecided
-from rosenblatt.certify.clock import Clock, OutOfTime
+from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.margin import margin_of
@@ -152,8 +152,8 @@ class Question:
         """Return the certificate of a question."""
         try:
             return self.decided(posed, guess)
-        except OutOfTime as end:
-            return Undecided(**posed.known, why=f"Time was over while {end}. Allow more (time_limit).")
+        except Unsettled as end:
+            return Undecided(**posed.known, why=str(end))
 
     def decided(self, posed: Posed, guess: Floats | None) -> Certificate:
         """Decide, and put the proof in terms of the data."""
@@ -188,7 +188,7 @@ class Question:
         """Find out about ties, if time allows."""
         try:
             tied = ties(problem, found, self.clock)
-        except OutOfTime:
+        except Unsettled:
             return None
         if tied is None:
             return None

@@ -223,6 +223,19 @@ def conform(value: Any, shape: Any, where: str) -> None:
 
 def read_proof(text: str) -> dict[str, Any]:
     """Return a proof from its JSON, each field there and of the right kind; `check` judges what it states."""
+    return conforming(parse(text))
+
+
+def read_proofs(text: str) -> list[dict[str, Any]]:
+    """Return the proofs of a file that holds one, or a list of them."""
+    value = parse(text)
+    if value == []:
+        raise ProofError("it is an empty list")
+    return [conforming(each) for each in (value if type(value) is list else [value])]
+
+
+def parse(text: str) -> Any:
+    """Return what JSON holds, no field of an object given twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         fields = dict(pairs)
@@ -231,13 +244,17 @@ def read_proof(text: str) -> dict[str, Any]:
         return fields
 
     try:
-        proof = json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=once)
     except RecursionError:
         raise ProofError("it is nested too deeply") from None
     except ProofError:
         raise
     except ValueError as error:  # not JSON, or an integer of thousands of digits
         raise ProofError(f"it is no JSON: {error}") from None
+
+
+def conforming(proof: Any) -> dict[str, Any]:
+    """Return a proof if each field is there and of the right kind."""
     if type(proof) is not dict or proof.get("format") != "rosenblatt-proof":
         raise ProofError('it has no "format": "rosenblatt-proof"')
     if proof.get("version") != 1:
@@ -547,9 +564,9 @@ def readable(value: Fraction) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check a proof against a file: print one line; return 0 if it holds, 1 if not, 2 if that cannot be told."""
+    """Check proofs against a file and print what they prove; return 0 if they hold, 1 if not, 2 if unreadable."""
     parser = argparse.ArgumentParser(prog="check", description="Check a proof that data is separable, or is not.")
-    parser.add_argument("proof", metavar="PROOF", help="the proof, a JSON file")
+    parser.add_argument("proof", metavar="PROOF", help="the proof, a JSON file, or a list of proofs")
     parser.add_argument("data", metavar="DATA", help="a CSV or TSV file of the float64 values the proof speaks of")
     parser.add_argument("--target", help="the column of labels: a name, or a number from 1 (default: the last)")
     parser.add_argument("--delimiter", help="between columns (default: a comma, or a tab for .tsv and .tab)")
@@ -566,12 +583,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             content = file.read(LARGEST_FILE + 1)
         if len(content) > LARGEST_FILE:
             raise DataError(f"{options.proof} is larger than {LARGEST_FILE} bytes")  # noqa: TRY301
-        proof = read_proof(content.decode())
-        table = read_table(options.data, target=options.target, delimiter=options.delimiter, header=options.header)
-        one, two = tee(table)  # read in step, so that no more than a row waits between them
-        line, code = check(proof, (row for row, _ in one), (label for _, label in two)), 0
+        lines, code = [], 0
+        for proof in read_proofs(content.decode()):
+            table = read_table(
+                options.data, target=options.target, delimiter=options.delimiter, header=options.header
+            )
+            one, two = tee(table)  # read in step, so that no more than a row waits between them
+            lines.append(check(proof, (row for row, _ in one), (label for _, label in two)))
     except ProofError as error:
-        line, code = str(error), 1
+        lines, code = [str(error)], 1
     except UnicodeDecodeError as error:
         print(f"{options.proof} is not UTF-8: {error.reason}", file=sys.stderr)
         return 2
@@ -579,7 +599,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     encoding = sys.stdout.encoding or "utf-8"
-    print(line.encode(encoding, "backslashreplace").decode(encoding))
+    for line in lines:
+        print(line.encode(encoding, "backslashreplace").decode(encoding))
     return code
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 
-class OutOfTime(Exception):  # noqa: N818 - an end, not an error: it becomes the verdict "undecided"
-    """The time allowed is over; says what was being done."""
+class Unsettled(Exception):  # noqa: N818 - an end, not an error: it becomes the verdict "undecided"
+    """Nothing was decided; says why."""
 
 
 class Clock:
@@ -27,6 +27,6 @@ class Clock:
         return None if self.end is None else self.end - time.perf_counter()
 
     def check(self, doing: str) -> None:
-        """Raise `OutOfTime` if time is over."""
+        """Raise `Unsettled` if time is over."""
         if self.end is not None and time.perf_counter() >= self.end:
-            raise OutOfTime(doing)
+            raise Unsettled(f"Time was over while {doing}. Allow more (time_limit).")

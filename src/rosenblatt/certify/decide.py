@@ -40,7 +40,7 @@ def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> An
 
     Raises
     ------
-    OutOfTime
+    Unsettled
         If the clock says so.
     """
     if guess is not None and (plane := _plane(problem, guess)) is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock, OutOfTime
+from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.certify.decide import Plane
 from rosenblatt.certify.nearest import Corral, Padding, Point, Scores, point_of
 from rosenblatt.certify.problem import Direction, Problem
@@ -151,7 +151,7 @@ def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding 
             hint = rows
         if len(hint) <= MOST and problem.d <= LONGEST:
             _close(bracket, Corral(problem, padding, hint), clock)
-    except OutOfTime:
+    except Unsettled:
         pass  # the bounds so far hold
     if bracket.point is None:
         ends = [scores.row_at_end(problem, sign) for sign in (1, -1) if (problem.y == sign).any()]

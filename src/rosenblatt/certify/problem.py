@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.certify.clock import Unsettled
 from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
@@ -27,6 +28,7 @@ TINY = 2.0**-1022  # more than underflow can take from a product
 FARTHEST = 400  # powers of two up to which columns stay as they are and weights are scaled instead
 BLOCK = 2**20  # values turned into integers together
 MANY = 2**23  # values kept as integers: 64 megabytes
+LARGEST = 2**25  # values held as integers of any length: up to two gigabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +191,18 @@ class Problem:
         return y * dense, self.scale
 
     def integer_rows(self, rows: Ints) -> tuple[list[list[int]], list[int]]:
-        """Return z_i of some rows as integers, and the power of two of each row that they are to be times."""
+        """Return z_i of some rows as integers, and the power of two of each row that they are to be times.
+
+        Raises
+        ------
+        Unsettled
+            If they are too many to be held as integers.
+        """
+        if len(rows) * self.width > LARGEST:
+            raise Unsettled(
+                f"{len(rows):,} rows of {self.width:,} numbers are too many for exact arithmetic, where floats do "
+                "not suffice. Leave out rows or features."
+            )
         integers, powers = as_integers(*self._signed(rows))
         return integers, powers.tolist()
 

@@ -80,8 +80,11 @@ class Search:
                 break
             self.take(found.v)
             yield Finding(self.direction(), self.held(found))
+            known = len(self.places)
             self.look()
             self.begin_anew()
+            if len(self.places) == known:
+                break
         if found is not None:
             yield Finding(None, self.held(found))
         yield from self.magnified()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from rosenblatt.certify.certificate import Certificate, Verification
+from rosenblatt.certify.certificate import Answer, Certificate, Verification
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
@@ -28,6 +28,18 @@ class ClassTables(Certificate):
 
     pairs: Mapping[tuple[Hashable, Hashable], Certificate]
     rest: Mapping[Hashable, Certificate]
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer]) -> ClassTables:
+        """Return the tables of answers, the labels as text."""
+        pairs: dict[tuple[Hashable, Hashable], Certificate] = {}
+        rest: dict[Hashable, Certificate] = {}
+        for each in answers:
+            if each.data.negative is None:
+                rest[each.data.positive] = each
+            else:
+                pairs[each.data.positive, each.data.negative] = each
+        return cls(pairs, rest)
 
     @property
     def verdict(self) -> str:

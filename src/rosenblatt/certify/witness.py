@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.certify.certificate import Inseparable
 from rosenblatt.certify.certifying import Question
-from rosenblatt.certify.clock import Clock, OutOfTime
+from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.certify.problem import Problem
 from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.data.batch import Batch
@@ -93,7 +93,7 @@ def _fewest(rows: Ints, integers: list[list[int]], powers: list[int]) -> Meeting
     simplex = Simplex(integers, range(len(integers)))
     try:
         found = simplex.optimum(clock)
-    except OutOfTime:
+    except Unsettled:
         return None
     assert found is None, "nothing separates rows that have a combination to 0"
     return simplex.meeting(rows, powers)

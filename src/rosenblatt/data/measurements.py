@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.features import as_rows, require_finite
+from rosenblatt.data.features import as_rows
 from rosenblatt.data.reals import as_reals, first_masked, read_only
 from rosenblatt.data.sparse import is_sparse
-from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.typing import Floats
 
 __all__ = ["as_measurements"]
@@ -72,5 +72,9 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
             f"X has {n_rows} rows but y has {len(values)} targets (inconsistent numbers of samples). "
             "Each row needs exactly one."
         )
-    require_finite(as_rows(values, name="y"), name="y")
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        kind = "NaN" if np.isnan(values[row]).any() else "infinity"
+        raise NonFiniteError(f"Input y contains {kind}, at row {row}. Drop the row or give it a number.")
     return read_only(values if len(shape) == 2 else values[:, 0])

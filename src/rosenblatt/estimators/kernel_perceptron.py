@@ -310,11 +310,10 @@ class KernelPerceptron(OnlineLearning):
 
         Examples
         --------
-        >>> from rosenblatt.datasets import load_xor
         >>> from rosenblatt.kernels import Polynomial
-        >>> X, y = load_xor()
-        >>> X, y = np.vstack([X, X + 4]), np.append(y, y)
-        >>> clf = KernelPerceptron(Polynomial(4, 1)).fit(X, y)
+        >>> X = np.mgrid[-2:3, -2:3].reshape(2, -1).T
+        >>> y = (X**2).sum(axis=1) < 3
+        >>> clf = KernelPerceptron(Polynomial(2, 1)).fit(X, y)
         >>> found = clf.certify(X, y)
         >>> found.verdict, bool(found.verify(clf.coordinates(X), y))
         ('separable', True)

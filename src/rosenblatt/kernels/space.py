@@ -55,7 +55,7 @@ def space_of(
     points : Points
         The rows.
     names : sequence of str or None
-        The names of their features; x0, x1, … if None.
+        The names of their features; x1, x2, … if None.
     isometric : bool
         Whether lengths and angles must be the kernel's, too.
     constant : bool
@@ -69,7 +69,7 @@ def space_of(
         product of features, rounded once for each multiplication, and exact where products are. Of any other
         kernel, and if it is to be isometric, `coordinates` of the Gram matrix.
     """
-    known = [f"x{j}" for j in range(points.n_features)] if names is None else list(names)
+    known = [f"x{j + 1}" for j in range(points.n_features)] if names is None else list(names)
     if isinstance(kernel, Linear):
         return Space(points.native, tuple(known))
     if isinstance(kernel, Polynomial) and not isometric:
@@ -85,7 +85,7 @@ def space_of(
         )
     numbered = replace(points, ids=np.arange(points.n_rows)) if points.ids is None else points
     table = coordinates(kernel.gram(numbered, numbered), ulps=COMPUTED)
-    return Space(table, tuple(f"z{j}" for j in range(table.shape[1])))
+    return Space(table, tuple(f"z{j + 1}" for j in range(table.shape[1])))
 
 
 def _monomials(points: Points, degrees: range, names: list[str]) -> Space:

@@ -1,4 +1,4 @@
-"""Pictures of data, boundaries and runs. Each function returns a matplotlib Axes.
+"""Pictures of data, boundaries, runs, proofs and bounds. Each function returns a matplotlib Axes.
 
 matplotlib is imported when a picture is drawn, not before: ``pip install rosenblatt[plot]`` brings it.
 """
@@ -6,7 +6,9 @@ matplotlib is imported when a picture is drawn, not before: ``pip install rosenb
 from __future__ import annotations
 
 from rosenblatt.plot.boundary import boundary
+from rosenblatt.plot.bounds import bounds
+from rosenblatt.plot.certificate import certificate
 from rosenblatt.plot.curve import learning_curve
 from rosenblatt.plot.trace import trace
 
-__all__ = ["boundary", "learning_curve", "trace"]
+__all__ = ["boundary", "bounds", "certificate", "learning_curve", "trace"]

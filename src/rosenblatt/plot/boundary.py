@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,20 @@ from numpy.typing import NDArray
 from rosenblatt.data.features import as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.exceptions import LabelError, ShapeError
-from rosenblatt.geometry import decision, geometric_margin, normalise, project, signed_distance
+from rosenblatt.geometry import decision, geometric_margin, normalise, signed_distance
 from rosenblatt.plot import style
+from rosenblatt.plot.plane import (
+    Line,
+    View,
+    corners,
+    cut,
+    draw_band,
+    draw_line,
+    draw_points,
+    draw_rings,
+    segment,
+    view_of,
+)
 from rosenblatt.typing import Floats
 
 if TYPE_CHECKING:
@@ -81,21 +93,22 @@ def boundary(
 
     ax = style.axes(ax, (6.4, 4.6))
     line = (w, b) if w.any() else None
-    view = _view(X, line)
+    view = view_of(X, line)
     ax.set(xlim=view[0], ylim=view[1], aspect="equal")
-    _draw_points(ax, X, sign, classes, wrong)
+    draw_points(ax, X, sign, (style.of_class(classes[1]), style.of_class(classes[0])))
+    if wrong.any():
+        draw_rings(ax, X[wrong], len(X), "misclassified")
     if line is None:
         ax.set_title("w = 0: there is no boundary", fontsize=style.NORMAL)
     else:
-        _draw_line(ax, line, view)
+        draw_line(ax, line, view)
         if band and len(X) and not wrong.any():
-            _draw_band(ax, line, float(geometric_margin(X, sign, *line).min()), view)
+            draw_band(ax, line, float(geometric_margin(X, sign, *line).min()), view)
         if shade:
             _draw_sides(ax, line, view, X)
         _draw_normal(ax, line, view, X)
     style.tidy(ax, *names)
-    entries: dict[str, Any] = {"frameon": False, "fontsize": style.SMALL, "labelspacing": 0.85}
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **entries)
+    style.legend_beside(ax)
     return ax
 
 
@@ -121,84 +134,13 @@ def _classes(model: Any, y: Any, n_rows: int) -> NDArray[Any]:
     return classes
 
 
-View: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
-Line: TypeAlias = tuple[Floats, float]
-
-
-def _view(X: Floats, line: Line | None) -> View:
-    """Return the limits of a picture of the points, and of the line if it is not too far off."""
-    points = X if len(X) else np.zeros((1, 2))
-    span = float(np.ptp(points, axis=0).max()) or 1.0
-    if line is not None:
-        middle = (points.min(axis=0) + points.max(axis=0)) / 2
-        foot = project(middle, *line)
-        if np.abs(foot - middle).max() < 1.2 * span:
-            points = np.vstack([points, foot])
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = float((high - low).max()) or 1.0
-    half = np.maximum((high - low) / 2 + 0.17 * span, 0.45 * span)  # room at the rim, and not too slim
-    middle = (low + high) / 2
-    (x0, y0), (x1, y1) = (middle - half).tolist(), (middle + half).tolist()
-    return (x0, x1), (y0, y1)
-
-
-def _segment(line: Line, view: View) -> Floats | None:
-    """Return the two points where {f = 0} enters and leaves the view, or None if it misses it."""
-    unit, _ = normalise(*line)
-    along = np.array([-unit[1], unit[0]])
-    start = project(np.mean(view, axis=1), *line)
-    first, last = -np.inf, np.inf
-    for at, step, (low, high) in zip(start, along, view, strict=True):
-        if abs(step) < 1e-15:  # parallel to this side, as far as a picture can show
-            if not low <= at <= high:
-                return None
-            continue
-        enter, leave = sorted(((low - at) / step, (high - at) / step))
-        first, last = max(first, enter), min(last, leave)
-    return start + np.outer([first, last], along) if first < last else None
-
-
-def _draw_points(ax: Axes, X: Floats, sign: Any, classes: NDArray[Any], wrong: Any) -> None:
-    size = float(np.clip(4000 / max(len(X), 1), 10, 70))  # many points are drawn small
-    thick = 0.22 * np.sqrt(size)
-    plus: dict[str, Any] = {"s": 1.6 * size, "marker": "+", "c": style.POSITIVE}
-    o: dict[str, Any] = {"s": size, "marker": "o", "facecolors": "white", "edgecolors": style.NEGATIVE}
-    ring: dict[str, Any] = {"s": 4 * size, "marker": "o", "facecolors": "none", "edgecolors": style.INK}
-    ax.scatter(*X[sign > 0].T, label=f"class {_signed(classes[1])}", linewidths=thick, zorder=4, **plus)
-    ax.scatter(*X[sign < 0].T, label=f"class {_signed(classes[0])}", linewidths=thick, zorder=4, **o)
-    if wrong.any():
-        ax.scatter(*X[wrong].T, label="misclassified", linewidths=1.2, zorder=5, **ring)
-
-
-def _signed(label: Any) -> str:
-    return {"-1": "−1", "1": "+1"}.get(str(label), str(label))
-
-
-def _draw_line(ax: Axes, line: Line, view: View) -> None:
-    ends = _segment(line, view)
-    if ends is None:
-        ax.set_title("the boundary lies outside this picture", fontsize=style.NORMAL)
-    else:
-        ax.plot(*ends.T, color=style.INK, linewidth=2, label="$D$: $f(x) = 0$", zorder=3)
-
-
-def _draw_band(ax: Axes, line: Line, margin: float, view: View) -> None:
-    label = f"margin $\\gamma$ = {margin:.3g}"
-    unit, bias = normalise(*line)
-    for offset in (-margin, margin):
-        ends = _segment((unit, bias + offset), view)
-        if ends is not None:
-            ax.plot(*ends.T, color=style.INK, linewidth=1, linestyle=(0, (5, 4)), label=label, zorder=2)
-            label = "_"  # one entry in the legend for the two
-
-
 def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
     """Tint the half-spaces, and put the sign of each into its emptiest corner."""
-    corners = np.array([[view[0][i], view[1][j]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
+    rim = corners(view)
     middle, inset = np.mean(view, axis=1), 0.055 * np.ptp(view, axis=1).min()
-    badges = corners + inset * np.sign(middle - corners)
+    badges = rim + inset * np.sign(middle - rim)
     for side, text, colour in ((1, "+", style.POSITIVE), (-1, "−", style.NEGATIVE)):
-        region = _cut(corners, side * signed_distance(corners, *line))
+        region = cut(rim, side * signed_distance(rim, *line))
         if len(region) < 3:
             continue
         ax.fill(*region.T, color=colour, alpha=0.09, linewidth=0, zorder=0)
@@ -211,24 +153,11 @@ def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
             ax.text(x, y, text, fontsize=style.NORMAL, bbox=disc, zorder=3, **look)
 
 
-def _cut(corners: Floats, height: Floats) -> Floats:
-    """Return the part of a polygon where the height, which is linear, is not negative."""
-    kept: list[Floats] = []
-    for i, corner in enumerate(corners):
-        before = i - 1
-        if (height[before] < 0) != (height[i] < 0):
-            share = height[before] / (height[before] - height[i])
-            kept.append(corners[before] + share * (corner - corners[before]))
-        if height[i] >= 0:
-            kept.append(corner)
-    return np.array(kept).reshape(-1, 2)
-
-
 def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
     """Draw w from the line, near its middle but where the label has room."""
     from matplotlib.patheffects import withStroke
 
-    ends = _segment(line, view)
+    ends = segment(line, view)
     if ends is None:
         return
     unit, _ = normalise(*line)

@@ -16,6 +16,7 @@ POSITIVE = "#0072B2"
 NEGATIVE = "#D55E00"
 INK = "#222222"
 FAINT = "#767676"
+HALO = "#F7E98A"
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
     *("#882255", "#999933", "#332288", "#44AA99"),
@@ -45,6 +46,13 @@ def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return ax
 
 
+def panels(rows: int, size: tuple[float, float]) -> tuple[Axes, ...]:
+    """Return Axes one below the other, with the same scale along, on a new figure of this size in inches."""
+    figure, stacked = pyplot().subplots(rows, 1, figsize=size, layout="constrained", sharex=True)
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    return tuple(stacked)
+
+
 def tidy(ax: Axes, xlabel: str, ylabel: str) -> None:
     """Label the axes, and leave out lines that say nothing."""
     ax.spines[["top", "right"]].set_visible(False)
@@ -52,6 +60,17 @@ def tidy(ax: Axes, xlabel: str, ylabel: str) -> None:
     ax.tick_params(labelsize=SMALL, color=FAINT)
     ax.set_xlabel(xlabel, fontsize=NORMAL)
     ax.set_ylabel(ylabel, fontsize=NORMAL)
+
+
+def legend_beside(ax: Axes) -> None:
+    """Put the legend to the right of the picture."""
+    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL, "labelspacing": 0.85}
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **look)
+
+
+def of_class(label: Any) -> str:
+    """Return what a class is called in a legend."""
+    return "class " + {"-1": "−1", "1": "+1"}.get(str(label), str(label))
 
 
 def whole_ticks(ax: Axes, which: str = "x") -> None:
@@ -64,19 +83,22 @@ def whole_ticks(ax: Axes, which: str = "x") -> None:
 
 def end_labels(ax: Axes, x: float, ends: Sequence[tuple[float, str, str]]) -> None:
     """Name lines at their right ends, with (height, text, colour) for each; labels keep apart."""
-    points = ax.get_window_extent().height * 72 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
-    low, high = ax.get_ylim()
-    scale = points / (high - low)
+    # In points, so that it is the same on any scale.
+    points = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
+    (low, high), at_end = (
+        ax.transData.transform([(x, y) for y in ys])[:, 1] / points
+        for ys in (ax.get_ylim(), [height for height, _, _ in ends])
+    )
     # Lines that end at the same height are named from the top down.
-    order = sorted(range(len(ends)), key=lambda i: (ends[i][0], -i))
-    heights = spread([ends[i][0] for i in order], 1.3 * NORMAL / scale, low, high)
+    order = sorted(range(len(ends)), key=lambda i: (at_end[i], -i))
+    heights = spread([at_end[i] for i in order], 1.3 * NORMAL, low, high)
     for i, at in zip(order, heights, strict=True):
         height, text, colour = ends[i]
         leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0}
         ax.annotate(
             text,
             (x, height),
-            (14, (at - height) * scale),
+            (14, at - at_end[i]),
             textcoords="offset points",
             arrowprops=leader | {"relpos": (0, 0.5)},
             color=colour,

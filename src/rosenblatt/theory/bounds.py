@@ -38,8 +38,8 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
     -------
     Bounds
         By name: "radius" and "radius_padded" (S-25), "unit_norm", "origin" and "padded" (S-26), "offset" and
-        "start" (S-27), "sweeps", "a_priori" and "rounds_…" (S-28), "lifted" (S-22), "pocket" and "pocket_usual"
-        (S-21), "online" (S-44). ``print(bounds(X, y))`` shows them as a table.
+        "start" (S-27), "sweeps", "a_priori" and ``"rounds_…"`` (S-28), "lifted" (S-22), "pocket" and
+        "pocket_usual" (S-21), "online" (S-44). ``print(bounds(X, y))`` shows them as a table.
 
     Examples
     --------

@@ -1,0 +1,172 @@
+"""The mistakes of a run below every bound, and the cosine that the proof pushes up."""
+
+from __future__ import annotations
+
+from math import floor, inf
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.exceptions import InputError, NotSeparableError
+from rosenblatt.plot import style
+from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rosenblatt.theory.proof import ProofQuantities
+    from rosenblatt.theory.values import Bound
+    from rosenblatt.trace.record import Trace
+
+__all__ = ["bounds"]
+
+FINE = 1000
+"""Updates that a curve is drawn through; of more, as many are chosen evenly on the axis."""
+
+
+def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the mistakes of a run, update by update, below each bound that applies to it.
+
+    Dashed bounds are over the mistakes that were made; the others hold before any is. Mistakes are counted, so
+    bounds are rounded down.
+
+    On a new figure a second panel has cos(w_k, w*), w* being the widest hyperplane, and the least it can be by
+    the two inequalities of the proof, (<w₀, w*> + kηγ) / sqrt(‖w₀‖² + k(η²C² + 2ηm)): no cosine exceeds 1, so no
+    run has more updates than bring that to 1. This panel is left out where nothing separates the rows, and where
+    they are lifted.
+
+    Parameters
+    ----------
+    model : estimator or Trace
+        A fitted perceptron of two classes, or the record of its run, which leaves out what needs the estimator.
+    X, y : array-like, sequence
+        What it was trained on.
+    ax : matplotlib Axes, optional
+        Where to draw the first panel, alone. The default is a new figure with both.
+
+    Returns
+    -------
+    matplotlib Axes
+        The first panel. The other one is the last of ``ax.figure.axes``.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_or()
+    >>> clf = rb.Perceptron(order="cyclic").fit(X, y)
+    >>> ax = rb.plot.bounds(clf, X, y)
+    >>> sorted(text.get_text() for text in ax.texts)[:2]
+    ['9 mistakes', 'a_priori 14']
+    """
+    from rosenblatt.theory.bounds import bounds as evaluate
+    from rosenblatt.trace.record import Trace
+
+    if isinstance(model, Trace):
+        model = _as_model(model, y)
+    found = evaluate(X, y, model=model)
+    shown = [each for each in found.values() if each.limits == "mistakes" and each.observed is not None]
+    shown = [each for each in shown if each.applies and each.value < inf]
+    if not shown:
+        raise InputError(f"No bound on mistakes applies to this run: {found['start'].reason}.")
+    mistakes = len(model.trace_)
+    if not mistakes:
+        raise InputError(
+            "This run made no mistake, so there is nothing to draw. rosenblatt.bounds tells its bounds."
+        )
+    most = found["start"].value
+    quantities = None if ax is not None or most == inf else _quantities(model, X, y)
+    if quantities is None:
+        ax = style.axes(ax, (6.8, 3.6))
+        _draw_mistakes(ax, mistakes, shown, 8 * mistakes)
+        ax.set_xlabel("updates $k$", fontsize=style.NORMAL)
+        return ax
+    upper, lower = style.panels(2, (6.8, 5.6))
+    _draw_mistakes(upper, mistakes, shown, max(4 * mistakes, 1.25 * most))
+    _draw_cosine(lower, quantities, most)
+    return upper
+
+
+def _as_model(trace: Trace, y: Any) -> Any:
+    """Return what the bounds need to know of an estimator, as far as its record tells.
+
+    The bounds are of any run of equal steps whose updates all had y f ≤ m; so is this one, for its own m.
+    """
+    from rosenblatt.data.labels import encode_labels
+
+    known = SimpleNamespace(trace_=trace)
+    if trace.scheme.kind == "binary" and trace.mistakes is not None and len(trace):
+        sides = 2.0 * encode_labels(y, trace.classes, trace.n_rows)[trace.index] - 1.0
+        known.eta0 = float(trace.step[0])
+        known.margin = max(0.0, float((sides * trace.score).max()))
+    return known
+
+
+def _quantities(model: Any, X: Any, y: Any) -> ProofQuantities | None:
+    from rosenblatt.theory.proof import proof_quantities
+
+    if hasattr(model, "lift_"):
+        return None
+    try:
+        return proof_quantities(model.trace_, X, y, margin=float(getattr(model, "margin", 0.0)))
+    except NotSeparableError:
+        return None
+
+
+def _draw_mistakes(ax: Axes, mistakes: int, shown: list[Bound], end: float) -> None:
+    style.tidy(ax, "", "mistakes")
+    ax.set(xscale="log", yscale="log", xlim=(0.9, end))
+    names: dict[int, list[str]] = {}
+    for each in shown:
+        names.setdefault(floor(each.value), []).append(each.name)
+    ax.set_ylim(0.9, 2 * max(mistakes, *names))
+    k = _thinned(1, mistakes)
+    ax.plot(k, k, color=style.INK, linewidth=2, label="mistakes", solid_capstyle="butt")
+    ax.plot([mistakes], [mistakes], "o", color=style.INK, markersize=6, label="_end")
+    many = f"{mistakes:,} mistake" + "s" * (mistakes != 1)
+    ax.annotate(many, (mistakes, mistakes), (8, -4), textcoords="offset points", va="top", fontsize=style.NORMAL)
+    ends = []
+    for (value, called), colour in zip(names.items(), style.PALETTE, strict=False):
+        dash = (0, (5, 2)) if called[0].startswith("rounds_") else "-"
+        ax.axhline(value, color=colour, linewidth=1.6, linestyle=dash, label=", ".join(called))
+        ends.append((float(value), f"{', '.join(called)} {_count(value)}", colour))
+    _plain_ticks(ax)
+    style.end_labels(ax, end, ends)
+
+
+def _draw_cosine(ax: Axes, found: ProofQuantities, most: float) -> None:
+    """Draw cos(w_k, w*), and its least possible value up to where that is 1."""
+    style.tidy(ax, "updates $k$", "$\\cos(w_k, w^*)$")
+    last = int(found.k[-1])
+    k = _thinned(1, last)
+    dots: dict[str, Any] = {"marker": "o", "markersize": 4} if last <= 30 else {}
+    ax.plot(k, found.cosine[k], color=style.POSITIVE, linewidth=2, label="of the run", **dots)
+    far = np.geomspace(1, max(most, 1), 300)
+    # Steps are equal, so both lines are straight, and go on beyond the run.
+    inner = found.lower[0] + far * (found.lower[1] - found.lower[0])
+    norm = found.upper[0] + far * (found.upper[1] - found.upper[0])
+    least: Floats = inner / np.sqrt(norm)
+    ax.plot(far, least, color=style.NEGATIVE, linewidth=1.6, linestyle=(0, (5, 2)), label="at least")
+    ax.plot([most], [1], "o", color=style.NEGATIVE, markerfacecolor="white", markersize=6, label="_most")
+    text = f"1 at $k$ = {most:.3g}" if most < 1000 else f"1 at $k$ ≈ {_count(round(most))}"
+    ax.annotate(text, (most, 1), (6, 7), textcoords="offset points", ha="right", fontsize=style.SMALL)
+    ax.axhline(1, color=style.FAINT, linewidth=0.8, zorder=0, label="_one")
+    ax.set_ylim(min(0.0, 1.1 * float(np.nanmin([*least, *found.cosine[k]]))), 1.19)
+    _plain_ticks(ax, "x")
+    style.legend_beside(ax)
+
+
+def _thinned(first: int, last: int) -> Any:
+    return np.unique(np.geomspace(first, last, FINE).round().astype(np.int64))
+
+
+def _count(value: int) -> str:
+    return f"{value:,}" if value < 10**9 else f"{value:.3g}"
+
+
+def _plain_ticks(ax: Axes, which: str = "xy") -> None:
+    """Write 100, not 10², where that is short."""
+    for axis in (ax.xaxis,) if which == "x" else (ax.xaxis, ax.yaxis):
+        if axis.get_view_interval()[1] < 1e5:
+            axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            axis.set_minor_formatter(lambda *_: "")

@@ -1,0 +1,144 @@
+"""What a certificate has to show, in floats, next to its data."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.data.batch import as_batch
+from rosenblatt.plot import style
+from rosenblatt.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rosenblatt.certify.certificate import Answer, Inseparable, Separable
+    from rosenblatt.plot.plane import Line
+
+LONG = 7
+"""Letters that an exact weight may have; longer ones are rounded."""
+
+
+class Evidence:
+    """The rows of a certificate, and what it says of them.
+
+    Parameters
+    ----------
+    certificate : Separable or Inseparable
+        One that was verified on these data.
+    X, y
+        The data.
+
+    Attributes
+    ----------
+    side : ndarray of int
+        1, −1, or 0 for rows that take no part.
+    labels : (str, str)
+        What the positive and the negative class are called.
+    names : tuple of str or None
+        The names of the features, where the data has any.
+    """
+
+    def __init__(self, certificate: Answer, X: Any, y: Any) -> None:
+        from rosenblatt.certify.certificate import Inseparable, Quasi, Separable
+        from rosenblatt.certify.check import signer
+
+        batch = as_batch(X, y)
+        data = certificate.data
+        sign = signer(data.positive, data.negative)
+        self.batch, self.names, self.n_features = batch, batch.names, batch.n_features
+        self.side = np.array([sign(label) for label in batch.classes.tolist()])[batch.codes]
+        other = "all others" if data.negative is None else style.of_class(data.negative)
+        self.bias = certificate.bias
+        self.yes: Separable | None = certificate if isinstance(certificate, Separable) else None
+        self.no: Inseparable | None = certificate if isinstance(certificate, Inseparable) else None
+        self.ties = self.no.ties if self.no is not None and isinstance(self.no.ties, Quasi) else None
+        self.labels = style.of_class(data.positive), f"{other}, mirrored" if self.mirrored else other
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether the rows y·x are what is shown."""
+        return self.no is not None and not self.bias
+
+    @property
+    def title(self) -> str:
+        """The verdict, in a few words."""
+        if self.yes is not None:
+            return "separable" if self.plane is not None else "separable: there is one class only"
+        if self.ties is not None:
+            return "inseparable, but separable with ties"
+        return f"inseparable: {'a point lies in both hulls' if self.bias else 'the origin lies in the hull'}"
+
+    @cached_property
+    def table(self) -> Floats:
+        """The rows as they are shown."""
+        X: Any = self.batch.native()
+        X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+        shown: Floats = np.where(self.side[:, None] < 0, -X, X) if self.mirrored else X
+        return shown
+
+    @cached_property
+    def plane(self) -> Line | None:
+        """The hyperplane that separates, or that does with ties."""
+        found = self.yes or self.ties
+        if found is None or not any(found.w):
+            return None
+        # Up to a factor, so that rationals of any size are floats.
+        size = max(map(abs, found.w))
+        return np.array([float(value / size) for value in found.w]), float(found.b / size)
+
+    @property
+    def gamma(self) -> float | None:
+        """The largest margin, rounded down; None if it is not known."""
+        return None if self.yes is None or self.yes.margin is None else self.yes.margin.low
+
+    @property
+    def ringed(self) -> tuple[Ints, str]:
+        """The rows that the proof names, and what they are."""
+        if self.no is not None:
+            return np.array(self.no.support), "rows combined"
+        if self.yes is not None and self.yes.margin is not None:
+            return self.yes.margin.support, "support vectors"
+        return np.array([], np.int64), ""
+
+    @property
+    def weights(self) -> list[str]:
+        """The weights of the rows combined, as text."""
+        return [] if self.no is None else [_short(weight) for weight in self.no.weights]
+
+    @cached_property
+    def point(self) -> Floats:
+        """The point in both hulls; the origin where hyperplanes go through it."""
+        assert self.no is not None, "only of what is inseparable"
+        if not self.bias:
+            return np.zeros(self.n_features)
+        rows = np.array(self.no.support)
+        share = np.array([float(weight) for weight in self.no.weights]) * (self.side[rows] > 0)
+        return np.asarray(share @ self.table[rows])
+
+    @cached_property
+    def strict(self) -> Ints:
+        """The rows that a hyperplane with ties has strictly on their side."""
+        if self.ties is None:
+            return np.array([], np.int64)
+        if self.ties.rows is not None:
+            return np.array(self.ties.rows)
+        # Read from a file, the proof does not name them; floats could take a row on the hyperplane for one off it.
+        X: Any = self.batch.native()
+        taking_part = np.flatnonzero(self.side)
+        return np.array([row for row in taking_part if _score(self.ties.w, self.ties.b, X[[row]])], np.int64)
+
+
+def _score(w: Sequence[Fraction], b: Fraction, row: Any) -> Fraction:
+    values = np.asarray(row if isinstance(row, np.ndarray) else row.toarray(), np.float64)[0]
+    return sum((a * Fraction(x) for a, x in zip(w, values.tolist(), strict=True)), b)
+
+
+def _short(weight: Fraction) -> str:
+    from rosenblatt.certify.wording import number
+
+    text = number(weight)
+    return text if len(text) <= LONG and text[0] != "≈" else f"≈{float(weight):.2g}"
