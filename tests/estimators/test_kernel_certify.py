@@ -151,6 +151,14 @@ def test_too_many_rows_are_refused_with_their_number(monkeypatch):
         clf.certify(X, y)
 
 
+def test_values_that_cancelled_are_refused():
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    y = np.arange(50) % 2
+    assert trained(X, y, RBF(1e-4)).coordinates(X).shape[0] == 50
+    with pytest.raises(InputError, match=r"off by .* Centre and scale"):
+        trained(X + 1e3, y, RBF(1e-4)).certify(X + 1e3, y)
+
+
 def test_what_cannot_be_asked():
     X, y = load_xor()
     with pytest.raises(NotFittedError):

@@ -305,8 +305,8 @@ class KernelPerceptron(OnlineLearning):
         - of a polynomial kernel once for each multiplication in a monomial: not at all where data are integers, or
           dyadic fractions, whose products stay below 2⁵³;
         - of other kernels, and with `margin`, by square roots: Z Zᵀ is the matrix of all pairs up to
-          4n · 2⁻⁵² of its largest entry, and this matrix is rounded itself. Rows that the kernel tells apart by
-          less than that may be called inseparable.
+          4n · 2⁻⁵² of its largest entry (checked, and refused otherwise), and this matrix is rounded itself. Rows
+          that the kernel tells apart by less than that may be called inseparable.
 
         Examples
         --------

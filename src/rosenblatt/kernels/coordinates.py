@@ -16,7 +16,8 @@ def coordinates(K: Any, *, ulps: float = 0.5) -> Floats:
 
     The points lie in a space of as many dimensions as K has rank, so that what holds of lines and planes can be
     asked of them: is the data separable in feature space? ``certify(coordinates(K), y)`` proves its answer for the
-    floats returned here. Their dot products differ from K by rounding, 4n · 2⁻⁵² of the largest entry at most: a
+    floats returned here. Their dot products differ from K by rounding, less than 4n · 2⁻⁵² of the largest entry if
+    K is positive semidefinite as it stands, and by more if its own rounding left it less than that: a
     verdict that this could turn is one about the floats, not about the kernel. An "inseparable" of points that the
     kernel tells apart by less than that is of this kind.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.exceptions import NonFiniteError, ShapeError
+from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.kernels.coordinates import coordinates
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.psd import COMPUTED
@@ -19,6 +19,8 @@ from rosenblatt.typing import Floats
 
 MOST_ROWS = 1000
 """Rows whose Gram matrix is factorised."""
+NEAR = 4
+"""How far dot products of coordinates may be from kernel values, in n · 2⁻⁵² of the largest."""
 MOST_MONOMIALS = 1000
 """Columns up to which a polynomial kernel is written out in monomials."""
 
@@ -84,8 +86,21 @@ def space_of(
             f"all pairs, which is factorised for at most {MOST_ROWS:,} rows. Pass fewer rows."
         )
     numbered = replace(points, ids=np.arange(points.n_rows)) if points.ids is None else points
-    table = coordinates(kernel.gram(numbered, numbered), ulps=COMPUTED)
+    K = kernel.gram(numbered, numbered)
+    table = coordinates(K, ulps=COMPUTED)
+    _require_near(table, K, kernel)
     return Space(table, tuple(f"z{j + 1}" for j in range(table.shape[1])))
+
+
+def _require_near(table: Floats, K: Floats, kernel: Kernel) -> None:
+    """Require the dot products that were asked for: values that cancelled may be those of no points at all."""
+    unit = len(K) * np.finfo(np.float64).eps * float(np.abs(K).max())
+    off = float(np.abs(table @ table.T - K).max())
+    if off > NEAR * unit:
+        raise InputError(
+            f"Values of {kernel!r} between these rows are rounded so coarsely that no points have them: those "
+            f"nearest are off by {off:.2g}. Centre and scale the features."
+        )
 
 
 def _monomials(points: Points, degrees: range, names: list[str]) -> Space:
