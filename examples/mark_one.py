@@ -20,7 +20,7 @@ TRIALS, HELD_OUT, MACHINES = 50, 300, 10
 
 
 def squares() -> None:
-    """Show fifty cards, one after the other, to twenty machines with wires of their own."""
+    """Show fifty cards, one after the other, to machines with wires of their own."""
     X, y = rb.datasets.make_cards(TRIALS + HELD_OUT, seed=0)
     right, wrong = np.empty((MACHINES, TRIALS + 1)), np.zeros((MACHINES, TRIALS + 1))
     for seed in range(MACHINES):

@@ -356,3 +356,10 @@ def test_copies():
     drawn = rb.ExtremeLearningMachine(10, random_state=np.random.default_rng(0))
     assert drawn.fit(X, y).hidden_coef_.tobytes() != drawn.fit(X, y).hidden_coef_.tobytes()
     assert clone(model).fit(X, y).coef_.tobytes() == model.fit(X, y).coef_.tobytes()
+
+
+@pytest.mark.parametrize("classes", [5, "ab", [1], [1, 1]], ids=repr)
+@pytest.mark.parametrize("kind", [rb.ExtremeLearningMachine, rb.MultilayerPerceptron, rb.Perceptron])
+def test_classes_that_are_no_list_of_two_or_more(kind, classes):
+    with pytest.raises(LabelError, match=r"classes=.* (must be a list of labels|must name at least two)"):
+        kind().partial_fit([[1.0], [2.0]], [1, 1], classes=classes)

@@ -140,28 +140,6 @@ def test_the_linear_kernel_is_the_perceptron(problem, order, bias, init, multicl
     assert ours.trace_.radius == plain.trace_.radius
 
 
-def monomials(X, c):
-    """Return features whose products are (<x, x'> + c)²."""
-    pairs = [np.sqrt(2) * X[:, i] * X[:, j] for i in range(X.shape[1]) for j in range(i)]
-    parts = [X**2, np.stack(pairs, axis=1), np.sqrt(2 * c) * X, np.full((len(X), 1), c)]
-    return np.hstack(parts)
-
-
-@pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("c", [0.0, 1.0, 0.7])
-@pytest.mark.parametrize("seed", range(5))
-def test_a_polynomial_kernel_is_the_perceptron_on_monomials(d, c, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((60, d))  # no exact ties
-    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(60) > 0, 1, 0)
-    rule = {"order": "cyclic", "bias": None, "max_iter": 10}
-    plain = quietly(rb.Perceptron(**rule).fit, monomials(X, c), y)
-    ours = trained(X, y, Polynomial(2, c), **rule)
-    np.testing.assert_array_equal(ours.trace_.index, plain.trace_.index)
-    np.testing.assert_array_equal(ours.trace_.visit, plain.trace_.visit)
-    np.testing.assert_array_equal(ours.predict(X), plain.predict(monomials(X, c)))
-
-
 @pytest.mark.parametrize("kernel", ["rbf", Polynomial(2, 1)], ids=repr)
 @pytest.mark.parametrize("order", ORDERS)
 def test_xor_is_solved(kernel, order):

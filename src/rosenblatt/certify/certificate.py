@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
@@ -150,6 +150,10 @@ class Certificate(ABC):
             True if these are the data of the proof, and it holds.
         """
 
+    @abstractmethod
+    def renamed(self, names: tuple[str, ...]) -> Self:
+        """Return the same answer with other names of the features."""
+
     @staticmethod
     def from_json(text: str) -> Certificate:
         """Read a proof, or the list of proofs of several classes; it is not believed before `verify`.
@@ -189,6 +193,10 @@ class Answer(Certificate):
     def feature(self, j: int) -> str:
         """Return the name of a feature: that of its column, or x1, x2, … as the sources have it."""
         return f"x{j + 1}" if self.names is None else self.names[j]
+
+    def renamed(self, names: tuple[str, ...]) -> Self:
+        """Return the same answer with other names of the features."""
+        return replace(self, names=names)
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check the proof on data, exactly; see `Certificate.verify`."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
 from rosenblatt.exceptions import UndecidedError
@@ -57,6 +57,11 @@ class ClassTables(Certificate):
             f"{apart} of {len(self.pairs)} pairs of classes are separable, and {alone} of {len(self.rest)} "
             "classes from all others."
         )
+
+    def renamed(self, names: tuple[str, ...]) -> Self:
+        """Return the same answers with other names of the features."""
+        pairs = {labels: each.renamed(names) for labels, each in self.pairs.items()}
+        return replace(self, pairs=pairs, rest={label: each.renamed(names) for label, each in self.rest.items()})
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""

@@ -7,21 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points
-from rosenblatt.kernels.psd import is_psd
+from rosenblatt.kernels.psd import COMPUTED, is_psd
 from rosenblatt.kernels.values import Kernel, Precomputed, as_kernel
 from rosenblatt.learners.kernel import KernelPlan
 from rosenblatt.model.budget import POLICIES, Budget
-from rosenblatt.model.kernel import take
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.support import Support
 
 SAMPLE = 200  # rows that a function is tried on
-ROUNDING = 2.0**16  # units in the last place that a function may be off by: it may sum and cancel
 
 
 def check_kernel_parameters(p: Any) -> None:
@@ -55,12 +53,12 @@ def beginning(p: Any, kernel: Kernel, scheme: Scheme, n_features: int) -> Kernel
     return KernelState.empty(machines, Support(n_features, keeps_rows=kernel.streams), average=p.average)
 
 
-def require_gram(kernel: Kernel, batch: Batch) -> None:
+def require_gram(kernel: Kernel, rows: Features) -> None:
     """Require that precomputed values are those of each training row with each."""
-    if isinstance(kernel, Precomputed) and batch.n_rows != batch.n_features:
+    if isinstance(kernel, Precomputed) and rows.n_rows != rows.n_features:
         raise ShapeError(
             f"With kernel='precomputed' X must be a square matrix of kernel values between training rows; its "
-            f"shape is ({batch.n_rows}, {batch.n_features})."
+            f"shape is ({rows.n_rows}, {rows.n_features})."
         )
 
 
@@ -85,8 +83,8 @@ def warn_unless_kernel(kernel: Kernel, points: Points) -> None:
     if kernel.known:
         return
     few = np.unique(np.linspace(0, points.n_rows - 1, min(SAMPLE, points.n_rows)).astype(np.int64))
-    sample = take(points, few)
-    found = is_psd(kernel.gram(sample, sample), ulps=ROUNDING)
+    sample = points.take(few)
+    found = is_psd(kernel.gram(sample, sample), ulps=COMPUTED)
     if found.verdict != "no":
         return
     where = f"On {len(few)} of the training rows" if len(few) < points.n_rows else "On the training rows"

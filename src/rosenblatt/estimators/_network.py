@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,15 @@ from rosenblatt.data.labels import as_labels, encode_labels, listed
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight, class_weights
 from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
+from rosenblatt.estimators._parameters import (
+    check_callbacks,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_verbose,
+    generator,
+)
 from rosenblatt.estimators._preparing import Drawn
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.estimators._tables import ReadsTables
@@ -77,12 +84,8 @@ def check_training(p: Any) -> None:
         check_number("tol", p.tol, least=0, below=1)
     if p.max_time is not None:
         check_number("max_time", p.max_time, above=0)
-    if not isinstance(p.verbose, Integral) or p.verbose < 0:
-        raise ParameterError(f"verbose={p.verbose!r} must be an integer of at least 0.")
-    if p.callbacks is not None and not (
-        isinstance(p.callbacks, list | tuple) and all(callable(callback) for callback in p.callbacks)
-    ):
-        raise ParameterError(f"callbacks={p.callbacks!r} must be a list of functions of a NetworkReport.")
+    check_verbose(p.verbose)
+    check_callbacks(p.callbacks, "NetworkReport")
     if p.task == "regression" and p.class_weight is not None:
         raise ParameterError("class_weight is for classes, but task='regression' has none. Use sample_weight.")
 

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows, require_finite
-from rosenblatt.data.labels import as_labels, listed
+from rosenblatt.data.labels import as_labels
 from rosenblatt.data.single import Vocabulary, vector_row
 from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._classes import declared_classes, require_same_classes
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._preparing import published
-from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ParameterError
+from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError
 from rosenblatt.learners.perceptron import Run
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
@@ -313,22 +314,10 @@ def _declared(classes: Any) -> NDArray[Any]:
     """Return the classes declared on the first call, sorted; none if there are none."""
     if classes is None or (isinstance(classes, str) and classes == "grow"):
         return np.empty(0, dtype=object)
-    if isinstance(classes, str):
-        raise LabelError(f"classes={classes!r} must be a list of labels, 'grow' or None.")
-    try:
-        labels = list(classes)
-    except TypeError:
-        raise LabelError(f"classes={classes!r} must be a list of labels, 'grow' or None.") from None
-    _, found = as_labels(labels, len(labels))
-    if len(found) < 2:
-        raise LabelError(f"classes={labels!r} must name at least two different classes.")
-    return found
+    return declared_classes(classes, or_else=", 'grow' or None")
 
 
 def _require_same(classes: Any, known: NDArray[Any]) -> None:
     declared = _declared(classes)
-    # Labels that cannot be sorted stand in the order they were listed in.
-    if len(declared) and set(declared.tolist()) != set(known.tolist()):
-        raise LabelError(
-            f"classes={listed(declared)} is not the same as on last call to partial_fit: {listed(known)}."
-        )
+    if len(declared):
+        require_same_classes(declared, known)

@@ -59,6 +59,20 @@ def check_flag(name: str, value: Any) -> None:
         raise ParameterError(f"{name}={value!r} must be True or False.")
 
 
+def check_verbose(value: Any) -> None:
+    """Require a number of words, or a flag, which is one."""
+    if not isinstance(value, Integral) or value < 0:
+        raise ParameterError(f"verbose={value!r} must be an integer of at least 0.")
+
+
+def check_callbacks(value: Any, told: str) -> None:
+    """Require None or a list of functions of what passes are told by."""
+    if value is None:
+        return
+    if not isinstance(value, list | tuple) or not all(callable(callback) for callback in value):
+        raise ParameterError(f"callbacks={value!r} must be a list of functions of a {told}.")
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """Return the generator that a scikit-learn `random_state` stands for."""
     if isinstance(random_state, np.random.Generator):

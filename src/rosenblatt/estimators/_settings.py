@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.weights import label_weights, require_some_weight
-from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number
+from rosenblatt.estimators._parameters import (
+    check_callbacks,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_verbose,
+)
 from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.balance import Balance
 from rosenblatt.learners.order import Order, make_order
@@ -28,8 +34,7 @@ def check_parameters(p: Any) -> None:
     _check_penalty(p)
     for name in ("fit_intercept", "shuffle", "early_stopping", "warm_start", "average"):
         check_flag(name, getattr(p, name))
-    if not isinstance(p.verbose, Integral) or p.verbose < 0:
-        raise ParameterError(f"verbose={p.verbose!r} must be an integer of at least 0.")
+    check_verbose(p.verbose)
     check_count("max_iter", p.max_iter)
     check_number("eta0", p.eta0, above=0)
     check_number("margin", p.margin, least=0)
@@ -51,10 +56,7 @@ def check_parameters(p: Any) -> None:
     check_choice("init", p.init, ("zero", "random", "first"))
     check_choice("multiclass", p.multiclass, ("direct", "ovr", "ovo"))
     check_choice("trace", p.trace, ("auto", "mistakes", "counts", None))
-    if p.callbacks is not None and not (
-        isinstance(p.callbacks, list | tuple) and all(callable(callback) for callback in p.callbacks)
-    ):
-        raise ParameterError(f"callbacks={p.callbacks!r} must be a list of functions of a PassReport.")
+    check_callbacks(p.callbacks, "PassReport")
 
 
 def _check_penalty(p: Any) -> None:

@@ -15,6 +15,7 @@ from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight
+from rosenblatt.estimators._classes import declared_classes, require_same_classes
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators._tables import ReadsTables
@@ -269,15 +270,15 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
                 )
             return known, None, table
         warn_of_column(y)
-        declared = None if classes is None else as_labels(list(classes), len(classes))[1]
+        declared = None if classes is None else declared_classes(classes)
         if known is None:
             if declared is not None:
                 return _Targets(declared), encode_labels(y, declared, n_rows), None
             codes, found = as_labels(y, n_rows)
             return _Targets(found, grows=True), codes, None
         before: Any = known.classes
-        if declared is not None and set(declared.tolist()) != set(before.tolist()):
-            raise LabelError(f"classes={classes!r} is not the same as on last call to partial_fit: {before!r}.")
+        if declared is not None:
+            require_same_classes(declared, before)
         if not known.grows:
             return known, encode_labels(y, before, n_rows), None
         _, found = as_labels(y, n_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -27,6 +27,7 @@ from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.kernels.points import Points
+from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
 from rosenblatt.learners.kernel import digest_of, fit_kernel
 from rosenblatt.learners.kernel_stream import KernelStream
@@ -37,7 +38,11 @@ from rosenblatt.model.kernel import KernelModel, points_of
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import overflow
 from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.support import NOT_OF_A_SET
 from rosenblatt.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Certificate
 
 
 def _streams(estimator: Any) -> bool:
@@ -254,6 +259,80 @@ class KernelPerceptron(OnlineLearning):
         decision = self._scheme.decision(scores if self._scheme.kind == "binary" else scores[None])
         return self._classes[self._scheme.choose(decision, self._zero)[0]]
 
+    def coordinates(self, X: Any, *, isometric: bool = False) -> Any:
+        """Return points whose hyperplanes are those of the kernel's space: what `certify` decides about.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The rows: those it was trained on, or others. With ``kernel="precomputed"`` the matrix of training.
+        isometric : bool
+            Whether lengths and angles must be the kernel's, too, as margins need.
+
+        Returns
+        -------
+        ndarray or sparse array, shape (n_rows, n_coordinates)
+            Of a linear kernel the rows. Of a polynomial one their monomials, if there are no more than 1,000; that
+            of degree zero only where there is no bias to do its work. Of others, and if isometric,
+            `rosenblatt.kernels.coordinates` of the matrix of all pairs, refused for more than 1,000 rows.
+        """
+        return self._space(X, isometric).table
+
+    def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
+        """Decide whether some hyperplane in the space of the kernel separates data, and prove it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The rows: those it was trained on, or others. With ``kernel="precomputed"`` the matrix of training.
+        y : sequence, shape (n_rows,)
+            Their labels.
+        margin : bool
+            Whether to enclose the largest margin in that space, too; then the coordinates are isometric.
+        time_limit : float or None
+            As in `rosenblatt.certify`.
+
+        Returns
+        -------
+        Separable, Inseparable, Undecided or ClassTables
+            Of ``Z = clf.coordinates(X, isometric=margin)``, so that ``verify(Z, y)`` checks it.
+
+        Notes
+        -----
+        The proof is exact, and speaks of the floats Z. What it says of the kernel depends on how Z was rounded:
+
+        - of a linear kernel not at all, so that it says the same of the kernel;
+        - of a polynomial kernel once for each multiplication in a monomial: not at all where data are integers, or
+          dyadic fractions, whose products stay below 2⁵³;
+        - of other kernels, and with `margin`, by square roots: Z Zᵀ is the matrix of all pairs up to
+          4n · 2⁻⁵² of its largest entry (checked, and refused otherwise), and this matrix is rounded itself. Rows
+          that the kernel tells apart by less than that may be called inseparable.
+
+        Examples
+        --------
+        >>> from rosenblatt.kernels import Polynomial
+        >>> X = np.mgrid[-2:3, -2:3].reshape(2, -1).T
+        >>> y = (X**2).sum(axis=1) < 3
+        >>> clf = KernelPerceptron(Polynomial(2, 1)).fit(X, y)
+        >>> found = clf.certify(X, y)
+        >>> found.verdict, bool(found.verify(clf.coordinates(X), y))
+        ('separable', True)
+        """
+        from rosenblatt.certify.certifying import certify
+
+        space = self._space(X, margin)
+        found = certify(space.table, y, bias=self._has_bias(), margin=margin, time_limit=time_limit)
+        return found.renamed(space.names)
+
+    def _space(self, X: Any, isometric: bool) -> Space:
+        self._require_fitted()
+        features = self._features(X)
+        require_finite(features)
+        require_gram(self._kernel, features)
+        points = points_of(features)
+        names = self._feature_names()
+        return space_of(self._kernel, points, names, isometric=isometric, constant=not self._has_bias())
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel, with numbers for what it took from the data."""
@@ -325,7 +404,7 @@ class KernelPerceptron(OnlineLearning):
         if state.kept is None or state.kept.digest != digest_of(batch):
             state.kept = None
             if self._kernel.streams:
-                state.support.renumber(np.full(state.support.count, -1))
+                state.support.renumber(np.full(state.support.count, NOT_OF_A_SET))
         return Before(state, self.__dict__.get("_drawn"))
 
     def _require_same_kernel(self) -> None:

@@ -47,9 +47,11 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     n_features_in_, feature_names_in_
         Of the training data.
 
-    Notes ----- Sparse rows stay sparse: only products of stored values are made, in C(s + p, p) of s stored ones,
-    and the columns of a million features are numbered but never listed. float32 stays float32. To predict with
-    millions of such columns a linear model still holds a weight for each.
+    Notes
+    -----
+    Sparse rows stay sparse: only products of stored values are made, C(s + p, p) of s stored ones, and the columns
+    of a million features are numbered but never listed. float32 stays float32. To predict with millions of such
+    columns a linear model still holds a weight for each.
 
     Examples
     --------

@@ -12,12 +12,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from rosenblatt.data.labels import as_labels, listed
 from rosenblatt.estimators import _network as shared
+from rosenblatt.estimators._classes import declared_classes, require_same_classes
 from rosenblatt.estimators._network import Problem
 from rosenblatt.estimators._network_reports import ReportedNetwork
 from rosenblatt.estimators._parameters import check_choice, check_count, generator
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.network import learn
 from rosenblatt.learners.network_plan import NetworkState, begin, random_parameters
 from rosenblatt.learners.order import Cyclic
@@ -385,15 +385,11 @@ class MultilayerPerceptron(ReportedNetwork):
         known = self.__dict__.get("_classes")
         if classes is None:
             return known
-        labels = list(classes) if np.ndim(classes) == 1 else None
-        if labels is None:
-            raise LabelError(f"classes={classes!r} must be a list of labels or None.")
-        _, found = as_labels(labels, len(labels))
-        if known is not None and not np.array_equal(known, found):
-            raise LabelError(
-                f"classes={listed(found)} is not the same as on last call to partial_fit: {listed(known)}."
-            )
-        return found
+        declared = declared_classes(classes)
+        if known is None:
+            return declared
+        require_same_classes(declared, known)
+        return known
 
     def _outputs(self, X: Any) -> NDArray[Any]:
         network = self._network()

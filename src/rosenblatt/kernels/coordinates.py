@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.exceptions import InputError
-from rosenblatt.kernels.psd import _as_square, is_psd
+from rosenblatt.kernels.psd import as_square, is_psd
 from rosenblatt.typing import Floats
 
 
-def coordinates(K: Any) -> Floats:
+def coordinates(K: Any, *, ulps: float = 0.5) -> Floats:
     """Return rows whose dot products are K, up to rounding.
 
     The points lie in a space of as many dimensions as K has rank, so that what holds of lines and planes can be
     asked of them: is the data separable in feature space? ``certify(coordinates(K), y)`` proves its answer for the
-    floats returned here. Their dot products differ from K by rounding, about n · 10⁻¹⁶ of the largest entry: a
+    floats returned here. Their dot products differ from K by rounding, less than 4n · 2⁻⁵² of the largest entry if
+    K is positive semidefinite as it stands, and by more if its own rounding left it less than that: a
     verdict that this could turn is one about the floats, not about the kernel. An "inseparable" of points that the
     kernel tells apart by less than that is of this kind.
 
@@ -24,6 +25,8 @@ def coordinates(K: Any) -> Floats:
     ----------
     K : array-like, shape (n, n)
         Symmetric and positive semidefinite.
+    ulps : float
+        How far each entry may be off, as in `is_psd`, which refuses what is no matrix of kernel values.
 
     Returns
     -------
@@ -38,8 +41,8 @@ def coordinates(K: Any) -> Floats:
     >>> X.shape, bool(np.allclose(X @ X.T, K))
     ((4, 4), True)
     """
-    matrix = _as_square(K)
-    found = is_psd(matrix)
+    matrix = as_square(K)
+    found = is_psd(matrix, ulps=ulps)
     if found.verdict == "no":
         raise InputError(f"K is no matrix of kernel values, so there are no such points. {found.reason}")
     n = len(matrix)

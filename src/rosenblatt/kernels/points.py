@@ -72,6 +72,20 @@ class Points:
         one.ids = np.array([i]) if self.ids is None else one.ids
         return one
 
+    def take(self, index: Ints) -> Points:
+        """Return copies of some rows, which know their numbers."""
+        ids = index if self.ids is None else self.ids[index]
+        squares = None if self._squares is None else self._squares[index]
+        X = self.rows
+        if not isinstance(X, CSR):
+            return Points(X[index], len(index), self.n_features, ids, squares)
+        lengths = np.diff(X.indptr[: self.n_rows + 1]).astype(np.int64)[index]
+        starts = X.indptr[:-1].astype(np.int64)[index]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+        rows = CSR(X.data[at], X.indices[at], indptr.astype(np.uint64))
+        return Points(rows, len(index), self.n_features, ids, squares)
+
     def laid(self) -> Floats:
         """Return the rows as weights: float64, with a bias of zero at the end of each."""
         w = np.zeros((self.n_rows, self.n_features + 1))

@@ -19,6 +19,8 @@ LOOKED_AT = 300  # rows up to which a witness is looked for even where Cholesky'
 WITNESSES = 400  # coordinates that a witness may have: its form is summed exactly
 GRID = 2**20  # of the coordinates of a witness
 UNIT = 2.0**-53
+COMPUTED = 2.0**16
+"""Units in the last place that computed entries may be off by: functions may sum and cancel."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     >>> found.verdict, found.witness, found.form
     ('no', (-2, 1), Fraction(-3, 1))
     """
-    matrix = _as_square(K)
+    matrix = as_square(K)
     if not isfinite(ulps) or ulps < 0:
         raise ParameterError(f"ulps={ulps!r} must be a finite number of at least 0.")
     asymmetric = _asymmetry(matrix, ulps)
@@ -107,7 +109,8 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     )
 
 
-def _as_square(K: Any) -> Floats:
+def as_square(K: Any) -> Floats:
+    """Check a square matrix of finite numbers."""
     try:
         matrix = np.asarray(K.toarray() if hasattr(K, "toarray") else K, np.float64)
     except (TypeError, ValueError) as error:

@@ -24,7 +24,7 @@ from rosenblatt.loops.screen import Shadow
 from rosenblatt.loops.targets import Log
 from rosenblatt.model.budget import Budget
 from rosenblatt.model.expansion import Expansion
-from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of, take
+from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of
 from rosenblatt.model.kernel_state import Kept, KernelState
 from rosenblatt.model.support import NOT_OF_A_SET
 from rosenblatt.stopping import StopReason
@@ -179,7 +179,7 @@ class KernelVisitor(Visitor):
         """Make the visits of one pass, and tell of them stretch by stretch."""
         mistakes, self._first = 0, self.state.visits
         if self.is_last and not self.own.keeps_scores and len(np.unique(visits)) == len(visits):
-            ordered = take(self.points, visits.astype(np.int64))
+            ordered = self.points.take(visits.astype(np.int64))
             self._ahead = _Ahead(visits, ordered, np.empty((1, len(visits))))
         for stretch in super().visit(visits):
             mistakes += len(stretch.log.at)
@@ -235,7 +235,7 @@ class KernelVisitor(Visitor):
     def take_in(self) -> None:
         """Take the rows that were given places into the support."""
         if self.new:
-            self.expansion.state.support.extend(take(self.points, np.array(self.new)))
+            self.expansion.state.support.extend(self.points.take(np.array(self.new)))
             self.new.clear()
 
     def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:

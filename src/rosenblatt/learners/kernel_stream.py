@@ -17,6 +17,7 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.model.expansion import Expansion
 from rosenblatt.model.kernel_state import KernelState
+from rosenblatt.model.support import NOT_OF_A_SET
 from rosenblatt.trace.kernel import KernelTrace
 
 
@@ -37,7 +38,7 @@ class KernelStream(Stream):
     def __init__(self, state: KernelState, *arguments: Any, own: KernelPlan, **named: Any) -> None:
         self.own = own
         state.kept = None
-        state.support.renumber(np.full(state.support.count, -1))  # rows to come are of no set
+        state.support.renumber(np.full(state.support.count, NOT_OF_A_SET))  # rows to come are of no set
         super().__init__(state, *arguments, **named)
 
     def begin_at(self, X: Rows, label: Any) -> None:

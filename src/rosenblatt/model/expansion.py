@@ -27,10 +27,8 @@ class Expansion:
 
     def __init__(self, kernel: Kernel, state: KernelState, budget: Budget | None) -> None:
         self.kernel, self.state, self.budget = kernel, state, budget
-        came_before = state.support.count - len(state.born)
-        if (
-            budget is not None and came_before > 0
-        ):  # without a budget nobody asked when rows came, but they came in order
+        if budget is not None and len(state.born) < state.support.count:
+            # Without a budget nobody asked when rows came, but they came in order.
             state.born = np.arange(-state.support.count, 0)
         if budget is not None and budget.policy == "projection" and state.inverse is None:
             state.inverse = np.zeros((budget.size, budget.size))

@@ -13,7 +13,6 @@ from rosenblatt.data.features import Features, require_finite
 from rosenblatt.exceptions import ShapeError
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import Kernel
-from rosenblatt.loops.layout import CSR
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import overflow
 from rosenblatt.model.scheme import Scheme
@@ -89,7 +88,7 @@ class KernelModel:
         held = np.flatnonzero(np.atleast_2d(weights[..., : state.support.count]).any(axis=0))
         b = float(weights[-1]) if weights.ndim == 1 else weights[:, -1]
         alpha = np.ascontiguousarray(weights[..., held])
-        return cls(kernel, take(state.support.points, held), alpha, b, scheme, classes, zero)
+        return cls(kernel, state.support.points.take(held), alpha, b, scheme, classes, zero)
 
     def scores(self, features: Features) -> Floats:
         """Return f(x) for every row and machine."""
@@ -123,17 +122,3 @@ class KernelModel:
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label of every row."""
         return self.classes[self.codes(features)]
-
-
-def take(points: Points, index: Ints) -> Points:
-    """Return copies of some rows, which know their numbers."""
-    ids = index if points.ids is None else points.ids[index]
-    squares = None if points._squares is None else points._squares[index]
-    if isinstance(points.rows, CSR):
-        lengths = np.diff(points.rows.indptr[: points.n_rows + 1]).astype(np.int64)[index]
-        starts = points.rows.indptr[:-1].astype(np.int64)[index]
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
-        rows = CSR(points.rows.data[at], points.rows.indices[at], indptr.astype(np.uint64))
-        return Points(rows, len(index), points.n_features, ids, squares)
-    return Points(points.rows[index], len(index), points.n_features, ids, squares)

@@ -16,7 +16,7 @@ from rosenblatt.kernels.values import Kernel, Linear
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.model.budget import Budget
 from rosenblatt.model.expansion import Expansion
-from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of, take
+from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.state import State
 from rosenblatt.model.support import NOT_OF_A_SET
@@ -118,9 +118,9 @@ class KernelTrace(Trace):
             scores[:] = state.kept.scores[:, rows]
         elif self.budget is None:
             machines = np.ascontiguousarray(state.machines)
-            expansion_scores(self.kernel, state.support.points, machines, take(points, rows), scores)
+            expansion_scores(self.kernel, state.support.points, machines, points.take(rows), scores)
         targets = self.scheme.targets(codes, np.ones(batch.n_rows), self.zero)
-        few = CachedRows(self.kernel, take(points, rows), REPLAY_MEGABYTES)
+        few = CachedRows(self.kernel, points.take(rows), REPLAY_MEGABYTES)
         return _Data(points, codes, targets, few, {int(i): k for k, i in enumerate(rows)}, scores)
 
     def _visits_of(self, part: tuple[int, int]) -> list[tuple[int, int]]:

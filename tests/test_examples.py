@@ -1,0 +1,58 @@
+"""The examples do what they draw."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture
+def example(monkeypatch):
+    """Import a script by name; what it changes in matplotlib is undone."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    before, backend = set(sys.modules), mpl.get_backend()
+    yield importlib.import_module
+    mpl.use(backend)
+    for name in set(sys.modules) - before:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == EXAMPLES:
+            del sys.modules[name]
+
+
+def test_xor_four_ways(example):
+    found = example("xor_four_ways").four_ways()
+    assert [errors for _, errors in found.values()] == [0, 0, 0, 0]
+
+
+def test_spirals(example):
+    spirals = example("spirals")
+    clf, right = spirals.told_apart(150)
+    assert clf.stop_reason_ == "separated"
+    assert right > 0.95
+    X, y = spirals.two_spirals(2000, 0.0, seed=0)
+    radius, angle = np.hypot(*X.T), np.arctan2(X[:, 1], X[:, 0])
+    turn = (2 * np.pi * spirals.TURNS * radius - angle) / np.pi  # an even number of half turns on one arm
+    np.testing.assert_allclose(np.cos(np.pi * turn), y, atol=1e-9)
+
+
+def test_polynomial_boundaries(example):
+    boundaries = example("polynomial_boundaries")
+    line, cubic = (boundaries.fitted(degree, n_held_out=500, passes=50) for degree in (1, 3))
+    assert cubic.held_out < line.held_out
+    assert cubic.training < line.training
+    X, y = boundaries.wave(4000, seed=0)
+    wrong = (X[:, 1] > boundaries.truth(X[:, 0])) != (y > 0)
+    assert wrong.mean() == pytest.approx(boundaries.WRONG, abs=0.015)
+
+
+@pytest.mark.parametrize("name", ["xor_four_ways", "spirals", "polynomial_boundaries"])
+def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
+    script = example(name)
+    monkeypatch.setattr(sys.modules["pictures"], "IMAGES", tmp_path)
+    script.picture()
+    script.plt.close("all")
+    assert (tmp_path / f"{name}.png").stat().st_size > 5000
