@@ -210,6 +210,9 @@ FALSE = {
     "a class against itself": case(SQUARE, "1 1 1 1", negative="1.0", hyperplane=plane(0, 0, b=1)),
     "a plane that touches": case(SQUARE, "0 0 0 1", hyperplane=plane(1, 1, b=-1)),
     "a lower bound above γ²": put_case(OR, "margin", OR.proof["margin"] | {"squared": numbers(HALF, HALF)}),
+    "a least margin that rows do not keep": put_case(
+        OR, "margin", OR.proof["margin"] | {"least": "0x2", "squared": numbers(HALF**3, HALF)}
+    ),
     "a lower bound of 0": put_case(OR, "margin", OR.proof["margin"] | {"squared": numbers(0, 1)}),
     "a negative lower bound": put_case(OR, "margin", OR.proof["margin"] | {"squared": numbers(-1, 1)}),
     "a negative least margin": put_case(
