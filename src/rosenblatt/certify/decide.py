@@ -47,7 +47,7 @@ def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> An
         return plane
     if problem.n * problem.width <= SMALL:
         return by_simplex(problem, clock, np.arange(problem.n))
-    clock.check("beginning")
+    clock.check("reading the data")
     last = None
     for k, v in enumerate(guesses(problem)):
         if (plane := _plane(problem, v)) is not None:
