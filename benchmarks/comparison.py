@@ -12,7 +12,7 @@ class AtLeast:
     ratio: float
 
     def __str__(self) -> str:
-        return f"≥ {self.ratio:g}×"
+        return f"≥ {self.ratio:.3g}×"
 
     def reached(self, comparison: Comparison) -> bool | None:
         """Say whether it is reached; None if there is no peer to compare with."""
