@@ -36,7 +36,7 @@ class Semidefinite:
     witness : tuple of int or None
         With "no": a vector c with cᵀKc = `form` < 0, by more than `rounding`; both are exact.
     form, rounding : Fraction or None
-        cᵀKc, and how far rounding of the entries can have moved it: Σ |c_i| |c_j| · ulps · ulp(K_ij).
+        cᵀKc, and how far rounding of the entries can have moved it: ``Σ |c_i| |c_j| · ulps · ulp(K_ij)``.
     pair : tuple of int or None
         With "no", for an asymmetric matrix: the entry that differs most from the one across the diagonal.
     reason : str
@@ -72,8 +72,8 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     -----
     Up to 24 rows are eliminated in rationals, and "yes" then is exact. Otherwise "yes" is by Cholesky's method on
     K + sI: if it runs to its end in floats, some K + sI + E is positive semidefinite with
-    |E_ij| ≤ g sqrt(a_ii a_jj), where a is the shifted diagonal and g = γ/(1 − γ) with γ = (n + 2) u / (1 − (n + 2)
-    u); so no eigenvalue of K lies below −(s + g Σ a_ii). This holds in any order of summation.
+    ``|E_ij| ≤ g sqrt(a_ii a_jj)``, where a is the shifted diagonal and g = γ/(1 − γ) with γ = (n + 2) u /
+    (1 − (n + 2) u); so no eigenvalue of K lies below −(s + g Σ a_ii). This holds in any order of summation.
 
     Examples
     --------

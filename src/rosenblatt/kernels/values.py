@@ -184,7 +184,7 @@ class RBF(_Scaled):
 
 @dataclass(frozen=True)
 class Laplacian(_Scaled):
-    """k(x, x') = exp(−γ Σ |x_j − x'_j|).
+    """``k(x, x') = exp(−γ Σ |x_j − x'_j|)``.
 
     Parameters
     ----------
