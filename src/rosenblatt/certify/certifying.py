@@ -254,7 +254,7 @@ def cover_probability(n: int, width: int) -> float:
 
 def _original(problem: Problem, v: list[int]) -> list[Fraction]:
     """Return a vector in the columns of the data, with a bias, which is 0 where there is none."""
-    w = [shifted(value, -power) for value, power in zip(v, problem.scale.tolist(), strict=False)]
+    w = [shifted(value, -power) for value, power in zip(v[: problem.d], problem.scale.tolist(), strict=True)]
     return [*w, Fraction(v[-1]) if problem.bias else Fraction(0)]
 
 

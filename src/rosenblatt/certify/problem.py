@@ -20,10 +20,9 @@ from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.rationals.dyadic import WORD, as_integers, as_words, exponents, nearest, shifted
+from rosenblatt.rationals.dyadic import UNIT, WORD, as_integers, as_words, exponents, nearest, shifted
 from rosenblatt.typing import Floats, Ints
 
-UNIT = 2.0**-53
 TINY = 2.0**-1022  # more than underflow can take from a product
 FARTHEST = 400  # powers of two up to which columns stay as they are and weights are scaled instead
 BLOCK = 2**20  # values turned into integers together
@@ -220,7 +219,7 @@ class Problem:
     def in_original_columns(self, v: Direction) -> list[Fraction]:
         """Return a normal vector as it is in the columns as they were given."""
         scale = self.scale.tolist()
-        return [shifted(value, v.power - power) for value, power in zip(v.integers, scale, strict=False)]
+        return [shifted(value, v.power - power) for value, power in zip(v.integers[: self.d], scale, strict=True)]
 
     @cached_property
     def floats(self) -> tuple[Matrix, Ints]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.problem import UNIT, Direction, Problem
-from rosenblatt.rationals.dyadic import exact
+from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.rationals.dyadic import UNIT, exact
 from rosenblatt.typing import Floats, Ints
 
 FEW = 200  # rows in doubt that go to integers at once; more are looked at in twice the precision first
@@ -59,22 +59,25 @@ def products(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
     ndarray, ndarray of int
         Floats, about z_i·v up to a positive factor; and −1, 0 or 1.
     """
-    direction = Direction.of_integers(v)
-    f, error = problem.scores(direction)
-    b = direction.high[-1] if problem.bias else 0.0
-    about = problem.y[rows] * (f[rows] + b)
+    about, error = _about(problem, v, rows)
     signs = np.sign(about).astype(np.int64)
-    doubtful = np.flatnonzero(np.abs(about) <= 1.001 * error)
+    doubtful = np.flatnonzero(np.abs(about) <= error)
     signs[doubtful] = problem.exact_signs(rows[doubtful], v)
     return about, signs
 
 
 def on_both_sides(problem: Problem, v: list[int], rows: Ints) -> bool:
     """Tell whether floats suffice to see that z_i·v is positive for some of the rows and negative for others."""
+    about, error = _about(problem, v, rows)
+    return bool((about > error).any() and (about < -error).any())
+
+
+def _about(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, float]:
+    """Return z_i·v for some rows as floats see it, up to a positive factor, and a bound on the error of each."""
     direction = Direction.of_integers(v)
     f, error = problem.scores(direction)
-    about = problem.y[rows] * (f[rows] + (direction.high[-1] if problem.bias else 0.0))
-    return bool((about > 1.001 * error).any() and (about < -1.001 * error).any())
+    b = direction.high[-1] if problem.bias else 0.0
+    return problem.y[rows] * (f[rows] + b), 1.001 * error  # the bias is one summand more, for which there is room
 
 
 def ends(problem: Problem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:

@@ -18,11 +18,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from rosenblatt.certify.clock import Clock
-from rosenblatt.rationals.dyadic import nearest
+from rosenblatt.rationals.dyadic import UNIT, nearest
 from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints
 
-UNIT = 2.0**-53
 _Leaving: TypeAlias = tuple[int, int, bool, int]
 PATIENCE = 50  # pivots that change nothing, after which the lowest row enters, which cannot go on for ever
 

@@ -89,8 +89,7 @@ class _Checker:
             raise Refuted(f"w has {len(w)} entries, but there are {self.problem.d} features.")
         if b and not self.problem.bias:
             raise Refuted("b must be 0 without a bias.")
-        scaled = [value * shifted(1, power) for value, power in zip(w, self.problem.scale.tolist(), strict=True)]
-        return common([*scaled, b] if self.problem.bias else scaled)[0]
+        return common([*self.scaled(w), b] if self.problem.bias else self.scaled(w))[0]
 
     def signs(self, w: Sequence[Fraction], b: Fraction) -> Ints:
         """Return the sides of all rows: 1 where it is the right one."""
@@ -171,27 +170,22 @@ class _Checker:
             if total != 1:
                 raise Refuted("The weights of the margin do not sum to 1.")
         sums = self.combined(rows, weights)[: self.problem.d]
-        scale = self.problem.scale.tolist()
-        square = sum((value * shifted(1, power)) ** 2 for value, power in zip(sums, scale, strict=True))
+        square = sum(value**2 for value in self.scaled(sums))
         if square > high * (4 if self.problem.bias else 1):
             raise Refuted("The combination does not prove the upper bound of the margin.")
 
     def clear(self, certificate: Separable, least: Fraction) -> None:
         """Require y f ≥ least on every row: of one side after the other, as f − least and f + least."""
-        for side, rows in ((1, self.problem.positive), (-1, self.problem.negative)):
-            if not len(rows):
-                continue
-            signs = self.offset_signs(certificate, rows, side * least)
+        padded = Problem(self.problem.features, self.problem.y, bias=True)
+        w = self.scaled(certificate.w)
+        for side, rows in ((1, padded.positive), (-1, padded.negative)):
+            signs = products(padded, common([*w, certificate.b - side * least])[0], rows)[1]
             if (signs < 0).any():
                 raise Refuted(f"Row {self.names[rows[np.argmin(signs)]]} is nearer than the margin's proof says.")
 
-    def offset_signs(self, certificate: Separable, rows: Ints, offset: Fraction) -> Ints:
-        """Return the signs of y (f − offset) for some rows."""
-        padded = Problem(self.problem.features, self.problem.y, bias=True)
-        scaled = [
-            value * shifted(1, power) for value, power in zip(certificate.w, padded.scale.tolist(), strict=True)
-        ]
-        return products(padded, common([*scaled, certificate.b - offset])[0], rows)[1]
+    def scaled(self, w: Sequence[Fraction]) -> list[Fraction]:
+        """Return numbers, one a feature, times the powers of two of the problem's columns."""
+        return [value * shifted(1, power) for value, power in zip(w, self.problem.scale.tolist(), strict=True)]
 
 
 def _bias_apart(vector: Sequence[Fraction], bias: bool) -> tuple[Sequence[Fraction], Fraction]:

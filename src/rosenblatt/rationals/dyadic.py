@@ -13,6 +13,7 @@ from rosenblatt.typing import Floats, Ints
 __all__ = ["as_integers", "as_words", "common", "exact", "exponents", "nearest", "shifted"]
 
 MANTISSA = 53
+UNIT = 2.0**-MANTISSA  # what rounding moves a float by, of itself, at most
 WORD = 62  # bits that an integer may have to be one machine word
 NOWHERE = 1 << 20  # the exponent of zero: above that of any float
 

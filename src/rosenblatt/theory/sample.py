@@ -14,13 +14,13 @@ from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.decide import Answer, Plane, decide
 from rosenblatt.certify.margin import Margin, direction_of, margin_of
 from rosenblatt.certify.nearest import Scores
-from rosenblatt.certify.problem import UNIT, Problem
+from rosenblatt.certify.problem import Problem
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.rationals.dyadic import as_integers, exact, shifted
+from rosenblatt.rationals.dyadic import UNIT, as_integers, exact, shifted
 from rosenblatt.rationals.roots import above
 from rosenblatt.typing import Floats, Ints
 
