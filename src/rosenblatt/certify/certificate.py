@@ -213,7 +213,8 @@ class Answer(Certificate):
             "bias": self.bias,
             "data": dict(vars(self.data)),
         }
-        return json.dumps(head | self._proof(), indent=1)
+        parts = (f"{json.dumps(name)}: {json.dumps(part)}" for name, part in (head | self._proof()).items())
+        return "{\n " + ",\n ".join(parts) + "\n}"  # a line for each part, however long its lists
 
     def __str__(self) -> str:
         from rosenblatt.certify.wording import wording

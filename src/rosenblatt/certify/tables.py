@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -76,7 +75,7 @@ class ClassTables(Certificate):
         decided = [certificate for _, certificate in self if certificate.verdict != "undecided"]
         if not decided:
             raise UndecidedError("There is no proof to write: nothing was decided. Allow more time.")
-        return json.dumps([json.loads(certificate.to_json()) for certificate in decided], indent=1)
+        return "[" + ",\n".join(certificate.to_json() for certificate in decided) + "]"
 
     def __iter__(self) -> Iterator[tuple[str, Certificate]]:
         for (a, b), certificate in self.pairs.items():
