@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.learners.order import make_order
-from rosenblatt.learners.perceptron import Plan, fit, row_weights
+from rosenblatt.learners.perceptron import fit, row_weights
+from rosenblatt.learners.plan import Plan
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State

@@ -24,7 +24,13 @@ from rosenblatt.certify.ties import Quasi as QuasiPlane
 from rosenblatt.certify.ties import ties
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.exceptions import (
+    DataTypeError,
+    LabelError,
+    ParameterError,
+    ShapeError,
+    TrivialSeparationWarning,
+)
 from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.typing import Floats, Ints
 
@@ -173,7 +179,8 @@ class Question:
         if self.bias and not (len(problem.positive) and len(problem.negative)):
             b = Fraction(int(problem.y[0]))
             return Separable(**known, w=(Fraction(0),) * problem.d, b=b)
-        found = decide(problem, self.clock, None if guess is None else problem.direction(guess))
+        direction = None if guess is None else problem.direction(guess)
+        found = decide(problem, self.clock, None if direction is None else direction[0])
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:

@@ -24,7 +24,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import NotSeparableError, TrainingOverflowError
-from rosenblatt.rationals.dyadic import exact, exponents, shifted
+from rosenblatt.rationals.dyadic import exact
 from rosenblatt.rationals.roots import root_above, root_below
 from rosenblatt.typing import Floats, Ints
 
@@ -246,7 +246,7 @@ def _proposal(problem: Problem, padding: Padding, clock: Clock) -> Proposal | No
             found = max_margin(batch, bias=padding is None)
     except (NotSeparableError, TrainingOverflowError):
         return None
-    direction = direction_of(problem, found.w[: problem.d])
+    direction = problem.direction(found.w[: problem.d])
     weights = _shares(problem, found.support, found.alpha, free=padding is None)
     if direction is None or weights is None:
         return None
@@ -263,17 +263,6 @@ def _padded(features: Features, constant: float) -> Features:
     from scipy.sparse import csr_array, hstack
 
     return as_rows(hstack([X.astype(np.float64), csr_array(column)], format="csr"))
-
-
-def direction_of(problem: Problem, w: Floats) -> tuple[Direction, Fraction] | None:
-    """Return where a normal vector in the original columns points, and what to multiply it with to get there."""
-    parts, powers = np.frexp(w)
-    powers = np.where(w == 0.0, -(2**20), powers + problem.scale)
-    top = int(powers.max())
-    with np.errstate(under="ignore"):
-        values = np.ldexp(parts, np.maximum(powers - top, -2000))
-    v = Direction.of_floats(values)
-    return None if v is None else (v, shifted(1, -top - int(exponents(np.abs(values).max()))))
 
 
 def _shares(problem: Problem, rows: Ints, alpha: Floats, *, free: bool) -> list[Fraction] | None:

@@ -12,7 +12,7 @@ ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ from flint import fmpz_mat
 
 from rosenblatt.certify.problem import Direction, Problem
 from rosenblatt.certify.sides import ends, least
-from rosenblatt.rationals.dyadic import as_integers, common, shifted
+from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints
 
@@ -78,7 +78,7 @@ def point_of(problem: Problem, rows: Sequence[int], weights: Sequence[Fraction])
     """Return the point that weights name, exactly."""
     shares, denominator = common(weights)
     y = problem.y[list(rows)].astype(int).tolist()
-    parts = list(_exact_rows(problem, rows))
+    parts = problem.stored_integers(rows, np.zeros_like(problem.scale))
     power = min(each[2] for each in parts)
     sums: dict[int, int] = {}
     for (columns, integers, own), share, sign in zip(parts, shares, y, strict=True):
@@ -89,20 +89,6 @@ def point_of(problem: Problem, rows: Sequence[int], weights: Sequence[Fraction])
     used = sorted(sums)
     totals = [sums[j] for j in used]
     return Point(list(rows), list(weights), np.array(used, np.int64), totals, power, denominator, tilt)
-
-
-def _exact_rows(problem: Problem, rows: Sequence[int]) -> Iterator[tuple[Sequence[int], list[int], int]]:
-    """Give for each row the columns it stores, its integers in the units the data came in, and their power."""
-    X = problem.matrix.X
-    every = range(problem.d)
-    for i in rows:
-        if problem.sparse:
-            stored = slice(X.indptr[i], X.indptr[i + 1])
-            columns, values = X.indices[stored].tolist(), np.asarray(X.data[stored], np.float64)
-        else:
-            columns, values = every, np.asarray(X[i], np.float64)
-        (integers,), (power,) = as_integers(values[None, :], np.zeros(len(values), np.int64))
-        yield columns, integers, int(power)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +194,7 @@ class Corral:
 
     def _table(self, rows: Sequence[int]) -> tuple[list[list[int]], int]:
         """Return z_i as integers in the columns that any of the rows uses, and their power of two."""
-        parts = list(_exact_rows(self.problem, rows))
+        parts = self.problem.stored_integers(rows, np.zeros_like(self.problem.scale))
         power = min(each[2] for each in parts)
         used: dict[int, int] = {}
         for columns, _, _ in parts:

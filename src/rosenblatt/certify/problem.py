@@ -6,7 +6,7 @@ said here of vectors is said of them in these columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -143,8 +143,8 @@ class Problem:
         found: list[Fraction] = []
         step = max(1, BLOCK // self.d)
         for start in range(0, len(rows), step):
-            for columns, integers, power in self._integers(rows[start : start + step]):
-                entries = v.integers if columns is None else [v.integers[j] for j in columns]
+            for columns, integers, power in self.stored_integers(rows[start : start + step], self.scale):
+                entries = [v.integers[j] for j in columns] if self.sparse else v.integers
                 found.append(shifted(sum(map(mul, integers, entries)), power + v.power))
         return found
 
@@ -211,10 +211,18 @@ class Problem:
         integers, powers = as_integers(*self._signed(rows, columns))
         return integers, powers.tolist()
 
-    def direction(self, w: Floats) -> Direction | None:
-        """Return a normal vector given in the columns as they were, about; None if it is zero or not finite."""
-        with np.errstate(over="ignore", under="ignore"):
-            return Direction.of_floats(np.ldexp(w, self.scale))
+    def direction(self, w: Floats) -> tuple[Direction, Fraction] | None:
+        """Return where a normal vector in the columns as they were given points; None if it is 0 or not finite.
+
+        And what to multiply it with to get there, up to entries that are lost beside the largest.
+        """
+        parts, powers = np.frexp(w)
+        powers = np.where(w == 0.0, -(2**20), powers + self.scale)
+        top = int(powers.max())
+        with np.errstate(under="ignore"):
+            values = np.ldexp(parts, np.maximum(powers - top, -2000))
+        v = Direction.of_floats(values)
+        return None if v is None else (v, shifted(1, -top - int(exponents(np.abs(values).max()))))
 
     def in_original_columns(self, v: Direction) -> list[Fraction]:
         """Return a normal vector as it is in the columns as they were given."""
@@ -235,18 +243,21 @@ class Problem:
                 rows = read_only(np.ldexp(X.astype(np.float64), -self.scale))
         return Matrix(replace(self.features, rows=rows), bias=False), np.zeros_like(self.scale)
 
-    def _integers(self, rows: Ints) -> Iterator[tuple[list[int] | None, list[int], int]]:
-        """Give for each row the columns it stores (None: all), its integers, and their power of two."""
+    def stored_integers(
+        self, rows: Sequence[int] | Ints, scale: Ints
+    ) -> list[tuple[Sequence[int], list[int], int]]:
+        """Return for each row the columns it stores, its integers once divided, and their power of two."""
         X = self.matrix.X
         if not self.sparse:
-            table, powers = as_integers(np.asarray(X[rows], np.float64), self.scale)
-            yield from ((None, row, power) for row, power in zip(table, powers.tolist(), strict=True))
-            return
+            table, powers = as_integers(np.asarray(X[rows], np.float64), scale)
+            return [(range(self.d), row, power) for row, power in zip(table, powers.tolist(), strict=True)]
+        found = []
         for i in rows:
             stored = slice(X.indptr[i], X.indptr[i + 1])
             columns, values = X.indices[stored], np.asarray(X.data[stored], np.float64)
-            (row,), (power,) = as_integers(values[None, :], self.scale[columns])
-            yield columns.tolist(), row, int(power)
+            (row,), (power,) = as_integers(values[None, :], scale[columns])
+            found.append((columns.tolist(), row, int(power)))
+        return found
 
 
 def _largest(features: Features) -> Floats:

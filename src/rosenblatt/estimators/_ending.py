@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.learners.perceptron import Run
+from rosenblatt.learners.plan import Run
 
 LISTED = 12
 

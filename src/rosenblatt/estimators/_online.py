@@ -19,7 +19,7 @@ from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._preparing import published
 from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError
-from rosenblatt.learners.perceptron import Run
+from rosenblatt.learners.plan import Run
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row

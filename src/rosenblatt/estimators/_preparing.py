@@ -15,7 +15,8 @@ from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
-from rosenblatt.learners.perceptron import Plan, Run, row_weights
+from rosenblatt.learners.perceptron import row_weights
+from rosenblatt.learners.plan import Plan, Run
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State

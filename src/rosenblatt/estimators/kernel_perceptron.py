@@ -31,7 +31,7 @@ from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
 from rosenblatt.learners.kernel import digest_of, fit_kernel
 from rosenblatt.learners.kernel_stream import KernelStream
-from rosenblatt.learners.perceptron import Plan
+from rosenblatt.learners.plan import Plan
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.model.kernel import KernelModel, points_of

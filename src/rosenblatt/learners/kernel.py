@@ -16,7 +16,8 @@ from rosenblatt.kernels.cache import CachedRows
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import Kernel
 from rosenblatt.learners.order import Visits
-from rosenblatt.learners.perceptron import FitLoop, Plan, Run
+from rosenblatt.learners.perceptron import FitLoop
+from rosenblatt.learners.plan import Plan, Run
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops import kernel as loop
 from rosenblatt.loops.layout import CSR

@@ -13,7 +13,8 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import OrderError
 from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
-from rosenblatt.learners.perceptron import Plan, Run, fit
+from rosenblatt.learners.perceptron import fit
+from rosenblatt.learners.plan import Plan, Run
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops import lifted as loop
 from rosenblatt.loops.passes import largest_square

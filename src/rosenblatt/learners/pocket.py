@@ -11,7 +11,8 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.learners.order import Visits
-from rosenblatt.learners.perceptron import Plan, Run, fit
+from rosenblatt.learners.perceptron import fit
+from rosenblatt.learners.plan import Plan, Run
 from rosenblatt.learners.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import pocket as loop
 from rosenblatt.model.state import State, overflowed

@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.decide import Answer, Plane, decide
-from rosenblatt.certify.margin import Margin, direction_of, margin_of
+from rosenblatt.certify.margin import Margin, margin_of
 from rosenblatt.certify.nearest import Scores
 from rosenblatt.certify.problem import Problem
 from rosenblatt.data.batch import as_batch
@@ -84,7 +84,7 @@ class Sample:
     def signed_scores(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Return y (<w, x> + b) of every row in floats, and a bound on the error of each."""
         problem = self.problem(bias=True)
-        direction = direction_of(problem, w)
+        direction = problem.direction(w)
         if direction is None:
             return self.y * b, 0.0
         v, factor = direction
@@ -98,7 +98,7 @@ class Sample:
     def least(self, w: Floats, b: float) -> Fraction:
         """Return the least y (<w, x> + b) over all rows, exactly."""
         problem = self.problem(bias=True)
-        direction = direction_of(problem, w)
+        direction = problem.direction(w)
         if direction is None:
             return -abs(exact(b))
         v, factor = direction
