@@ -11,7 +11,10 @@ The tree is small so that a caller can catch as much or as little as they like::
     │   ├── WeightError                     sample or class weights
     │   ├── OrderError                      an order of visits
     │   ├── NotSeparableError               classes that no hyperplane separates, where one is asked for
+    │   ├── FormatError                     a data file that is not what its format says, and where
+    │   ├── ModelFileError                  a file that is no model, or none that can be trusted
     │   └── ParameterError                  any other argument
+    ├── StorageError (also an OSError)      a file that could not be written; the old one is as it was
     ├── UndecidedError (also a ValueError)  a proof is asked for of what was not decided
     └── TrainingOverflowError               finite data, but weights beyond the largest float
         (also a ValueError and an OverflowError)
@@ -27,15 +30,18 @@ from typing import Any
 
 __all__ = [
     "DataTypeError",
+    "FormatError",
     "InputError",
     "KernelWarning",
     "LabelError",
+    "ModelFileError",
     "NonFiniteError",
     "NotSeparableError",
     "OrderError",
     "ParameterError",
     "RosenblattError",
     "ShapeError",
+    "StorageError",
     "TrainingOverflowError",
     "TrivialSeparationWarning",
     "UndecidedError",
@@ -87,12 +93,39 @@ class NotSeparableError(InputError):
     certificate: Any = None
 
 
+class FormatError(InputError):
+    """A data file that is not what its format says.
+
+    Attributes
+    ----------
+    file : str or None
+        As it was named; ``<stdin>`` for standard input.
+    line, column : int or None
+        Where, both from 1; the column counts bytes in lines of text, and fields in tables.
+    """
+
+    def __init__(
+        self, problem: str, *, file: str | None = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.file, self.line, self.column = file, line, column
+        places = [str(each) for each in (file, line, column) if each is not None]
+        super().__init__(f"{':'.join(places)}: {problem}" if places else problem)
+
+
+class ModelFileError(InputError):
+    """A file that is no model, or none that can be trusted."""
+
+
 class ParameterError(InputError):
     """An argument outside the values it may take."""
 
 
 class UndecidedError(RosenblattError, ValueError):
     """A proof is asked for of what was not decided."""
+
+
+class StorageError(RosenblattError, OSError):
+    """A file could not be written; what stood there before is as it was."""
 
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):

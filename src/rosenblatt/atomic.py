@@ -1,0 +1,86 @@
+"""Files that are whole or not there: written aside, forced to the disk, then put in place in one step."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from rosenblatt.exceptions import StorageError
+
+__all__ = ["replacing", "write_whole"]
+
+ASIDE = ".partial"  # how names of files under way end; none is ever read
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to be written that takes the place of `path` once it is complete.
+
+    Whatever ends this process, and when, `path` holds either all that was written or what it held before. A disk
+    that is full, or a folder that may not be written to, is a `StorageError`; any other error passes through.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/model") as file:
+    ...         _ = file.write(b"all of it")
+    ...     Path(f"{folder}/model").read_bytes()
+    b'all of it'
+    """
+    target = Path(path)
+    try:
+        descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=ASIDE, dir=target.parent)
+    except OSError as error:
+        raise _not_written(target, error) from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(aside, _mode(target))
+        os.replace(aside, target)
+        _settle(target.parent)
+    except OSError as error:
+        raise _not_written(target, error) from error
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(aside)
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
+    """Write a file in one step; see `replacing`."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+def _mode(target: Path) -> int:
+    """Return the permissions of what is replaced, or those that a new file gets."""
+    with suppress(FileNotFoundError):
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _settle(folder: Path) -> None:
+    """Force the new name to the disk, where the system lets folders be forced."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _not_written(target: Path, error: OSError) -> StorageError:
+    reason = error.strerror or str(error)
+    return StorageError(
+        f"{target} could not be written: {reason}. What stood there before is as it was. "
+        "Free some space, or choose another place."
+    )

@@ -1,0 +1,1 @@
+"""From files of every format to chunks of rows, in bounded memory."""

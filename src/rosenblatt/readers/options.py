@@ -1,0 +1,68 @@
+"""How files are to be read, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["Column", "Options"]
+
+Column: TypeAlias = str | int
+"""A column by its name, or by its position: from 1, or from the end as −1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to read a source; what is None is found out from the file, and said.
+
+    Attributes
+    ----------
+    format : str or None
+        "csv", "tsv", "svmlight", "parquet", "arrow", "npz", "npy" or "jsonl".
+    header : bool or None
+        Whether the first line of CSV and TSV names the columns.
+    delimiter : str or None
+        What stands between the fields of CSV.
+    target : Column or None
+        The labels. None: the column called label, target, class or y, or else the last one.
+    labelled : bool
+        Whether there must be labels; if not, they are read where they are found.
+    features, ignore : tuple of Column
+        The columns to use (all if empty), and those not to.
+    text : tuple of Column
+        Columns of text, each a bag of words.
+    categorical, hashed : tuple of Column
+        Columns whose values are names: one feature a name, or hashed. Columns of strings are categorical anyway.
+    ngrams : int
+        The longest run of words that counts as one.
+    bits : int
+        Hashed features are 2^bits, for each text or hashed column.
+    vocabulary : bool
+        Whether to remember which words fell into which hashed feature, so that weights have names.
+    missing : {"error", "zero", "mean"}
+        What to do about missing numbers.
+    skip_bad : bool
+        Whether rows that cannot be read are counted and left out.
+    zero_based : bool or None
+        Whether the column numbers of svmlight begin at 0.
+    chunk_bytes : int
+        About how much to read at once.
+    """
+
+    format: str | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+    target: Column | None = None
+    labelled: bool = True
+    features: tuple[Column, ...] = ()
+    ignore: tuple[Column, ...] = ()
+    text: tuple[Column, ...] = ()
+    categorical: tuple[Column, ...] = ()
+    hashed: tuple[Column, ...] = ()
+    ngrams: int = 1
+    bits: int = 18
+    vocabulary: bool = False
+    missing: Literal["error", "zero", "mean"] = "error"
+    skip_bad: bool = False
+    zero_based: bool | None = None
+    chunk_bytes: int = 1 << 23

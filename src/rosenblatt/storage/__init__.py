@@ -1,0 +1,1 @@
+"""Models as files: one safetensors file with a closed header, and ONNX."""
