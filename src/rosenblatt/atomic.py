@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from rosenblatt.exceptions import StorageError
 
 __all__ = ["replacing", "write_whole"]
 
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what the disk says when it cannot take more
 ASIDE = ".partial"  # how names of files under way end; none is ever read
 
 
@@ -46,6 +48,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         os.replace(aside, target)
         _settle(target.parent)
     except OSError as error:
+        if error.errno not in NO_ROOM or isinstance(error, StorageError):
+            raise  # whoever writes may read, too, and fail at that
         raise _not_written(target, error) from error
     finally:
         with suppress(FileNotFoundError):

@@ -115,8 +115,8 @@ def test_an_interrupted_save_leaves_the_old_file(trace, tmp_path, monkeypatch):
     path = tmp_path / "run.csv"
     path.write_bytes(b"what was there")
 
-    def interrupt(trace, path):
-        path.write_bytes(b"half")
+    def interrupt(trace, file):
+        file.write(b"half")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(export, "_write_csv", interrupt)

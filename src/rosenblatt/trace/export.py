@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import secrets
-from collections.abc import Callable
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.atomic import replacing
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.scheme import Scheme
@@ -39,7 +39,8 @@ def save(trace: Trace, path: Path) -> None:
     writers = {".npz": _write_npz, ".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix not in writers:
         raise ParameterError(f"path={str(path)!r} must end in {', '.join(writers)}.")
-    _atomically(path, lambda temporary: writers[path.suffix](trace, temporary))
+    with replacing(path) as file:
+        writers[path.suffix](trace, file)
 
 
 def load(path: Path) -> Trace:
@@ -140,7 +141,7 @@ def _is_column(array: NDArray[Any], dtype: Any) -> bool:
     return array.dtype == dtype and array.ndim == 1
 
 
-def _write_npz(trace: Trace, path: Path) -> None:
+def _write_npz(trace: Trace, file: BinaryIO) -> None:
     texts = all(isinstance(label, str) for label in trace.classes)
     classes = np.array(trace.classes.tolist()) if texts else trace.classes  # frames hand strings over as objects
     if classes.dtype.hasobject:
@@ -162,30 +163,18 @@ def _write_npz(trace: Trace, path: Path) -> None:
         held |= {"penalty": np.array(trace.penalty), "start_sums": sums, "start_paid": paid}
     if trace.radius is not None:
         held["radius"] = trace.radius
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **held)
+    np.savez_compressed(file, allow_pickle=False, **held)
 
 
-def _write_csv(trace: Trace, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(trace.columns)
-        writer.writerows(zip(*(getattr(trace, name).tolist() for name in trace.columns), strict=True))
+def _write_csv(trace: Trace, file: BinaryIO) -> None:
+    text = TextIOWrapper(file, "utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(trace.columns)
+    writer.writerows(zip(*(getattr(trace, name).tolist() for name in trace.columns), strict=True))
+    text.detach()  # the file stays open; it is not this function's
 
 
-def _write_parquet(trace: Trace, path: Path) -> None:
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("Writing .parquet needs pyarrow: pip install pyarrow.") from error
-    pyarrow.parquet.write_table(to_frame(trace, "pyarrow"), path)
+def _write_parquet(trace: Trace, file: BinaryIO) -> None:
+    from pyarrow.parquet import write_table
 
-
-def _atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Write beside `path` and move into place, so that a failure leaves what was there before."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        write(beside)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_table(to_frame(trace, "pyarrow"), file)
