@@ -19,7 +19,7 @@ from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 
 @st.composite
 def predictions(draw):
-    K = draw(st.integers(1, 5))
+    K = draw(st.integers(2, 5))
     pairs = draw(st.lists(st.tuples(st.integers(0, K - 1), st.integers(0, K - 1)), min_size=1, max_size=30))
     truth, predicted = np.array(pairs).T
     return truth, predicted, [f"class {c}" for c in range(K)]

@@ -196,20 +196,13 @@ class Evaluation:
 
     def _confusion_lines(self, labels: list[str]) -> list[str]:
         if len(labels) <= WIDEST:
-            table = [
-                ["", *labels],
-                *([label, *map(str, row)] for label, row in zip(labels, self._counts, strict=True)),
-            ]
-            lines = _aligned(table)
+            counts = [[f"{count:,}" for count in row] for row in self.confusion.tolist()]
+            lines = _aligned([["", *labels], *([a, *row] for a, row in zip(labels, counts, strict=True))])
             return [lines[0] + "   predicted", *lines[1:]]
         shown = self.confusions[:MOST_CONFUSED]
         return ["most often taken for another:"] * bool(shown) + [
             f"  {labels[a]} for {labels[b]}: {count:,}" for a, b, count in shown
         ]
-
-    @property
-    def _counts(self) -> list[list[str]]:
-        return [[f"{count:,}" for count in row] for row in self.confusion.tolist()]
 
     @property
     def _right(self) -> Ints:

@@ -70,7 +70,12 @@ def legend_beside(ax: Axes) -> None:
 
 def of_class(label: Any) -> str:
     """Return what a class is called in a legend."""
-    return "class " + {"-1": "−1", "1": "+1"}.get(str(label), str(label))
+    return "class " + {"-1": "−1", "1": "+1"}.get(str(label), plain(label))
+
+
+def plain(text: Any) -> str:
+    """Return text as matplotlib writes it out, dollars and all, instead of reading it as a formula."""
+    return str(text).replace("$", r"\$")
 
 
 def whole_ticks(ax: Axes, which: str = "x") -> None:

@@ -7,7 +7,8 @@ from math import floor, inf
 from numbers import Real
 from typing import Any
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.certify.clock import Clock, Unsettled
+from rosenblatt.exceptions import ParameterError, UndecidedError
 from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
 from rosenblatt.theory.run import LIFTED, UNIT, Run, read_run
@@ -16,7 +17,9 @@ from rosenblatt.theory.separable import separable_bounds, start_bound
 from rosenblatt.theory.values import Bound, Bounds
 
 
-def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
+def bounds(
+    X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit: float | None = None
+) -> Bounds:
     """Evaluate every bound on the perceptron's mistakes, with the quantities that it uses, certified.
 
     Each margin is that of the right problem, enclosed exactly, and each value is rounded up: it is at least what
@@ -33,6 +36,9 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
         other bounds say why they do not apply.
     delta : float
         δ of S-21: the bound holds with probability 1 − δ.
+    time_limit : float or None
+        Seconds that deciding whether the rows separate, and enclosing their margins, may take; by default there
+        is no limit. What is evaluated besides has limits of its own.
 
     Returns
     -------
@@ -40,6 +46,11 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
         By name: "radius" and "radius_padded" (S-25), "unit_norm", "origin" and "padded" (S-26), "offset" and
         "start" (S-27), "sweeps", "a_priori" and ``"rounds_…"`` (S-28), "lifted" (S-22), "pocket" and
         "pocket_usual" (S-21), "online" (S-44). ``print(bounds(X, y))`` shows them as a table.
+
+    Raises
+    ------
+    UndecidedError
+        If `time_limit` is over.
 
     Examples
     --------
@@ -51,7 +62,16 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
     (False, 'no hyperplane through the origin separates the rows')
     """
     _check_share(delta)
-    sample = Sample(X, y)
+    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) >= 0.0):
+        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
+    sample = Sample(X, y, Clock(None if time_limit is None else float(time_limit)))
+    try:
+        return _evaluated(sample, X, y, model, float(delta))
+    except Unsettled as end:
+        raise UndecidedError(f"The bounds are not known: {end}") from end
+
+
+def _evaluated(sample: Sample, X: Any, y: Any, model: Any, delta: float) -> Bounds:
     run = None if model is None else read_run(model, X, y, sample)
     mistakes = [_beside(each, run) for each in separable_bounds(sample, run)]
     start = start_bound(sample, run)
@@ -70,7 +90,7 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
         prior,
         *rounds,
         lifted,
-        *pocket_bounds(sample, run, float(delta)),
+        *pocket_bounds(sample, run, delta),
         online_bound(sample, run, best),
     ]
     return Bounds(found, separable=sample.separable)

@@ -1,0 +1,112 @@
+"""What a classifier of any kind makes of the plane."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.data.features import as_rows
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.exceptions import ShapeError
+from rosenblatt.plot import style
+from rosenblatt.plot.plane import draw_points, draw_rings, size_of, view_of
+from rosenblatt.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["regions"]
+
+FINE = 240
+"""Places along each side of the picture that are predicted."""
+MARKERS = "osD^vPX*<>"
+
+
+def regions(
+    model: Any, X: Any, y: Any, *, ax: Axes | None = None, feature_names: tuple[str, str] | None = None
+) -> Axes:
+    """Draw rows with two features on the regions that a classifier predicts; rows it gets wrong are ringed.
+
+    For one line between two classes `boundary` tells more; this is for several classes, kernels and networks.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Anything with ``predict`` and ``classes_``.
+    X : array of shape (n, 2)
+        The points.
+    y : array of shape (n,)
+        Their labels.
+    ax : matplotlib Axes, optional
+        Where to draw. The default is a new figure.
+    feature_names : pair of str, optional
+        Labels for the axes; by default the names of a frame's columns, else x₁ and x₂.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_xor()
+    >>> ax = rb.plot.regions(rb.KernelPerceptron("poly").fit(X, y), X, y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['class +1', 'class −1']
+    """
+    features = as_rows(X)
+    if features.n_features != 2:
+        shape = (features.n_rows, features.n_features)
+        raise ShapeError(f"X has shape {shape}: this picture needs rows with two features, (n, 2)")
+    table: Any = features.native()
+    table = np.asarray(table if isinstance(table, np.ndarray) else table.toarray(), np.float64)
+    classes = np.asarray(model.classes_)
+    codes = encode_labels(y, classes, len(table))
+    wrong = encode_labels(model.predict(X), classes, len(table)) != codes
+    ax = style.axes(ax, (6.4, 4.6))
+    (x0, x1), (y0, y1) = view_of(table, equal=False)
+    across, up = np.meshgrid(np.linspace(x0, x1, FINE), np.linspace(y0, y1, FINE))
+    places: Any = np.column_stack([across.ravel(), up.ravel()])
+    if features.names is not None:  # a model that knows names asks for them
+        places = type(X)({name: places[:, j] for j, name in enumerate(features.names)})
+    taken = encode_labels(model.predict(places), classes, FINE * FINE).reshape(FINE, FINE)
+    _tint(ax, across, up, taken, len(classes))
+    ax.set(xlim=(x0, x1), ylim=(y0, y1))
+    if len(classes) == 2:
+        draw_points(ax, table, 2 * codes - 1, (style.of_class(classes[1]), style.of_class(classes[0])))
+    else:
+        _draw_classes(ax, table, codes, [style.of_class(label) for label in classes.tolist()])
+    if wrong.any():
+        draw_rings(ax, table[wrong], len(table), "misclassified")
+    style.tidy(ax, *(feature_names or features.names or ("$x_1$", "$x_2$")))
+    style.legend_beside(ax)
+    return ax
+
+
+def _colours(n_classes: int) -> list[str]:
+    """Return a colour a class; of two, those of the negative and the positive side."""
+    if n_classes == 2:
+        return [style.NEGATIVE, style.POSITIVE]
+    return [colour for colour, _ in zip(cycle(style.PALETTE), range(n_classes), strict=False)]
+
+
+def _tint(ax: Axes, across: Floats, up: Floats, taken: Ints, n_classes: int) -> None:
+    """Colour the regions, and draw where one meets another."""
+    for code, colour in enumerate(_colours(n_classes)):
+        inside = (taken == code).astype(np.float64)
+        if inside.any():
+            ax.contourf(across, up, inside, levels=[0.5, 1.5], colors=[colour], alpha=0.13, zorder=0)
+        if inside.any() and not inside.all():
+            ax.contour(across, up, inside, levels=[0.5], colors=[style.INK], linewidths=1.2, zorder=1)
+
+
+def _draw_classes(ax: Axes, X: Floats, codes: Ints, labels: list[str]) -> None:
+    size = size_of(len(X))
+    for code, (label, colour, marker) in enumerate(
+        zip(labels, _colours(len(labels)), cycle(MARKERS), strict=False)
+    ):
+        points = X[codes == code]
+        look: dict[str, Any] = {"facecolors": "white", "edgecolors": colour, "linewidths": 0.2 * np.sqrt(size)}
+        ax.scatter(points[:, 0], points[:, 1], s=size, marker=marker, label=label, zorder=4, **look)
