@@ -6,6 +6,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.data.labels import encode_labels
@@ -52,7 +53,7 @@ def regions(
     --------
     >>> import rosenblatt as rb
     >>> X, y = rb.datasets.load_xor()
-    >>> ax = rb.plot.regions(rb.KernelPerceptron("poly").fit(X, y), X, y)
+    >>> ax = regions(rb.KernelPerceptron("poly").fit(X, y), X, y)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['class +1', 'class −1']
     """
@@ -71,8 +72,7 @@ def regions(
     places: Any = np.column_stack([across.ravel(), up.ravel()])
     if features.names is not None:  # a model that knows names asks for them
         places = type(X)({name: places[:, j] for j, name in enumerate(features.names)})
-    taken = encode_labels(model.predict(places), classes, FINE * FINE).reshape(FINE, FINE)
-    _tint(ax, across, up, taken, len(classes))
+    _tint(ax, across, up, _leads(model, places, classes))
     ax.set(xlim=(x0, x1), ylim=(y0, y1))
     if len(classes) == 2:
         draw_points(ax, table, 2 * codes - 1, (style.of_class(classes[1]), style.of_class(classes[0])))
@@ -92,14 +92,34 @@ def _colours(n_classes: int) -> list[str]:
     return [colour for colour, _ in zip(cycle(style.PALETTE), range(n_classes), strict=False)]
 
 
-def _tint(ax: Axes, across: Floats, up: Floats, taken: Ints, n_classes: int) -> None:
+def _leads(model: Any, places: Any, classes: NDArray[Any]) -> Floats:
+    """Return for each class how far it leads at each place: above zero where it is predicted.
+
+    Scores have smooth borders; a classifier without any is asked for its labels alone.
+    """
+    K = len(classes)
+    if not hasattr(model, "decision_function"):
+        taken = encode_labels(model.predict(places), classes, len(places))
+        scores = np.eye(K)[taken]
+    else:
+        scores = np.asarray(model.decision_function(places), np.float64)
+        scores = np.column_stack([-scores, scores])[:, -K:] if scores.ndim == 1 else scores
+    if K == 1:
+        return np.ones((1, FINE, FINE))
+    leads = np.empty((K, len(scores)))
+    for c in range(K):
+        leads[c] = scores[:, c] - np.delete(scores, c, axis=1).max(axis=1)
+    return leads.reshape(K, FINE, FINE)
+
+
+def _tint(ax: Axes, across: Floats, up: Floats, leads: Floats) -> None:
     """Colour the regions, and draw where one meets another."""
-    for code, colour in enumerate(_colours(n_classes)):
-        inside = (taken == code).astype(np.float64)
-        if inside.any():
-            ax.contourf(across, up, inside, levels=[0.5, 1.5], colors=[colour], alpha=0.13, zorder=0)
-        if inside.any() and not inside.all():
-            ax.contour(across, up, inside, levels=[0.5], colors=[style.INK], linewidths=1.2, zorder=1)
+    for lead, colour in zip(leads, _colours(len(leads)), strict=True):
+        if not (lead > 0.0).any():
+            continue
+        ax.contourf(across, up, lead, levels=[0.0, 2.0 * lead.max()], colors=[colour], alpha=0.13, zorder=0)
+        if (lead < 0.0).any():
+            ax.contour(across, up, lead, levels=[0.0], colors=[style.INK], linewidths=1.2, zorder=1)
 
 
 def _draw_classes(ax: Axes, X: Floats, codes: Ints, labels: list[str]) -> None:
