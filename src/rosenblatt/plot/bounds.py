@@ -80,7 +80,7 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds 
     quantities = None if ax is not None or most == inf else _quantities(model, X, y)
     if quantities is None:
         ax = style.axes(ax, (6.8, 3.6))
-        _draw_mistakes(ax, mistakes, shown, 40 * mistakes)  # room to write how many
+        _draw_mistakes(ax, mistakes, shown, mistakes * max(40.0, mistakes**0.55))  # room to write how many
         ax.set_xlabel("updates $k$", fontsize=style.NORMAL)
         return ax
     upper, lower = style.panels(2, (6.8, 5.6))

@@ -40,7 +40,7 @@ def data_facts(subject: Subject) -> Facts:
     ]
     two = len(batch.classes) == 2  # noqa: PLR2004
     signs = 2 * batch.codes - 1 if two else np.zeros(batch.n_rows, np.int64)
-    which = "SHA-256 of rows and labels" if two else "SHA-256 of rows"
+    which = "SHA-256" if two else "SHA-256, labels left out"
     return [*facts, (which, Fingerprint(batch).of(signs))]
 
 
