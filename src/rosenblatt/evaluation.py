@@ -80,12 +80,12 @@ class Evaluation:
     @property
     def support(self) -> Ints:
         """The rows of each class."""
-        return self.confusion.sum(axis=1)
+        return np.asarray(self.confusion.sum(axis=1), np.int64)
 
     @property
     def predicted(self) -> Ints:
         """The rows taken for each class."""
-        return self.confusion.sum(axis=0)
+        return np.asarray(self.confusion.sum(axis=0), np.int64)
 
     @property
     def precision(self) -> Floats:

@@ -111,7 +111,12 @@ def test_names_and_labels_are_data(read, n_features):
     labels = np.where(y == "ham", "<b>ham</b>", "$spam$ & $")
     rows = ["<img src=x onerror=alert(1)>"] * len(y)
     clf = fitted(rb.Perceptron(max_iter=3), X, labels)
-    told = {"names": NASTY[:n_features], "rows": rows, "title": "</title><script>", "provenance": {"<i>": ["</pre>"]}}
+    told = {
+        "names": NASTY[:n_features],
+        "rows": rows,
+        "title": "</title><script>",
+        "provenance": {"<i>": ["</pre>"]},
+    }
     page = read(render_report(clf, X, labels, **told))
     assert not {"script", "img"} & set(page.tags)
     assert "<b>ham</b>" not in page.html
@@ -213,9 +218,9 @@ def test_bad_input_is_named(tmp_path):
         write_report(path, clf, X[:, :2], y)
     with pytest.raises(NotFittedError):
         write_report(path, rb.Perceptron(), X, y)
+    regressor = fitted(rb.MultilayerPerceptron(task="regression", max_iter=2), X, X[:, 0])
     with pytest.raises(ParameterError, match="MultilayerPerceptron that predicts no classes"):
-        regressor = rb.MultilayerPerceptron(task="regression", max_iter=2)
-        write_report(path, fitted(regressor, X, X[:, 0]), X, y)
+        write_report(path, regressor, X, y)
     with pytest.raises(ParameterError, match="model is a str"):
         write_report(path, "model", X, y)
     with pytest.raises(ParameterError, match="certificate is a str"):

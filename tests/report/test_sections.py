@@ -259,6 +259,8 @@ def test_percentages_do_not_claim_too_much(share, text):
     assert _percent(share) == text
 
 
-@pytest.mark.parametrize("value, text", [(1.0, "1"), (-0.5, "−0.5"), (1234.5, "1234"), (23456.7, "23,457"), (1e9, "1e9")])
+@pytest.mark.parametrize(
+    "value, text", [(1.0, "1"), (-0.5, "−0.5"), (1234.5, "1234"), (23456.7, "23,457"), (1e9, "1e9")]
+)
 def test_numbers_are_short(value, text):
     assert _number(value) == text

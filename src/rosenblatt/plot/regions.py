@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +70,11 @@ def regions(
     ax = style.axes(ax, (6.4, 4.6))
     (x0, x1), (y0, y1) = view_of(table, equal=False)
     across, up = np.meshgrid(np.linspace(x0, x1, FINE), np.linspace(y0, y1, FINE))
-    places: Any = np.column_stack([across.ravel(), up.ravel()])
-    if features.names is not None:  # a model that knows names asks for them
-        places = type(X)({name: places[:, j] for j, name in enumerate(features.names)})
-    _tint(ax, across, up, _leads(model, places, classes))
+    places = np.column_stack([across.ravel(), up.ravel()])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # places have none
+        leads = _leads(model, places, classes)
+    _tint(ax, across, up, leads)
     ax.set(xlim=(x0, x1), ylim=(y0, y1))
     if len(classes) == 2:
         draw_points(ax, table, 2 * codes - 1, (style.of_class(classes[1]), style.of_class(classes[0])))
@@ -80,7 +82,7 @@ def regions(
         _draw_classes(ax, table, codes, [style.of_class(label) for label in classes.tolist()])
     if wrong.any():
         draw_rings(ax, table[wrong], len(table), "misclassified")
-    style.tidy(ax, *(feature_names or features.names or ("$x_1$", "$x_2$")))
+    style.tidy(ax, *(feature_names or style.plane_names(features.names)))
     style.legend_beside(ax)
     return ax
 

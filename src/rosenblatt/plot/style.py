@@ -78,6 +78,11 @@ def plain(text: Any) -> str:
     return str(text).replace("$", r"\$")
 
 
+def plane_names(names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return what the axes of two features are called."""
+    return ("$x_1$", "$x_2$") if names is None else tuple(map(plain, names))
+
+
 def whole_ticks(ax: Axes, which: str = "x") -> None:
     """Put ticks at whole numbers only."""
     from matplotlib.ticker import MaxNLocator

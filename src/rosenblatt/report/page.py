@@ -75,7 +75,7 @@ def write_report(
     certificate : Certificate or None
         What is known of the separability of these rows; it is checked. By default it is asked.
     time_limit : float or None
-        Seconds for deciding whether the rows are separable, and for the bounds; None for as long as it takes.
+        Seconds for deciding whether the rows are separable, and then for the bounds; None for as long as it takes.
 
     Returns
     -------
@@ -122,15 +122,18 @@ def render_report(
 ) -> str:
     """Return the page of `write_report` as text."""
     if certificate is not None and not isinstance(certificate, Certificate):
-        raise ParameterError(f"certificate is a {type(certificate).__name__}; pass what rosenblatt.certify returns.")
+        raise ParameterError(
+            f"certificate is a {type(certificate).__name__}; pass what rosenblatt.certify returns."
+        )
     template = _template()
     with warnings.catch_warnings():
         # Names that differ are an error; that only one side has any is what `names` is for.
         warnings.filterwarnings("ignore", NAMES)
         subject = subject_of(model, X, y, names, rows)
         evaluation = subject.evaluation
-        proof = proof_of(subject, certificate, Clock(time_limit))
-        training = training_of(subject, Clock(time_limit))
+        clock = Clock(time_limit)
+        proof = proof_of(subject, certificate, clock)
+        training = training_of(subject, clock)
         looks = looks_of(subject)
         cases = cases_of(subject)
     return template.render(
@@ -169,7 +172,9 @@ def _template() -> Template:
         raise ImportError("rosenblatt.report needs jinja2: pip install rosenblatt[report]") from error
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": _number, "percent": _percent, "signed": _signed}
-    return environment.from_string(files("rosenblatt.report").joinpath("template.html").read_text(encoding="utf-8"))
+    return environment.from_string(
+        files("rosenblatt.report").joinpath("template.html").read_text(encoding="utf-8")
+    )
 
 
 def _number(value: float) -> str:
@@ -181,7 +186,7 @@ def _number(value: float) -> str:
     ('−12,346', '0.001235', '2e−9', '3e12')
     """
     size = abs(value)
-    if 1e4 <= size < 1e7:  # noqa: PLR2004
+    if 1e4 <= size < 1e7:
         text = f"{value:,.0f}"
     else:
         text = re.sub(r"e([-+])0*", lambda sign: "e" + sign[1].replace("+", ""), f"{value:.4g}")
@@ -200,5 +205,3 @@ def _percent(share: float) -> str:
     if text == "0.0":
         return "0%" if share == 0.0 else "<0.1%"
     return text + "%"
-
-

@@ -54,8 +54,10 @@ def picture(draw: Callable[[Axes], Any], size: tuple[float, float], name: str, d
             if len(points.get_offsets()) > MANY:  # type: ignore[arg-type]
                 points.set_rasterized(True)
         made = BytesIO()
-        figure.savefig(made, format="svg", dpi=SHARP, bbox_inches="tight", pad_inches=0.06, metadata={"Date": None})
-    return Markup(_element(made.getvalue(), name, described))  # noqa: S704 - made here, its texts are shapes
+        figure.savefig(
+            made, format="svg", dpi=SHARP, bbox_inches="tight", pad_inches=0.06, metadata={"Date": None}
+        )
+    return Markup(_element(made.getvalue(), name, described))
 
 
 def _element(svg: bytes, name: str, described: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.certify.certificate import Answer, Certificate, Separable
+from rosenblatt.certify.certificate import Certificate, Separable
 from rosenblatt.certify.tables import MARKS, ClassTables
 from rosenblatt.exceptions import InputError, TrivialSeparationWarning, UndecidedError
 from rosenblatt.report.pictures import picture
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from rosenblatt.certify.clock import Clock
 
-CHEAP = 10**6
-"""Values of rows whose margin is enclosed, too."""
 READ = 2 * 10**9
 """Values read by questions about several classes, beyond which none is asked."""
 TABLED = 24
@@ -74,11 +72,13 @@ def proof_of(subject: Subject, given: Certificate | None, clock: Clock) -> Proof
         return _told(subject, given, [])
     space = _in_space(subject, clock) if hasattr(subject.model, "coordinates") else None
     if space is not None and subject.pairwise:
-        return Proof(notes=["The rows are kernel values, so that the question is put in the kernel's space."], space=space)
+        return Proof(
+            notes=["The rows are kernel values, so that the question is put in the kernel's space."], space=space
+        )
     K = len(subject.batch.classes)
     if K > 2 and subject.batch.stored * (2 * K - 1) > READ:
         pairs = K * (K - 1) // 2
-        note = f"It was not asked whether the {pairs:,} pairs of classes are separable: so many values would take long."
+        note = f"Whether the {pairs:,} pairs of classes are separable was not asked: it would take too long."
         return Proof(notes=[note], space=space)
     notes: list[str] = []
     try:
@@ -96,7 +96,7 @@ def _certified(subject: Subject, clock: Clock) -> Certificate:
     bias = bool(params.get("fit_intercept", True)) and params.get("bias", "unit") not in (None, 0)
     asked: dict[str, Any] = {"bias": bias, "guess": _guess(subject)}
     found = certify(subject.X, subject.y, time_limit=_left(clock), **asked)
-    if isinstance(found, Separable) and any(found.w) and subject.batch.stored <= CHEAP:
+    if isinstance(found, Separable) and any(found.w) and not subject.dear:
         wider = certify(subject.X, subject.y, margin=True, time_limit=_left(clock), **asked)
         found = wider if isinstance(wider, Separable) else found
     return found
@@ -105,7 +105,7 @@ def _certified(subject: Subject, clock: Clock) -> Certificate:
 def _guess(subject: Subject) -> Any:
     """Return the model's own hyperplane, to be tried first, where the rows are of both its classes."""
     planes = subject.hyperplanes
-    both = len(set(subject.batch.codes.tolist())) == len(subject.batch.classes) == 2  # noqa: PLR2004
+    both = len(set(subject.batch.codes.tolist())) == len(subject.batch.classes) == 2
     return planes[0][0] if planes is not None and both and len(planes[0]) == 1 else None
 
 
@@ -136,7 +136,7 @@ def _told(subject: Subject, found: Certificate, notes: list[str], space: Proof |
 
 def _checked(found: Certificate, X: Any, y: Any) -> tuple[str, bool]:
     """Check what was decided; what was not has nothing to check."""
-    parts = [("", found)] if isinstance(found, Answer) else [(f"{name}: ", each) for name, each in found]  # type: ignore[misc]
+    parts = [(f"{name}: ", each) for name, each in found] if isinstance(found, ClassTables) else [("", found)]
     decided = [(name, each) for name, each in parts if each.verdict != "undecided"]
     for name, each in decided:
         verified = each.verify(X, y)

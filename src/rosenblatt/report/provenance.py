@@ -38,7 +38,7 @@ def data_facts(subject: Subject) -> Facts:
         ("features", f"{batch.n_features:,}"),
         ("layout", f"{kind} of {batch.values.dtype}, {batch.stored:,} values"),
     ]
-    two = len(batch.classes) == 2  # noqa: PLR2004
+    two = len(batch.classes) == 2
     signs = 2 * batch.codes - 1 if two else np.zeros(batch.n_rows, np.int64)
     which = "SHA-256" if two else "SHA-256, labels left out"
     return [*facts, (which, Fingerprint(batch).of(signs))]

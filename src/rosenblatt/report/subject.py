@@ -18,6 +18,8 @@ from rosenblatt.typing import Floats, Ints
 
 PLANE = 2
 """Features that a picture of the plane has."""
+WIDE, LARGE = 2000, 10**6
+"""Features, and rows times features, beyond which margins are not enclosed: exactly, that takes minutes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,14 @@ class Subject:
     def pairwise(self) -> bool:
         """Whether the columns are kernel values between rows, not features."""
         return bool(self.model.__sklearn_tags__().input_tags.pairwise)
+
+    @property
+    def dear(self) -> str:
+        """Why margins of these rows are not enclosed; empty if they are."""
+        n, d = self.batch.n_rows, self.batch.n_features
+        if d <= WIDE and n * d <= LARGE:
+            return ""
+        return f"The exact margin of {n:,} rows with {d:,} features would take too long."
 
     @cached_property
     def hyperplanes(self) -> tuple[Floats, Floats] | None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rosenblatt.certify.clock import Clock
     from rosenblatt.theory.values import Bound, Bounds
 
-LARGE = 10**7
-"""Stored values beyond which bounds are not evaluated: enclosing margins of more takes minutes."""
 LISTED = 12
 """Passes whose mistakes are listed, besides the picture."""
 
@@ -169,8 +167,8 @@ def _bounds(subject: Subject, clock: Clock) -> tuple[Bounds | None, str]:
         return None, "The model has no record of its run, so that its mistakes cannot be set against the bounds."
     if len(subject.batch.classes) != 2:
         return None, f"The bounds are of two classes; this model has {len(subject.batch.classes)}."
-    if subject.batch.stored > LARGE:
-        return None, f"With {subject.batch.stored:,} values the exact margins that bounds need would take too long."
+    if subject.dear:
+        return None, f"The bounds need margins. {subject.dear}"
     if subject.of_training is False:
         return None, "The bounds are of the rows a model was trained on, and these are others."
     try:

@@ -121,7 +121,7 @@ def _boundary(subject: Subject) -> Markup | None:
 
     if subject.batch.n_features != PLANE or subject.pairwise:
         return None
-    a, b = ("$x_1$", "$x_2$") if subject.named is None else map(style.plain, subject.named)
+    a, b = style.plane_names(subject.named)
     planes = subject.hyperplanes
     one = planes is not None and len(planes[0]) == 1 and len(subject.batch.classes) == PLANE
     draw = boundary if one else regions

@@ -17,9 +17,7 @@ from rosenblatt.theory.separable import separable_bounds, start_bound
 from rosenblatt.theory.values import Bound, Bounds
 
 
-def bounds(
-    X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit: float | None = None
-) -> Bounds:
+def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit: float | None = None) -> Bounds:
     """Evaluate every bound on the perceptron's mistakes, with the quantities that it uses, certified.
 
     Each margin is that of the right problem, enclosed exactly, and each value is rounded up: it is at least what
@@ -37,8 +35,7 @@ def bounds(
     delta : float
         δ of S-21: the bound holds with probability 1 − δ.
     time_limit : float or None
-        Seconds that deciding whether the rows separate, and enclosing their margins, may take; by default there
-        is no limit. What is evaluated besides has limits of its own.
+        Seconds that all of it may take, about; by default margins are enclosed however long it takes.
 
     Returns
     -------
@@ -62,9 +59,8 @@ def bounds(
     (False, 'no hyperplane through the origin separates the rows')
     """
     _check_share(delta)
-    if time_limit is not None and not (isinstance(time_limit, Real) and float(time_limit) >= 0.0):
-        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
-    sample = Sample(X, y, Clock(None if time_limit is None else float(time_limit)))
+    _check_limit(time_limit)
+    sample = Sample(X, y, Clock(time_limit))
     try:
         return _evaluated(sample, X, y, model, float(delta))
     except Unsettled as end:
@@ -99,6 +95,11 @@ def _evaluated(sample: Sample, X: Any, y: Any, model: Any, delta: float) -> Boun
 def _check_share(delta: Any) -> None:
     if not (isinstance(delta, Real) and 0.0 < float(delta) < 1.0):
         raise ParameterError(f"delta={delta!r} must be a number between 0 and 1.")
+
+
+def _check_limit(seconds: Any) -> None:
+    if seconds is not None and not (isinstance(seconds, Real) and float(seconds) >= 0.0):
+        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {seconds!r}.")
 
 
 def _beside(bound: Bound, run: Run | None) -> Bound:

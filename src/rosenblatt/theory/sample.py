@@ -49,6 +49,11 @@ class Sample:
         self._answers: dict[bool, Answer] = {}
         self._margins: dict[Fraction | None, Margin | None] = {}
 
+    def seconds(self, most: float) -> float:
+        """Return the seconds that a solver may take: so many, or those that are left."""
+        self.clock.check("evaluating bounds")
+        return most if self.clock.left is None else max(min(most, self.clock.left), 0.0)
+
     @cached_property
     def square(self) -> Fraction:
         """R², the largest ‖x‖², exactly."""
