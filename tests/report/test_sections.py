@@ -13,9 +13,12 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from rosenblatt.certify.clock import Clock
+from rosenblatt.certify.tables import ClassTables
 from rosenblatt.report import render_report
 from rosenblatt.report.errors import cases_of
 from rosenblatt.report.page import _number, _percent
+from rosenblatt.report.proof import proof_of
 from rosenblatt.report.subject import subject_of
 from rosenblatt.report.weights import looks_of
 
@@ -264,3 +267,17 @@ def test_percentages_do_not_claim_too_much(share, text):
 )
 def test_numbers_are_short(value, text):
     assert _number(value) == text
+
+
+def test_what_was_decided_in_time_does_not_count_for_all():
+    """Of several classes, some proofs may hold though others were not found."""
+    X, y = clouds(3)
+    X = X + 20 * np.eye(3, 4)[y]
+    found, late = rb.certify(X, y), rb.certify(X, y, time_limit=0)
+    assert (found.verdict, late.verdict) == ("separable", "undecided")
+    first = next(iter(found.pairs))
+    parts = ClassTables(late.pairs | {first: found.pairs[first]}, late.rest)
+    proof = proof_of(about(rb.Perceptron(max_iter=2), X, y), parts, Clock(None))
+    assert (proof.verdict, proof.holds, proof.words) == ("undecided", True, "in the time allowed")
+    assert proof.checked.startswith("The proof was checked")
+    assert proof.table == [["", "yes", "?", "?"], ["yes", "", "?", "?"], ["?", "?", "", "?"]]

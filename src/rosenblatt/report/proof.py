@@ -41,8 +41,10 @@ class Proof:
         What the check of the proof said; empty where there is no proof.
     holds : bool
         Whether it holds of these rows.
+    labels : list of str
+        Several classes; empty of two.
     table : list of list of str
-        Of several classes: yes, no or ? for each pair, and for each against the rest.
+        Of several classes: yes, no or ? for each pair, and for each against the rest; empty of too many.
     picture : Markup or None
         Why the classes are separable, or why not.
     json : str
@@ -64,6 +66,16 @@ class Proof:
     size: int = 0
     notes: list[str] = field(default_factory=list)
     space: Proof | None = None
+
+    @property
+    def words(self) -> str:
+        """What goes with the verdict, in a few words."""
+        if self.verdict == "undecided":
+            return "in the time allowed"
+        if not self.holds:
+            return "says a proof that does not hold"
+        who = "every two classes" if self.verdict == "separable" else "some two classes"
+        return f"{who if self.labels else 'by a hyperplane'}; proved, and checked"
 
 
 def proof_of(subject: Subject, given: Certificate | None, clock: Clock) -> Proof:
