@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from rosenblatt import plot
+from rosenblatt.plot import style
 from rosenblatt.plot.style import NORMAL, end_labels, spread
 
 mpl.use("Agg")
@@ -48,7 +49,7 @@ def test_labels_stand_at_the_ends_of_their_lines_on_any_scale(scale):
 
 
 def test_names():
-    assert plot.__all__ == ["boundary", "bounds", "certificate", "learning_curve", "trace"]
+    assert plot.__all__ == ["boundary", "bounds", "certificate", "learning_curve", "regions", "trace"]
     assert all(callable(getattr(plot, name)) for name in plot.__all__)
 
 
@@ -75,3 +76,11 @@ def test_importing_does_not_import_matplotlib():
 def test_without_matplotlib_the_message_says_how_to_get_it(call):
     result = run(f"import sys; sys.modules['matplotlib'] = None; import rosenblatt as rb; rb.plot.{call}")
     assert "ImportError: rosenblatt.plot needs matplotlib: pip install rosenblatt[plot]" in result.stderr
+
+
+@pytest.mark.parametrize("text", ["cost ($)", "$a$ and $b$", "$\\frac{", "plain", "100 % \\ $"])
+def test_plain_text_is_no_formula(text):
+    figure = plt.figure()
+    written, is_formula = figure.text(0, 0, "")._preprocess_math(style.plain(text))
+    plt.close(figure)
+    assert (written, bool(is_formula)) == (text, False)

@@ -11,7 +11,14 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.exceptions import (
+    InputError,
+    LabelError,
+    NonFiniteError,
+    ParameterError,
+    ShapeError,
+    UndecidedError,
+)
 from rosenblatt.theory.sample import Sample, largest_square
 from tests.margin_oracles import largest_margin
 from tests.strategies import DYADIC, noisy, problems, quietly
@@ -454,3 +461,12 @@ def test_labels_are_whatever_they_are():
     clf = trained(X, words, order="cyclic")
     found = rb.bounds(X, words, model=clf)
     assert (found["padded"].value, found["padded"].observed) == (27.0, 9)
+
+
+def test_time_may_be_over():
+    X, y = rb.datasets.make_separable(60, 5, margin=0.1, seed=0)
+    with pytest.raises(UndecidedError, match="The bounds are not known: Time"):
+        rb.bounds(X, y, time_limit=0)
+    assert rb.bounds(X, y, time_limit=100).to_dict() == rb.bounds(X, y).to_dict()
+    with pytest.raises(ParameterError, match="time_limit must be None or a number of seconds"):
+        rb.bounds(X, y, time_limit=-1)

@@ -9,6 +9,7 @@ from rosenblatt.plot.boundary import boundary
 from rosenblatt.plot.bounds import bounds
 from rosenblatt.plot.certificate import certificate
 from rosenblatt.plot.curve import learning_curve
+from rosenblatt.plot.regions import regions
 from rosenblatt.plot.trace import trace
 
-__all__ = ["boundary", "bounds", "certificate", "learning_curve", "trace"]
+__all__ = ["boundary", "bounds", "certificate", "learning_curve", "regions", "trace"]

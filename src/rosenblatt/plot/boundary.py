@@ -80,7 +80,7 @@ def boundary(
         raise ShapeError(f"X has shape {shape}: this picture needs rows with two features, (n, 2)")
     X = features.native()
     X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
-    names = feature_names or features.names or ("$x_1$", "$x_2$")
+    names = feature_names or style.plane_names(features.names)
     w, b = _hyperplane(model)
     classes = _classes(model, y, len(X))
     sign = 2 * encode_labels(y, classes, len(X)) - 1

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from rosenblatt.theory.proof import ProofQuantities
-    from rosenblatt.theory.values import Bound
+    from rosenblatt.theory.values import Bound, Bounds
     from rosenblatt.trace.record import Trace
 
 __all__ = ["bounds"]
@@ -25,7 +25,7 @@ FINE = 1000
 """Updates that a curve is drawn through; of more, as many are chosen evenly on the axis."""
 
 
-def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Axes:
+def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds | None = None) -> Axes:
     """Draw the mistakes of a run, update by update, below each bound that applies to it.
 
     Dashed bounds are over the mistakes that were made; the others hold before any is. Mistakes are counted, so
@@ -44,6 +44,8 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Axes:
         What it was trained on.
     ax : matplotlib Axes, optional
         Where to draw the first panel, alone. The default is a new figure with both.
+    found : Bounds, optional
+        What ``rosenblatt.bounds(X, y, model=model)`` returned, if it is known already.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Axes:
 
     if isinstance(model, Trace):
         model = _as_model(model, y)
-    found = evaluate(X, y, model=model)
+    found = evaluate(X, y, model=model) if found is None else found
     shown = [each for each in found.values() if each.limits == "mistakes" and each.observed is not None]
     shown = [each for each in shown if each.applies and each.value < inf]
     if not shown:
@@ -78,7 +80,7 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None) -> Axes:
     quantities = None if ax is not None or most == inf else _quantities(model, X, y)
     if quantities is None:
         ax = style.axes(ax, (6.8, 3.6))
-        _draw_mistakes(ax, mistakes, shown, 8 * mistakes)
+        _draw_mistakes(ax, mistakes, shown, mistakes * max(40.0, mistakes**0.55))  # room to write how many
         ax.set_xlabel("updates $k$", fontsize=style.NORMAL)
         return ax
     upper, lower = style.panels(2, (6.8, 5.6))

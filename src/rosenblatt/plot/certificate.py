@@ -93,7 +93,8 @@ def certificate(
     _require(certificate, X, y)
     evidence = Evidence(certificate, X, y)
     if evidence.n_features <= 2:
-        names = evidence.names if feature_names is None else feature_names
+        own = evidence.names and [style.plain(name) for name in evidence.names]
+        names = own if feature_names is None else feature_names
         names = names or [f"$x_{j + 1}$" for j in range(evidence.n_features)]
         if len(names) != evidence.n_features:
             raise ParameterError(f"feature_names has {len(names)} names for {evidence.n_features} features")

@@ -38,7 +38,7 @@ def class_table(tables: ClassTables, ax: Axes | None) -> Axes:
     ax.set(xlim=(-0.5, k + GAP + 0.5), ylim=(k - 0.5, -0.5), aspect="equal")
     look: dict[str, Any] = {"length": 0, "labelsize": size}
     ax.tick_params(top=False, bottom=False, labeltop=True, labelbottom=False, **look)
-    names = [str(label) for label in labels]
+    names = [style.plain(label) for label in labels]
     turned = max(map(len, names)) > 5
     ax.set_xticks([*range(k), k + GAP], [*names, "rest"], rotation=30 if turned else 0)
     for text in ax.get_xticklabels():

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 View: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 Line: TypeAlias = tuple[Floats, float]
 
+FEW_RINGS, MANY_RINGS = 60, 1000
+
 
 def view_of(X: Floats, line: Line | None = None, *, equal: bool = True) -> View:
     """Return the limits of a picture of the points, and of the line if it is not too far off.
@@ -120,9 +122,12 @@ def draw_points(ax: Axes, X: Floats, sign: Any, labels: tuple[str, str]) -> None
 
 
 def draw_rings(ax: Axes, X: Floats, n_points: int, label: str) -> None:
-    """Ring some of so many points."""
-    ring: dict[str, Any] = {"marker": "o", "facecolors": "none", "edgecolors": style.INK, "linewidths": 1.2}
-    ax.scatter(X[:, 0], X[:, 1], s=max(4 * size_of(n_points), 80), label=label, zorder=5, **ring)
+    """Ring some of so many points; many rings are small, and very many are dots: they must not hide the points."""
+    size, width = (max(4 * size_of(n_points), 80), 1.2) if len(X) <= FEW_RINGS else (30.0, 0.7)
+    ring: dict[str, Any] = {"marker": "o", "facecolors": "none", "edgecolors": style.INK, "linewidths": width}
+    if len(X) > MANY_RINGS:
+        size, ring = 2.0, {"marker": "o", "c": style.INK, "linewidths": 0}
+    ax.scatter(X[:, 0], X[:, 1], s=size, label=label, zorder=5, **ring)
 
 
 def draw_halos(ax: Axes, X: Floats, n_points: int, label: str) -> None:

@@ -70,7 +70,17 @@ def legend_beside(ax: Axes) -> None:
 
 def of_class(label: Any) -> str:
     """Return what a class is called in a legend."""
-    return "class " + {"-1": "−1", "1": "+1"}.get(str(label), str(label))
+    return "class " + {"-1": "−1", "1": "+1"}.get(str(label), plain(label))
+
+
+def plain(text: Any) -> str:
+    """Return text as matplotlib writes it out, dollars and all, instead of reading it as a formula."""
+    return str(text).replace("$", r"\$")
+
+
+def plane_names(names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return what the axes of two features are called."""
+    return ("$x_1$", "$x_2$") if names is None else tuple(map(plain, names))
 
 
 def whole_ticks(ax: Axes, which: str = "x") -> None:

@@ -7,7 +7,8 @@ from math import floor, inf
 from numbers import Real
 from typing import Any
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.certify.clock import Clock, Unsettled
+from rosenblatt.exceptions import ParameterError, UndecidedError
 from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
 from rosenblatt.theory.run import LIFTED, UNIT, Run, read_run
@@ -16,7 +17,7 @@ from rosenblatt.theory.separable import separable_bounds, start_bound
 from rosenblatt.theory.values import Bound, Bounds
 
 
-def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
+def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit: float | None = None) -> Bounds:
     """Evaluate every bound on the perceptron's mistakes, with the quantities that it uses, certified.
 
     Each margin is that of the right problem, enclosed exactly, and each value is rounded up: it is at least what
@@ -33,6 +34,8 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
         other bounds say why they do not apply.
     delta : float
         δ of S-21: the bound holds with probability 1 − δ.
+    time_limit : float or None
+        Seconds that all of it may take, about; by default margins are enclosed however long it takes.
 
     Returns
     -------
@@ -40,6 +43,11 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
         By name: "radius" and "radius_padded" (S-25), "unit_norm", "origin" and "padded" (S-26), "offset" and
         "start" (S-27), "sweeps", "a_priori" and ``"rounds_…"`` (S-28), "lifted" (S-22), "pocket" and
         "pocket_usual" (S-21), "online" (S-44). ``print(bounds(X, y))`` shows them as a table.
+
+    Raises
+    ------
+    UndecidedError
+        If `time_limit` is over.
 
     Examples
     --------
@@ -51,7 +59,15 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
     (False, 'no hyperplane through the origin separates the rows')
     """
     _check_share(delta)
-    sample = Sample(X, y)
+    _check_limit(time_limit)
+    sample = Sample(X, y, Clock(time_limit))
+    try:
+        return _evaluated(sample, X, y, model, float(delta))
+    except Unsettled as end:
+        raise UndecidedError(f"The bounds are not known: {end}") from end
+
+
+def _evaluated(sample: Sample, X: Any, y: Any, model: Any, delta: float) -> Bounds:
     run = None if model is None else read_run(model, X, y, sample)
     mistakes = [_beside(each, run) for each in separable_bounds(sample, run)]
     start = start_bound(sample, run)
@@ -70,7 +86,7 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
         prior,
         *rounds,
         lifted,
-        *pocket_bounds(sample, run, float(delta)),
+        *pocket_bounds(sample, run, delta),
         online_bound(sample, run, best),
     ]
     return Bounds(found, separable=sample.separable)
@@ -79,6 +95,11 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05) -> Bounds:
 def _check_share(delta: Any) -> None:
     if not (isinstance(delta, Real) and 0.0 < float(delta) < 1.0):
         raise ParameterError(f"delta={delta!r} must be a number between 0 and 1.")
+
+
+def _check_limit(seconds: Any) -> None:
+    if seconds is not None and not (isinstance(seconds, Real) and float(seconds) >= 0.0):
+        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {seconds!r}.")
 
 
 def _beside(bound: Bound, run: Run | None) -> Bound:

@@ -114,5 +114,7 @@ def _soft(sample: Sample, beta: Fraction, penalty: float) -> Vector:
         smaller = min(matrix.n, matrix.width)
         large = float(matrix.n) * matrix.width * smaller > LARGE
         solver = partial(coordinate, rng=np.random.default_rng(0)) if large else interior
-        theta = minimise(problem, np.zeros(matrix.width), solver, Limits(PRECISION, max_time=SECONDS)).theta
+        theta = minimise(
+            problem, np.zeros(matrix.width), solver, Limits(PRECISION, max_time=sample.seconds(SECONDS))
+        ).theta
         return Vector(theta[: sample.d], pad * float(theta[-1]) if matrix.bias else 0.0)

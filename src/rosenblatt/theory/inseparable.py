@@ -110,7 +110,7 @@ def lifted_bound(sample: Sample, run: Run | None) -> Bound:
     share = exact(a * a)  # what training multiplies with
     C = share / (1 - share)
     found = squared_hinge_minimum(
-        sample.batch, float(C), pad=sqrt(above(beta)), limits=Limits(1e-10, max_time=SECONDS)
+        sample.batch, float(C), pad=sqrt(above(beta)), limits=Limits(1e-10, max_time=sample.seconds(SECONDS))
     )
     pad = sqrt(above(beta))
     v = Vector(found.theta[: sample.d], pad * float(found.theta[-1]) if beta else 0.0)

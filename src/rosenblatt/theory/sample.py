@@ -35,9 +35,12 @@ class Sample:
     ----------
     X, y
         As `rosenblatt.as_batch` takes them.
+    clock : Clock or None
+        The time that decisions and margins may take; they raise `Unsettled` when it is over.
     """
 
-    def __init__(self, X: Any, y: Any) -> None:
+    def __init__(self, X: Any, y: Any, clock: Clock | None = None) -> None:
+        self.clock = Clock(None) if clock is None else clock
         self.batch = as_batch(X, y)
         require_finite(self.batch)
         self.y = self.batch.signs.astype(np.float64)
@@ -45,6 +48,11 @@ class Sample:
         self._problems: dict[bool, Problem] = {}
         self._answers: dict[bool, Answer] = {}
         self._margins: dict[Fraction | None, Margin | None] = {}
+
+    def seconds(self, most: float) -> float:
+        """Return the seconds that a solver may take: so many, or those that are left."""
+        self.clock.check("evaluating bounds")
+        return most if self.clock.left is None else max(min(most, self.clock.left), 0.0)
 
     @cached_property
     def square(self) -> Fraction:
@@ -60,7 +68,7 @@ class Sample:
     def answer(self, *, bias: bool) -> Answer:
         """Return the answer."""
         if bias not in self._answers:
-            self._answers[bias] = decide(self.problem(bias=bias), Clock(None))
+            self._answers[bias] = decide(self.problem(bias=bias), self.clock)
         return self._answers[bias]
 
     @property
@@ -77,7 +85,7 @@ class Sample:
             bias = padding != 0
             answer, found = self.answer(bias=bias), None
             if isinstance(answer, Plane):
-                found = margin_of(self.problem(bias=bias), answer, Clock(None), padding=padding or None)
+                found = margin_of(self.problem(bias=bias), answer, self.clock, padding=padding or None)
             self._margins[padding] = found
         return self._margins[padding]
 

@@ -61,6 +61,21 @@ class Bound:
         """Return the bound as one that does not apply; the first reason stays."""
         return replace(self, applies=False, reason=self.reason or reason, observed=None)
 
+    @property
+    def at_most(self) -> str:
+        """The value as text, rounded up."""
+        return _rounded(self.value, ROUND_CEILING)
+
+    @property
+    def seen(self) -> str:
+        """What the model did, as text; empty where the bound does not speak of that."""
+        return _seen(self.observed)
+
+    @property
+    def quantities(self) -> str:
+        """What it uses, as text."""
+        return _with(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; a value that is not finite is None."""
         short = self.rational is not None and self.rational.numerator.bit_length() < SHORT
@@ -115,7 +130,7 @@ class Bounds(Mapping[str, Bound]):
     def __str__(self) -> str:
         head = ("bound", "", "at most", "observed", "rule", "with")
         lines = [
-            (each.name, each.spec, _up(each.value), _seen(each.observed), each.rule, _with(each))
+            (each.name, each.spec, each.at_most, each.seen, each.rule, each.quantities)
             for each in self.values()
             if each.applies
         ]
@@ -129,10 +144,6 @@ class Bounds(Mapping[str, Bound]):
             ["Not applicable", *others] if others else [],
         ]
         return "\n\n".join("\n".join(part) for part in parts if part)
-
-
-def _up(value: float) -> str:
-    return _rounded(value, ROUND_CEILING)
 
 
 def _rounded(value: float, towards: str) -> str:

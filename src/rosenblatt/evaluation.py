@@ -1,0 +1,292 @@
+"""How well labels were predicted: counts of what was taken for what, and the rates that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.typing import Floats, Ints
+
+__all__ = ["Evaluation", "evaluate", "wilson"]
+
+NORMAL_95 = 1.959963984540054  # the standard normal exceeds it, either way, once in twenty times
+WIDEST = 12
+"""Classes up to which a terminal shows the whole confusion matrix."""
+MOST_CONFUSED = 10
+"""Of more classes, the confusions that are listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Predicted labels against true ones.
+
+    A rate whose denominator is zero is undefined. It is given as 0.0, counted as such in averages, and named in
+    `undefined`: precision where a class was never predicted, recall where it never occurs, F1 where neither.
+
+    Attributes
+    ----------
+    confusion : ndarray of int64, shape (n_classes, n_classes)
+        Rows of each class (first axis) that were taken for each class (second axis).
+    classes : ndarray
+        The labels, in the order of both axes; of two, the second is the positive one.
+
+    Examples
+    --------
+    >>> found = evaluate([0, 0, 1, 1], [0, 1, 1, 1], ["ham", "spam"])
+    >>> found.accuracy, found.precision.round(3), found.f1_positive
+    (0.75, array([1.   , 0.667]), 0.8)
+    >>> print(found)
+    accuracy  0.7500   3 of 4 rows right; 95% interval 0.3006 to 0.9544
+    F1        0.8000   of 'spam'; macro 0.7333
+    <BLANKLINE>
+          precision  recall      F1  rows
+    ham      1.0000  0.5000  0.6667     2
+    spam     0.6667  1.0000  0.8000     2
+    <BLANKLINE>
+          ham  spam   predicted
+    ham     1     1
+    spam    0     2
+    """
+
+    confusion: Ints
+    classes: NDArray[Any]
+
+    @property
+    def n_rows(self) -> int:
+        """The rows that were predicted."""
+        return int(self.confusion.sum())
+
+    @property
+    def n_right(self) -> int:
+        """Those predicted right."""
+        return int(self._right.sum())
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows that are right; 0.0 of no rows."""
+        return self.n_right / self.n_rows if self.n_rows else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval of the accuracy on rows like these: fresh ones, not those of training."""
+        return wilson(self.n_right, self.n_rows)
+
+    @property
+    def support(self) -> Ints:
+        """The rows of each class."""
+        return np.asarray(self.confusion.sum(axis=1), np.int64)
+
+    @property
+    def predicted(self) -> Ints:
+        """The rows taken for each class."""
+        return np.asarray(self.confusion.sum(axis=0), np.int64)
+
+    @property
+    def precision(self) -> Floats:
+        """Of the rows taken for a class, the share that are of it."""
+        return _shares(self._right, self.predicted)
+
+    @property
+    def recall(self) -> Floats:
+        """Of the rows of a class, the share taken for it."""
+        return _shares(self._right, self.support)
+
+    @property
+    def f1(self) -> Floats:
+        """The harmonic mean of precision and recall, of each class."""
+        return _shares(2 * self._right, self.predicted + self.support)
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 of all classes, each counted once."""
+        return float(self.f1.mean())
+
+    @property
+    def f1_positive(self) -> float | None:
+        """F1 of the second of two classes; None of more."""
+        return float(self.f1[1]) if len(self.classes) == 2 else None
+
+    @cached_property
+    def undefined(self) -> dict[str, NDArray[np.bool_]]:
+        """For "precision", "recall" and "f1", the classes whose rate is no rate but 0.0 instead."""
+        return {
+            "precision": self.predicted == 0,
+            "recall": self.support == 0,
+            "f1": self.predicted + self.support == 0,
+        }
+
+    @property
+    def confusions(self) -> list[tuple[int, int, int]]:
+        """What was taken for what, as (true code, predicted code, rows), the most frequent first."""
+        wrong = self.confusion.copy()
+        np.fill_diagonal(wrong, 0)
+        truth, predicted = np.nonzero(wrong)
+        found = zip(truth.tolist(), predicted.tolist(), wrong[truth, predicted].tolist(), strict=True)
+        return sorted(found, key=lambda each: (-each[2], each[0], each[1]))
+
+    def merged(self, other: Evaluation) -> Evaluation:
+        """Return the evaluation of the rows of both: of another chunk of a stream, or another fold.
+
+        Raises
+        ------
+        LabelError
+            If the classes are not the same, in the same order.
+        """
+        if self.classes.tolist() != other.classes.tolist():
+            raise LabelError(
+                f"The classes {self.classes.tolist()} and {other.classes.tolist()} differ, so their counts cannot "
+                "be added. Evaluate both on the same classes, in the same order."
+            )
+        return Evaluation(_read_only(self.confusion + other.confusion), self.classes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, as JSON can hold them."""
+        per_class = [
+            {
+                "label": plain_label(label),
+                "precision": float(self.precision[c]),
+                "recall": float(self.recall[c]),
+                "f1": float(self.f1[c]),
+                "rows": int(self.support[c]),
+                "undefined": [name for name, where in self.undefined.items() if where[c]],
+            }
+            for c, label in enumerate(self.classes.tolist())
+        ]
+        return {
+            "rows": self.n_rows,
+            "right": self.n_right,
+            "accuracy": self.accuracy,
+            "interval": list(self.interval),
+            "f1_positive": self.f1_positive,
+            "macro_f1": self.macro_f1,
+            "classes": per_class,
+            "confusion": self.confusion.tolist(),
+        }
+
+    def __str__(self) -> str:
+        if not self.n_rows:
+            return "no rows"
+        low, high = self.interval
+        right = f"{self.n_right:,} of {self.n_rows:,} rows right; 95% interval {low:.4f} to {high:.4f}"
+        lines = [f"accuracy  {self.accuracy:.4f}   {right}"]
+        labels = [str(label) for label in self.classes.tolist()]
+        if self.f1_positive is None:
+            lines.append(f"F1        {self.macro_f1:.4f}   macro: the mean of {len(labels)} classes")
+        else:
+            lines.append(f"F1        {self.f1_positive:.4f}   of {labels[1]!r}; macro {self.macro_f1:.4f}")
+        parts = [lines, self._rate_lines(labels), self._confusion_lines(labels)]
+        return "\n\n".join("\n".join(part) for part in parts if part)
+
+    def _rate_lines(self, labels: list[str]) -> list[str]:
+        rates = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        table = [["", "precision", "recall", "F1", "rows"]]
+        for c, label in enumerate(labels):
+            cells = ["–" if self.undefined[name][c] else f"{rate[c]:.4f}" for name, rate in rates.items()]
+            table.append([label, *cells, f"{self.support[c]:,}"])
+        lines = _aligned(table)
+        if any(where.any() for where in self.undefined.values()):
+            lines.append("– is undefined (never predicted, or no such row) and counts as 0")
+        return lines
+
+    def _confusion_lines(self, labels: list[str]) -> list[str]:
+        if len(labels) <= WIDEST:
+            counts = [[f"{count:,}" for count in row] for row in self.confusion.tolist()]
+            lines = _aligned([["", *labels], *([a, *row] for a, row in zip(labels, counts, strict=True))])
+            return [lines[0] + "   predicted", *lines[1:]]
+        shown = self.confusions[:MOST_CONFUSED]
+        return ["most often taken for another:"] * bool(shown) + [
+            f"  {labels[a]} for {labels[b]}: {count:,}" for a, b, count in shown
+        ]
+
+    @property
+    def _right(self) -> Ints:
+        return np.diagonal(self.confusion)
+
+
+def evaluate(truth_codes: Any, predicted_codes: Any, classes: Any) -> Evaluation:
+    """Compare predicted classes with true ones.
+
+    Parameters
+    ----------
+    truth_codes, predicted_codes : sequence of int, shape (n_rows,)
+        For each row the position of its class in `classes`, and of the class it was taken for. There may be no
+        rows: what comes later is added by `Evaluation.merged`.
+    classes : sequence of labels
+        All classes; of two, the second is the positive one.
+
+    Returns
+    -------
+    Evaluation
+        The counts, and the rates that follow from them.
+    """
+    labels = np.asarray(classes)
+    if labels.ndim != 1 or not len(labels):
+        raise ParameterError(f"classes must name at least one class, one after the other; got {classes!r}.")
+    K = len(labels)
+    truth, predicted = (
+        _codes(name, given, K) for name, given in (("truth", truth_codes), ("predicted", predicted_codes))
+    )
+    if truth.shape != predicted.shape:
+        raise ShapeError(f"{len(truth)} rows have a true class, but {len(predicted)} a predicted one.")
+    counts = np.bincount(truth * K + predicted, minlength=K * K).reshape(K, K)
+    return Evaluation(_read_only(counts.astype(np.int64)), labels)
+
+
+def wilson(right: int, n: int) -> tuple[float, float]:
+    """Return Wilson's 95% interval of a share, from `right` of `n` independent trials; all of [0, 1] if n is 0.
+
+    Examples
+    --------
+    >>> low, high = wilson(9, 10)
+    >>> round(low, 4), round(high, 4)
+    (0.5958, 0.9821)
+    """
+    if n == 0:
+        return 0.0, 1.0
+    z2 = NORMAL_95**2
+    middle = right + z2 / 2.0
+    half = NORMAL_95 * sqrt(right * (n - right) / n + z2 / 4.0)
+    # Rounding must not take the share itself out of its interval.
+    low = 0.0 if right == 0 else (middle - half) / (n + z2)
+    high = 1.0 if right == n else (middle + half) / (n + z2)
+    return low, high
+
+
+def plain_label(label: Any) -> Any:
+    """Return a label as JSON can hold it: itself, or as text."""
+    return label if isinstance(label, str | bool | int | float) else str(label)
+
+
+def _codes(name: str, given: Any, n_classes: int) -> Ints:
+    codes = np.asarray(given)
+    if codes.ndim != 1 or (codes.size and codes.dtype.kind not in "iu"):
+        raise ShapeError(f"{name}_codes must hold one whole number a row, the position of its class.")
+    codes = codes.astype(np.int64)
+    strange = np.flatnonzero((codes < 0) | (codes >= n_classes))
+    if strange.size:
+        raise LabelError(
+            f"{name}_codes is {codes[strange[0]]} at row {strange[0]}, but there are {n_classes} classes, "
+            f"numbered from 0 to {n_classes - 1}."
+        )
+    return codes
+
+
+def _shares(part: Ints, whole: Ints) -> Floats:
+    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+
+
+def _read_only(array: Ints) -> Ints:
+    array.flags.writeable = False
+    return array
+
+
+def _aligned(table: list[list[str]]) -> list[str]:
+    """Return lines of a table: the first column to the left, all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table]
