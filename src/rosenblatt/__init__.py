@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.storage.files import load as load
+    from rosenblatt.storage.files import save as save
+    from rosenblatt.storage.graphs import to_onnx as to_onnx
     from rosenblatt.theory.bounds import bounds as bounds
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
@@ -55,6 +58,9 @@ _NAMES = {
     "as_batch": "rosenblatt.data.batch",
     "bounds": "rosenblatt.theory.bounds",
     "exact_curve": "rosenblatt.trace.curve",
+    "load": "rosenblatt.storage.files",
+    "save": "rosenblatt.storage.files",
+    "to_onnx": "rosenblatt.storage.graphs",
 }
 
 __all__ = [
@@ -80,8 +86,11 @@ __all__ = [
     "exceptions",
     "geometry",
     "kernels",
+    "load",
     "plot",
+    "save",
     "testing",
+    "to_onnx",
 ]
 
 

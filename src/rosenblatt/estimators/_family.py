@@ -44,6 +44,7 @@ class Recorded(VisitingClassifier):
     _fit_counts: list[int]
     _trace: Trace
     _traced: bool
+    _untraced: str | None = None
 
     @property
     def n_mistakes_(self) -> int:
@@ -62,5 +63,5 @@ class Recorded(VisitingClassifier):
         """The record of the run."""
         self._require_fitted("trace_")
         if not self._traced:
-            raise AttributeError("This run kept no trace, as trace=None asked for.")
+            raise AttributeError(self._untraced or "This run kept no trace, as trace=None asked for.")
         return self._trace

@@ -49,6 +49,7 @@ class OnlineLearning(VisitingClassifier):
     _fit_counts: list[int]
     _trace: Trace
     _traced: bool
+    _untraced: str | None = None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come.
@@ -153,7 +154,7 @@ class OnlineLearning(VisitingClassifier):
         self._require_fitted("trace_")
         traced = self._traced if self._stream is None else self._stream.recorder.detail is not None
         if not traced:
-            raise AttributeError("This run kept no trace, as trace=None asked for.")
+            raise AttributeError(self._untraced or "This run kept no trace, as trace=None asked for.")
         return self._trace if self._stream is None else self._stream.trace(self._width)
 
     def set_params(self, **params: Any) -> Self:

@@ -136,5 +136,6 @@ def published(p: Any, run: Run, batch: Batch) -> dict[str, Any]:
         "_fit_counts": run.mistakes_per_pass,
         "_trace": run.trace,
         "_traced": p.trace is not None,
+        "_untraced": None,
         "_sparse_coef": False,
     }

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.exceptions import ShapeError, TrainingOverflowError
-from rosenblatt.loops.layout import oriented
+from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.targets import PAIR
+from rosenblatt.model.plain_scores import plain_scores, suffices
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.typing import Floats, Ints
 
@@ -54,22 +55,14 @@ class LinearModel:
 
         A row that training left on its right side is therefore predicted on that side, always.
         """
-        from rosenblatt.loops.passes import machine_scores, scores
-
         n_features = self.weights.shape[-1] - 1
         if features.n_features != n_features:
             raise ShapeError(
                 f"X has {features.n_features} features, but the model was trained on {n_features}. "
                 "Pass the same features in the same order as in training."
             )
-        weights = oriented(self.weights, features.rows)
-        if weights.ndim == 1:
-            out = np.empty(features.n_rows)
-            scores(features.rows, weights, out)
-        else:
-            out = np.empty((features.n_rows, len(weights)))
-            machines, room = np.arange(len(weights)), np.empty((PAIR, len(weights)))
-            machine_scores(features.rows, weights, np.arange(features.n_rows), machines, room, out)
+        few = suffices(features.rows, len(np.atleast_2d(self.weights)))
+        out = (plain_scores if few else loop_scores)(features.rows, self.weights)
         # A score is finite only if its row is: checking the scores replaces checking n × d values.
         finite = np.isfinite(out)
         if not finite.all():
@@ -92,6 +85,22 @@ class LinearModel:
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label of every row."""
         return self.classes[self.codes(features)]
+
+
+def loop_scores(rows: Rows, weights: Floats) -> Floats:
+    """Return f(x) for every row and machine by the compiled loops."""
+    from rosenblatt.loops.passes import machine_scores, scores
+
+    n_rows = len(rows.indptr) - 1 if isinstance(rows, CSR) else len(rows)
+    weights = oriented(weights, rows)
+    if weights.ndim == 1:
+        out = np.empty(n_rows)
+        scores(rows, weights, out)
+        return out
+    out = np.empty((n_rows, len(weights)))
+    machines, room = np.arange(len(weights)), np.empty((PAIR, len(weights)))
+    machine_scores(rows, weights, np.arange(n_rows), machines, room, out)
+    return out
 
 
 def overflow(what: str) -> TrainingOverflowError:

@@ -76,7 +76,7 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
         zero=int(held["zero"]),
         penalty=Penalty(*map(float, held["penalty"])) if "penalty" in held else None,
     )
-    _require_sound(trace)
+    require_sound(trace)
     return trace
 
 
@@ -84,13 +84,14 @@ def _shrunk(held: dict[str, Any]) -> Shrunk | None:
     return Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
 
 
-def _require_sound(trace: Trace) -> None:
+def require_sound(trace: Trace) -> None:
     """Require that a record read from a file cannot lead a loop astray: loops check no index and no length."""
-    if not (_sound_run(trace) and _sound_start(trace) and (trace.mistakes is None or _sound_mistakes(trace))):
+    if not (sound_run(trace) and _sound_start(trace) and (trace.mistakes is None or sound_mistakes(trace))):
         raise ValueError("its parts contradict each other")
 
 
-def _sound_run(trace: Trace) -> bool:
+def sound_run(trace: Trace) -> bool:
+    """Say whether counts, classes and visits of a record are of one run."""
     counts, visits, n_classes = trace.mistakes_per_pass, trace.visits_per_pass, len(trace.classes)
     return (
         _is_column(counts, np.int64)
@@ -118,7 +119,8 @@ def _sound_start(trace: Trace) -> bool:
     return whole and bool(sums[0] > 0.0) and 0.0 < keep <= 1.0 and 0.0 <= rent < np.inf
 
 
-def _sound_mistakes(trace: Trace) -> bool:
+def sound_mistakes(trace: Trace) -> bool:
+    """Say whether the mistakes of a record are of rows, machines and moments that there were."""
     visit, index, score, step, machine = trace.mistakes  # type: ignore[misc]  # asked for only where there are some
     machines = 2 if trace.scheme.kind == "binary" else trace.scheme.n_machines
     ends = trace.start.visits + np.repeat(np.cumsum(trace.visits_per_pass), trace.mistakes_per_pass)

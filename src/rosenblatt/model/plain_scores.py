@@ -1,0 +1,188 @@
+"""Scores without compiled loops: the same bits as those of `rosenblatt.loops`, by numpy alone.
+
+Loading numba and its first loop takes longer than scoring a small table in any other way. Hard to repeat is but
+the multiplication that the dense loops fuse with its addition into one rounding, which numpy does not have. It is
+put together from ordinary operations, as Boldo and Melquiond proved in 2008: product and sums are split without
+error into what floats hold and what is left, and what is left is rounded to odd before the last addition, so that
+rounding twice cannot differ from rounding once. Where their conditions may fail, because a number is too large or
+too small, exact fractions decide.
+"""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.typing import Floats, Reals
+
+SMALL, SHORT = 2**21, 2**12
+"""Products, and steps one after the other, up to which this beats loading the loops: a third of a second."""
+ROOM = 2**15
+"""Products worked on together: a few megabytes for all that is left of them stay in the cache."""
+WIDE, NARROW = 32, 8  # lanes, as in `rosenblatt.loops.dense`
+SPLITTER = 2.0**27 + 1.0
+LARGEST, LEAST = 2.0**990, 2.0**-960
+"""Of factors and products: between them no part overflows, and none is lost below the least float."""
+
+
+def suffices(rows: Rows, n_machines: int) -> bool:
+    """Whether so little is to be scored that loading the loops, which are not loaded yet, is not worth it."""
+    if "numba" in sys.modules:
+        return False
+    if isinstance(rows, CSR):
+        lengths = np.diff(rows.indptr.astype(np.int64))
+        values, steps = int(lengths.sum()), int(lengths.max(initial=0)) // 4
+    else:
+        n, d = rows.shape
+        values, steps = rows.size, -(-n // _side_by_side(n_machines)) * (d // WIDE)
+    return values * n_machines <= SMALL and steps <= SHORT
+
+
+def plain_scores(rows: Rows, weights: Floats) -> Floats:
+    """Return f(x) of every row and machine, shaped as `rosenblatt.model.linear.LinearModel.scores` gives it.
+
+    Examples
+    --------
+    >>> plain_scores(np.array([[1.0, 2.0], [0.5, 0.0]]), np.array([2.0, -1.0, 0.25]))
+    array([0.25, 1.25])
+    """
+    machines = np.atleast_2d(weights)
+    with np.errstate(all="ignore"):  # what is not finite is found in the scores
+        dots = _sparse_dots(rows, machines) if isinstance(rows, CSR) else _dense_dots(rows, machines)
+        scores: Floats = dots + machines[:, -1]
+    return scores[:, 0] if weights.ndim == 1 else scores
+
+
+def _dense_dots(X: Reals, w: Floats) -> Floats:
+    """Return <w_m, x_i> by 32 lanes, then 8, then one by one, in the order of `dense_dot`."""
+    n, d = X.shape
+    out = np.empty((n, len(w)))
+    step = _side_by_side(len(w))
+    for first in range(0, n, step):
+        x = X[first : first + step].astype(np.float64)[:, None, :]
+        wide, narrow = d - d % WIDE, d - d % NARROW
+        f = _lanes(x[..., :wide], w[:, :wide], WIDE)
+        f += _lanes(x[..., wide:narrow], w[:, wide:narrow], NARROW)
+        for j in range(narrow, d):
+            f += w[:, j] * x[..., j]
+        out[first : first + step] = f
+    return out
+
+
+def _side_by_side(n_machines: int) -> int:
+    return max(1, ROOM // (WIDE * n_machines))
+
+
+def _lanes(x: Floats, w: Floats, lanes: int) -> Floats:
+    """Return dot products by one running sum a lane, folded in halves."""
+    sums = np.zeros((len(x), len(w), lanes))
+    for j in range(0, w.shape[1], lanes):
+        sums = fused(w[:, j : j + lanes], x[..., j : j + lanes], sums)
+    while lanes > 1:
+        lanes //= 2
+        sums = sums[..., :lanes] + sums[..., lanes:]
+    return sums[..., 0]
+
+
+def _sparse_dots(X: CSR, w: Floats) -> Floats:
+    """Return <w_m, x_i> by four running sums, then one by one, in the order of `sparse_dot`.
+
+    Rows go side by side, the longest first, so that those with values left to add are always the first ones.
+    """
+    starts = X.indptr.astype(np.int64)
+    lengths = np.diff(starts)
+    by = np.argsort(-lengths, kind="stable")
+    starts, fours, rest = starts[:-1][by], lengths[by] // 4, lengths[by] % 4
+    columns = np.ascontiguousarray(w.T)
+
+    def products(at: NDArray[np.int64]) -> Floats:
+        return np.asarray(columns[X.indices[at]] * X.data[at].astype(np.float64)[:, None])
+
+    sums = np.zeros((4, len(by), len(w)))
+    for k in range(int(fours.max(initial=0))):
+        active = int(np.searchsorted(-fours, -k, side="left"))
+        for lane in range(4):
+            sums[lane, :active] += products(starts[:active] + (4 * k + lane))
+    f = (sums[0] + sums[1]) + (sums[2] + sums[3])
+    for k in range(3):
+        left = np.flatnonzero(rest > k)
+        f[left] += products(starts[left] + 4 * fours[left] + k)
+    out = np.empty_like(f)
+    out[by] = f
+    return out
+
+
+def fused(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Return a b + c, rounded once.
+
+    Examples
+    --------
+    >>> tiny = 2.0**-30
+    >>> a, b, c = (np.array([value]) for value in (1 + tiny, 1 - tiny, -1.0))
+    >>> (a * b + c).item(), fused(a, b, c).item() == -(tiny**2)
+    (0.0, True)
+    """
+    a, b, c = np.broadcast_arrays(a, b, c)
+    product, left = _product(a, b)
+    low, lost = _sum(c, left)
+    high, kept = _sum(product, low)
+    result: Floats = high + _to_odd(kept, lost)
+    size = np.abs(product)
+    exact = (a == 0.0) | (b == 0.0)  # one rounding, that of the addition
+    result = np.where(exact, product + c, result)
+    doubtful = (size < LEAST) | ~(size < LARGEST) | ~(np.abs(a) < LARGEST) | ~(np.abs(b) < LARGEST)
+    doubtful |= ~(np.abs(c) < LARGEST)
+    doubtful &= ~exact
+    for at in np.argwhere(doubtful):
+        place = tuple(at)
+        result[place] = _exactly(float(a[place]), float(b[place]), float(c[place]))
+    return result
+
+
+def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return a + b and what rounding lost of it (Knuth)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def _halves(a: Floats) -> tuple[Floats, Floats]:
+    """Return two numbers of half as many digits, whose sum is a (Veltkamp)."""
+    t = SPLITTER * a
+    high = t - (t - a)
+    return high, a - high
+
+
+def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return a b and what rounding lost of it (Dekker)."""
+    p = a * b
+    (a1, a2), (b1, b2) = _halves(a), _halves(b)
+    return p, a2 * b2 - (((p - a1 * b1) - a2 * b1) - a1 * b2)
+
+
+def _to_odd(a: Floats, b: Floats) -> Floats:
+    """Return a + b where it is a float, and else the one of its two neighbours whose last digit is odd."""
+    s, lost = _sum(a, b)
+    digits = s.view(np.int64)
+    even = (lost != 0.0) & (digits & 1 == 0)
+    outwards = (lost > 0.0) == (s > 0.0)
+    odd: Any = np.where(even, np.where(outwards, digits + 1, digits - 1), digits)
+    return np.asarray(odd.view(np.float64))
+
+
+def _exactly(a: float, b: float, c: float) -> float:
+    """Return a b + c by fractions; infinite where it is beyond the largest float."""
+    if not np.isfinite([a, b]).all():
+        return a * b + c
+    if not np.isfinite(c):
+        return c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return exact.numerator / exact.denominator
+    except OverflowError:
+        return np.inf if exact > 0 else -np.inf

@@ -1,0 +1,190 @@
+"""The file itself: named arrays and one JSON text, as safetensors lays them out, and a checksum over all of it.
+
+Layout: eight bytes with the length of the header, the header in JSON, which tells type, shape and place of every
+array, then the arrays one after the other. Our text stands in the header's ``__metadata__`` under one key. Its
+first field is the SHA-256 of everything else, so that a file damaged anywhere is found out, not predicted by.
+
+Reading trusts nothing: every number is compared with the size of the file before anything is made from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.atomic import replacing
+from rosenblatt.exceptions import ModelFileError
+
+__all__ = ["LARGEST_HEADER", "Tensors", "read_container", "write_container"]
+
+LARGEST_HEADER = 2**26
+"""Bytes of a header: 64 MiB, room for the names of some million features."""
+KEY = "rosenblatt"
+SUM = '{"sha256": "'
+DIGITS = 64
+TYPES = {
+    "BOOL": np.dtype(np.bool_),
+    "U8": np.dtype("<u1"),
+    "U16": np.dtype("<u2"),
+    "U32": np.dtype("<u4"),
+    "U64": np.dtype("<u8"),
+    "I8": np.dtype("<i1"),
+    "I16": np.dtype("<i2"),
+    "I32": np.dtype("<i4"),
+    "I64": np.dtype("<i8"),
+    "F16": np.dtype("<f2"),
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+}
+"""All types there are in model files."""
+NAMES = {dtype: name for name, dtype in TYPES.items()}
+
+
+class Entry(NamedTuple):
+    """Where an array stands in the file, and what it is."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+
+class Tensors(dict[str, NDArray[Any]]):
+    """Arrays by name."""
+
+    def put(self, name: str, array: NDArray[Any]) -> str:
+        """Add an array, and return its name."""
+        if array.dtype not in NAMES:
+            raise TypeError(f"an array of {array.dtype} has no place in a model file")
+        assert name not in self, f"two arrays called {name!r}"
+        self[name] = np.array(array, order="C")
+        return name
+
+
+def write_container(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> None:
+    """Write a file whole, or leave what stood there before as it was."""
+    from safetensors.numpy import save
+
+    rest = json.dumps(document, separators=(",", ":"), allow_nan=False)[1:]
+    text = f'{SUM}{_digest(rest, tensors)}",{rest}'
+    if len(text) > LARGEST_HEADER // 2:  # quotes and backslashes are written twice in the header
+        raise ModelFileError(
+            f"{path} would have a header of {len(text):,} bytes, more than the {LARGEST_HEADER // 2:,} that a "
+            "model file may have. Names of features take most of it: train without them, or hash them."
+        )
+    content = save(dict(tensors), {KEY: text})
+    with replacing(path) as file:
+        file.write(content)
+
+
+def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
+    """Return the document and the arrays of a file, which can be written to."""
+    with Path(path).open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        head = file.read(8)
+        length = int.from_bytes(head, "little")
+        if len(head) < 8 or length > size - 8:
+            _refuse(path, "it is cut short, or no safetensors file")
+        if length > LARGEST_HEADER:
+            _refuse(path, f"its header of {length:,} bytes is larger than {LARGEST_HEADER:,}")
+        text, entries = _header(path, file.read(length), size - 8 - length)
+        document = _parsed(path, text)
+        tensors = Tensors()
+        for name, entry in entries.items():
+            file.seek(8 + length + entry.start)
+            array = np.fromfile(file, entry.dtype, (entry.stop - entry.start) // entry.dtype.itemsize)
+            if array.nbytes != entry.stop - entry.start:
+                _refuse(path, "it is cut short")
+            tensors[name] = array.reshape(entry.shape)
+    if not isinstance(document, dict) or not text.startswith(SUM):
+        _refuse(path, "its text does not begin with a checksum")
+    found = document.pop("sha256")
+    if found != _digest(text[len(SUM) + DIGITS + 2 :], tensors):
+        _refuse(path, "its checksum is not that of its content, so that it has been damaged or changed")
+    return document, tensors
+
+
+def _digest(rest: str, tensors: Tensors) -> str:
+    """Return the checksum of a text and arrays; it does not depend on where the arrays stand."""
+    digest = hashlib.sha256(rest.encode(errors="surrogatepass"))
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(json.dumps([name, NAMES[array.dtype], array.shape]).encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _header(path: Any, raw: bytes, n_bytes: int) -> tuple[str, dict[str, Entry]]:
+    """Return our text, and the arrays that the header tells of, checked against the bytes there are."""
+    try:
+        header = _parsed(path, raw.decode())
+    except UnicodeDecodeError:
+        _refuse(path, "its header is no text")
+    if not isinstance(header, dict):
+        _refuse(path, "its header is no table")
+    metadata = header.pop("__metadata__", None)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get(KEY), str):
+        _refuse(path, "it is a safetensors file, but none written by rosenblatt")
+    if len(metadata) > 1:
+        _refuse(path, "its header says more than a model's does")
+    entries = {name: _entry(path, name, told) for name, told in header.items()}
+    end = 0
+    for entry in sorted(entries.values(), key=lambda entry: (entry.start, entry.stop)):
+        if entry.start != end:
+            _refuse(path, "its arrays overlap, or leave room between them")
+        end = entry.stop
+    if end != n_bytes:
+        _refuse(path, f"its arrays take {end:,} bytes, but there are {n_bytes:,}")
+    return metadata[KEY], entries
+
+
+def _entry(path: Any, name: str, told: Any) -> Entry:
+    if not isinstance(told, dict) or told.keys() != {"dtype", "shape", "data_offsets"}:
+        _refuse(path, f"the array {name!r} is not described as it should be")
+    kind, shape, offsets = told["dtype"], told["shape"], told["data_offsets"]
+    if not isinstance(kind, str) or kind not in TYPES:
+        _refuse(path, f"the array {name!r} has a type that models have none of")
+    if not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2 or len(shape) > 4:
+        _refuse(path, f"the array {name!r} has no proper shape or place")
+    dtype, (start, stop) = TYPES[kind], offsets
+    if stop - start != math.prod(shape) * dtype.itemsize:
+        _refuse(path, f"the array {name!r} of shape {tuple(shape)} does not fit in its place")
+    return Entry(dtype, tuple(shape), start, stop)
+
+
+def _are_counts(values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is int and 0 <= value < 2**62 for value in values)
+
+
+def _parsed(path: Any, text: str) -> Any:
+    """Return what a JSON text says, if it says it once and with numbers that are some."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        table = dict(pairs)
+        if len(table) < len(pairs):
+            raise ValueError("a name occurs twice")
+        return table
+
+    def no_number(written: str) -> NoReturn:
+        raise ValueError(f"{written} is no number")
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    except RecursionError:
+        _refuse(path, "its header is nested too deeply")
+    except ValueError as error:
+        _refuse(path, f"its header cannot be read: {str(error)[:200]}")
+
+
+def _refuse(path: Any, why: str) -> NoReturn:
+    raise ModelFileError(
+        f"{path} is not a model that can be trusted: {why}. Save the model again, or use another copy of the file."
+    ) from None
