@@ -17,11 +17,13 @@ ASIDE = ".partial"  # how names of files under way end; none is ever read
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[BinaryIO]:
     """Open a file to be written that takes the place of `path` once it is complete.
 
     Whatever ends this process, and when, `path` holds either all that was written or what it held before. A disk
     that is full, or a folder that may not be written to, is a `StorageError`; any other error passes through.
+    Where what is written is checked when it is read, and can be made again, it need not be `forced` to the disk,
+    which takes long for large files: only a machine that goes down can then leave a damaged one.
 
     Examples
     --------
@@ -41,7 +43,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if forced:
+                os.fsync(file.fileno())
         os.chmod(aside, _mode(target))
         os.replace(aside, target)
         _settle(target.parent)

@@ -157,12 +157,12 @@ def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
         if not isinstance(label, float | np.floating):
             continue
         if math.isinf(label):
-            raise LabelError(
-                f"Input y contains infinity, at row {first + _first_row(codes, code)}. Drop the row or give it a label."
-            )
+            row = first + _first_row(codes, code)
+            raise LabelError(f"Input y contains infinity, at row {row}. Drop the row or give it a label.")
         if label != math.floor(label):
+            row = first + _first_row(codes, code)
             raise LabelError(
-                f"Unknown label type: continuous. y is {shown(label)} at row {first + _first_row(codes, code)}, but "
+                f"Unknown label type: continuous. y is {shown(label)} at row {row}, but "
                 "this is a classifier and its labels name classes. Sort y into classes, or use a regressor."
             )
 

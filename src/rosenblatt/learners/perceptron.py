@@ -194,6 +194,10 @@ class FitLoop:
             return "plateau"
         return "max_time" if self.out_of_time() else None
 
+    def note_as_complete(self, state: State, passes: int) -> None:
+        """Take a state for that after the last completed pass."""
+        self.complete = _Complete(state, passes)
+
     def report(self, epoch: int, mistakes: int, visits: int, loss: float, error: float | None) -> bool:
         """Tell the callbacks of a pass; return whether one of them wants to end."""
         if not self.plan.callbacks:

@@ -177,4 +177,3 @@ def wrong_rows(batch: Batch, scores: Floats, plan: Plan) -> NDArray[np.bool_]:
     tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
     wrong = ((lead < rule.margin) | ((lead == rule.margin) & tie_counts)).any(axis=1)
     return np.asarray(wrong | (scheme.choose(scheme.decision(scores), plan.zero) != codes))
-

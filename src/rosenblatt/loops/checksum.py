@@ -38,7 +38,7 @@ def absorb(words: Any, lanes: Any) -> None:
 
 
 @jit
-def combine(lanes: Any) -> int:
+def combine(lanes: Any) -> Any:
     """Return one number made of all lanes."""
     total = np.uint64(0)
     for k in range(LANES):
