@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +16,7 @@ from rosenblatt.exceptions import StorageError
 __all__ = ["replacing", "write_whole"]
 
 ASIDE = ".partial"  # how names of files under way end; none is ever read
+LONG_AGO = 24 * 3600.0  # seconds; nobody is still writing to a file that was not written to since
 
 
 @contextmanager
@@ -35,6 +38,7 @@ def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[
     b'all of it'
     """
     target = Path(path)
+    _sweep(target)
     try:
         descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=ASIDE, dir=target.parent)
     except OSError as error:
@@ -59,6 +63,14 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> No
     """Write a file in one step; see `replacing`."""
     with replacing(path) as file:
         file.write(content)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what processes left behind that were killed while they wrote to this place, a day ago or more."""
+    with suppress(OSError):
+        for aside in target.parent.glob(f".{glob.escape(target.name)}.*{ASIDE}"):
+            if time.time() - aside.stat().st_mtime > LONG_AGO:
+                aside.unlink()
 
 
 def _mode(target: Path) -> int:

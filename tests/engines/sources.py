@@ -13,6 +13,7 @@ from rosenblatt.data.features import as_rows
 from rosenblatt.engines.blocks import Blocks
 from rosenblatt.engines.collect import collect
 from rosenblatt.readers.chunk import Chunk
+from rosenblatt.readers.options import Options
 
 
 class ArraySource:
@@ -51,6 +52,7 @@ class FileSource(ArraySource):
         self.files = (str(path),)
         self.names = None
         self._known = known
+        self.options = Options()
 
     @classmethod
     def write(cls, path: Path, X: np.ndarray, y: Any, **how: Any) -> FileSource:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from rosenblatt.engines.collect import collect, measure
 from rosenblatt.engines.raw import Raw, checksum
 from rosenblatt.exceptions import FormatError, InputError, LabelError, ShapeError, StorageError
 from rosenblatt.readers.chunk import Chunk
+from rosenblatt.readers.options import Options
 from tests.engines.sources import ArraySource, FileSource, everywhere
 from tests.strategies import noisy, quietly
 
@@ -156,8 +158,6 @@ def test_a_cache_of_something_else_is_made_anew(tmp_path, how):
     elif how == "blocks":
         block_bytes = 500
     else:
-        from rosenblatt.readers.options import Options
-
         source.options = Options(bits=17)
     said = []
     blocks = collect(source, memory=0, block_bytes=block_bytes, tell=said.append)
@@ -222,6 +222,16 @@ def test_files_under_way_are_never_read(tmp_path):
     blocks, _ = _cache(tmp_path, X, y)
     assert np.array_equal(rows_of(blocks)[0], X)
     assert sorted(each.name for each in tmp_path.iterdir()) == [".cache.abc.partial", "cache"]
+
+
+def test_what_the_dead_left_behind_is_removed_after_a_day(tmp_path):
+    X, y = noisy(40, 3)
+    for name, age in {"old": 25, "new": 1}.items():
+        aside = tmp_path / f".cache.{name}.partial"
+        aside.write_bytes(b"half of it")
+        os.utime(aside, (time.time() - 3600 * age,) * 2)
+    _cache(tmp_path, X, y)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [".cache.new.partial", "cache"]
 
 
 def test_a_full_disk_leaves_the_old_cache(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from rosenblatt.engines.raw import Raw, protected
 from rosenblatt.engines.statistics import Statistics
 from rosenblatt.engines.streaming import Source, StreamedBlocks, digest, facts_of, peeked
 from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.readers.options import Options
 from rosenblatt.typing import Ints
 
 __all__ = ["MEMORY", "cache_path", "collect", "measure"]
@@ -44,6 +45,7 @@ def collect(
     cache: str | os.PathLike[str] = "auto",
     passes: int | None = None,
     statistics: bool = False,
+    options: Options | None = None,
     block_bytes: int = BLOCK_BYTES,
     tell: Tell | None = None,
 ) -> Blocks:
@@ -64,6 +66,9 @@ def collect(
         The most passes that are to come, if that is known: for a single one no cache is written.
     statistics : bool
         Whether the mean and the variance of each feature will be asked for: they are gathered on the way.
+    options : Options or None
+        How the source is read; by default its own attribute of that name. Without either, a cache cannot tell
+        whether it is of use another time, and is a temporary file.
     block_bytes : int
         The size of a block.
     tell : callable or None
@@ -75,9 +80,10 @@ def collect(
         `MemoryBlocks`, `CachedBlocks` or `StreamedBlocks`.
     """
     tell = _log.info if tell is None else tell
-    stamp = stamp_of(source, block_bytes)
+    stamp = stamp_of(source, options or getattr(source, "options", None), block_bytes)
     identity = None if stamp["files"] is None else digest(stamp)
-    path = cache_path(source) if cache == "auto" else None if cache == "no" else Path(cache)
+    beside = cache_path(source) if identity is not None else None
+    path = beside if cache == "auto" else None if cache == "no" else Path(cache)
     if path is not None and identity is not None and path.exists():
         try:
             found = CachedBlocks(path, stamp, identity)
@@ -133,21 +139,17 @@ def cache_path(source: Source) -> Path | None:
     return path.with_name(f".{path.name}.rosenblatt-cache") if os.access(path.parent, os.W_OK) else None
 
 
-def stamp_of(source: Source, block_bytes: int) -> dict[str, Any]:
+def stamp_of(source: Source, options: Options | None, block_bytes: int) -> dict[str, Any]:
     """Return what tells a source as it is now from any other, and from itself read in another way.
 
     Of each file that is its name, size, time, and a digest of bytes from its beginning, its end and in between.
     """
     files = getattr(source, "files", ())
-    usable = bool(files) and all(Path(file).is_file() for file in files)
-    options, recipe = getattr(source, "options", None), getattr(source, "given_recipe", None)
-    how = asdict(options) if is_dataclass(options) and not isinstance(options, type) else {}
-    how.pop("chunk_bytes", None)
-    return {
-        "files": [_stamp_of_file(Path(file)) for file in files] if usable else None,
-        "options": digest([how, None if recipe is None else recipe.to_json()]),
-        "block_bytes": block_bytes,
-    }
+    usable = options is not None and bool(files) and all(Path(file).is_file() for file in files)
+    how = {} if options is None else asdict(options)
+    how.pop("chunk_bytes", None)  # blocks are the same whatever chunks they came in
+    stamps = [_stamp_of_file(Path(file)) for file in files] if usable else None
+    return {"files": stamps, "options": how, "block_bytes": block_bytes}
 
 
 def _stamp_of_file(path: Path) -> list[Any]:
