@@ -11,7 +11,20 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import echo, fits, kernels, margins, networks, prediction, proofs, report, single, spam, startup
+from benchmarks import (
+    echo,
+    fits,
+    kernels,
+    margins,
+    networks,
+    out_of_core,
+    prediction,
+    proofs,
+    report,
+    single,
+    spam,
+    startup,
+)
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -30,6 +43,7 @@ WORKLOADS = {
     "checks": proofs.checks,
     "echo": echo.cancel,
     "networks": networks.networks,
+    "out-of-core": out_of_core.parquet,
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,

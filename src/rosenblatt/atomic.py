@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,14 +18,17 @@ __all__ = ["replacing", "write_whole"]
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what the disk says when it cannot take more
 ASIDE = ".partial"  # how names of files under way end; none is ever read
+LONG_AGO = 24 * 3600.0  # seconds; nobody is still writing to a file that was not written to since
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[BinaryIO]:
     """Open a file to be written that takes the place of `path` once it is complete.
 
     Whatever ends this process, and when, `path` holds either all that was written or what it held before. A disk
     that is full, or a folder that may not be written to, is a `StorageError`; any other error passes through.
+    Where what is written is checked when it is read, and can be made again, it need not be `forced` to the disk,
+    which takes long for large files: only a machine that goes down can then leave a damaged one.
 
     Examples
     --------
@@ -35,6 +40,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     b'all of it'
     """
     target = Path(path)
+    _sweep(target)
     try:
         descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=ASIDE, dir=target.parent)
     except OSError as error:
@@ -43,7 +49,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if forced:
+                os.fsync(file.fileno())
         os.chmod(aside, _mode(target))
         os.replace(aside, target)
         _settle(target.parent)
@@ -60,6 +67,14 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> No
     """Write a file in one step; see `replacing`."""
     with replacing(path) as file:
         file.write(content)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what processes left behind that were killed while they wrote to this place, a day ago or more."""
+    with suppress(OSError):
+        for aside in target.parent.glob(f".{glob.escape(target.name)}.*{ASIDE}"):
+            if time.time() - aside.stat().st_mtime > LONG_AGO:
+                aside.unlink()
 
 
 def _mode(target: Path) -> int:

@@ -16,7 +16,7 @@ from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["Batch", "as_batch", "as_labelled"]
+__all__ = ["Batch", "as_batch", "as_labelled", "require_two"]
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -52,11 +52,12 @@ class Batch(Features):
 
     def require_classes(self) -> None:
         """Require at least two classes."""
-        if len(self.classes) == 1:
-            raise LabelError(
-                f"y has only one class, {listed(self.classes)}, but two are needed to tell apart. "
-                "Add rows of another class."
-            )
+        require_two(self.classes)
+
+    @property
+    def counts(self) -> Ints:
+        """The rows of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
 
     def take(self, index: Any) -> Batch:
         """Pick rows, in the order given; the classes stay, also those that no row is left of.
@@ -80,6 +81,15 @@ class Batch(Features):
             n_rows=len(picked),
             codes=read_only(self.codes[picked]),
             weight=None if self.weight is None else read_only(self.weight[picked]),
+        )
+
+
+def require_two(classes: NDArray[Any]) -> None:
+    """Require at least two classes."""
+    if len(classes) == 1:
+        raise LabelError(
+            f"y has only one class, {listed(classes)}, but two are needed to tell apart. "
+            "Add rows of another class."
         )
 
 

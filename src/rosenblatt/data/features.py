@@ -66,13 +66,13 @@ class Features:
         """The stored values, one after the other."""
         return self.rows.data if isinstance(self.rows, CSR) else self.rows.reshape(-1)
 
-    def place(self, position: int) -> str:
-        """Say where the stored value at a position of `values` stands."""
+    def place(self, position: int, first: int = 0) -> str:
+        """Say where the stored value at a position of `values` stands, in rows counted from `first`."""
         if isinstance(self.rows, CSR):
             row, column = place_in_csr(position, self.rows.indices, self.rows.indptr)
         else:
             row, column = divmod(position, self.n_features)
-        return place(row, column, self.names)
+        return place(first + row, column, self.names)
 
 
 def as_rows(X: Any, *, name: str = "X") -> Features:
@@ -129,7 +129,7 @@ def as_rows(X: Any, *, name: str = "X") -> Features:
     return Features(reals, n_rows, n_features)
 
 
-def require_finite(features: Features, *, name: str = "X") -> None:
+def require_finite(features: Features, *, name: str = "X", first: int = 0) -> None:
     """Raise `NonFiniteError` at the first NaN or infinity.
 
     Training does not need this: there a score is finite exactly if the row is, unless it overflows.
@@ -140,6 +140,8 @@ def require_finite(features: Features, *, name: str = "X") -> None:
         As `as_rows` gives them.
     name : str
         What the features are called in the message.
+    first : int
+        The number that the first of these rows has.
     """
     values = features.values
     for start in range(0, len(values), BLOCK):
@@ -150,7 +152,7 @@ def require_finite(features: Features, *, name: str = "X") -> None:
         if np.isfinite(total) or np.isfinite(block).all():
             continue
         position = start + int(np.argmin(np.isfinite(block)))
-        raise _not_finite(float(values[position]), features.place(position), name)
+        raise _not_finite(float(values[position]), features.place(position, first), name)
 
 
 def _not_finite(value: float, where: str, name: str) -> NonFiniteError:

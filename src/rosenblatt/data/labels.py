@@ -13,7 +13,7 @@ from rosenblatt.data.targets import is_column, missing_label, object_array, one_
 from rosenblatt.exceptions import LabelError
 from rosenblatt.typing import Ints
 
-__all__ = ["as_labels", "encode_labels", "is_column", "listed"]
+__all__ = ["as_labels", "encode_labels", "factorize", "is_column", "listed", "require_classes"]
 
 
 def as_labels(y: Any, n_rows: int) -> tuple[Ints, NDArray[Any]]:
@@ -49,8 +49,8 @@ def as_labels(y: Any, n_rows: int) -> tuple[Ints, NDArray[Any]]:
     >>> as_labels(["spam", "ham", "spam"], 3)
     (array([1, 0, 1]), array(['ham', 'spam'], dtype='<U4'))
     """
-    classes, codes = _factorize(one_a_row(y, n_rows))
-    _require_classes(classes, codes)
+    classes, codes = factorize(one_a_row(y, n_rows))
+    require_classes(classes, codes)
     return read_only(codes), read_only(classes)
 
 
@@ -81,8 +81,8 @@ def encode_labels(y: Any, classes: NDArray[Any], n_rows: int) -> Ints:
     >>> encode_labels([7, 7, 5], np.array([5, 7]), 3)
     array([1, 1, 0])
     """
-    found, codes = _factorize(one_a_row(y, n_rows))
-    _require_classes(found, codes)
+    found, codes = factorize(one_a_row(y, n_rows))
+    require_classes(found, codes)
     known = {label: code for code, label in enumerate(classes)}
     translation = np.array([known.get(label, -1) for label in found], np.int64)
     translated = translation[codes]
@@ -101,7 +101,7 @@ def listed(classes: NDArray[Any], limit: int = 10) -> str:
     return f"[{named}]" if len(classes) <= limit else f"[{named} and {len(classes) - limit} more]"
 
 
-def _factorize(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+def factorize(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Give the distinct labels, and for each label which of them it is."""
     if labels.dtype == object:
         return _factorize_objects(labels)
@@ -147,21 +147,22 @@ def _is_hashable(label: object) -> bool:
     return True
 
 
-def _require_classes(classes: NDArray[Any], codes: Ints) -> None:
+def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
+    """Refuse labels that name no class, or are missing; rows are counted from `first`."""
     if classes.dtype.kind in "biuUS":
         return
     for code, label in enumerate(classes):
         if _is_missing(label):
-            raise missing_label(label, _first_row(codes, code))
+            raise missing_label(label, first + _first_row(codes, code))
         if not isinstance(label, float | np.floating):
             continue
         if math.isinf(label):
-            raise LabelError(
-                f"Input y contains infinity, at row {_first_row(codes, code)}. Drop the row or give it a label."
-            )
+            row = first + _first_row(codes, code)
+            raise LabelError(f"Input y contains infinity, at row {row}. Drop the row or give it a label.")
         if label != math.floor(label):
+            row = first + _first_row(codes, code)
             raise LabelError(
-                f"Unknown label type: continuous. y is {shown(label)} at row {_first_row(codes, code)}, but "
+                f"Unknown label type: continuous. y is {shown(label)} at row {row}, but "
                 "this is a classifier and its labels name classes. Sort y into classes, or use a regressor."
             )
 

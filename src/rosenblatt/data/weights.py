@@ -14,7 +14,7 @@ from rosenblatt.data.reals import as_reals, first_masked, read_only, shown
 from rosenblatt.exceptions import DataTypeError, ParameterError, WeightError
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["as_weight", "class_weights"]
+__all__ = ["as_weight", "class_weights", "weights_by_count"]
 
 
 def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
@@ -100,10 +100,15 @@ def class_weights(class_weight: Any, codes: Ints, classes: NDArray[Any]) -> Floa
     >>> class_weights("balanced", np.array([0, 0, 0, 1]), np.array(["ham", "spam"]))
     array([0.66666667, 2.        ])
     """
+    return weights_by_count(class_weight, np.bincount(codes, minlength=len(classes)), classes)
+
+
+def weights_by_count(class_weight: Any, counts: Ints, classes: NDArray[Any]) -> Floats | None:
+    """Give the weight of each class, as `class_weights` does, from the number of rows of each."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return read_only(_balanced(codes, len(classes)))
+        return read_only(_balanced(counts))
     weight_of = label_weights(class_weight)
     labels = classes.tolist()
     if weight_of and not any(label in weight_of for label in labels):  # one class may well be missing from y
@@ -147,9 +152,8 @@ def _as_array(sample_weight: Any) -> NDArray[Any]:
         raise WeightError(f"sample_weight must be a flat sequence of numbers. ({error})") from error
 
 
-def _balanced(codes: Ints, n_classes: int) -> Floats:
-    counts = np.bincount(codes, minlength=n_classes)
+def _balanced(counts: Ints) -> Floats:
     occurs = counts > 0
-    weights = np.ones(n_classes)
-    weights[occurs] = len(codes) / (np.count_nonzero(occurs) * counts[occurs])
+    weights = np.ones(len(counts))
+    weights[occurs] = counts.sum() / (np.count_nonzero(occurs) * counts[occurs])
     return weights

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.single import Vocabulary, vector_row
@@ -17,7 +16,7 @@ from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._classes import declared_classes, require_same_classes
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import generator
-from rosenblatt.estimators._preparing import published
+from rosenblatt.estimators._preparing import Described, published
 from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError
 from rosenblatt.learners.plan import Run
 from rosenblatt.learners.stream import Stream
@@ -276,7 +275,7 @@ class OnlineLearning(VisitingClassifier):
     def _new_stream(self, *arguments: Any, **named: Any) -> Stream:
         return self._stream_kind(*arguments, **named)
 
-    def _publish(self, run: Run, batch: Batch, **own: Any) -> None:
+    def _publish(self, run: Run, batch: Described, **own: Any) -> None:
         """Become the result of a fit; `own` is what other estimators do not have."""
         names = batch.names
         vocabulary = None if names is None else Vocabulary(names, grows=False)

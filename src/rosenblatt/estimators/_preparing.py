@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import listed
@@ -15,9 +16,11 @@ from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.learners.order import Order
 from rosenblatt.learners.perceptron import row_weights
 from rosenblatt.learners.plan import Plan, Run
 from rosenblatt.learners.validation import hold_out
+from rosenblatt.loops.passes import largest_square
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats, Ints
@@ -53,6 +56,46 @@ class Prepared(NamedTuple):
     drawn: Drawn
 
 
+class Problem(NamedTuple):
+    """What has to be known of data to make a plan; what takes a reading of all rows is asked for only if needed.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+        Its size.
+    classes : ndarray
+        The labels.
+    codes : callable
+        Returns the class of each row.
+    largest_square : callable
+        Returns the largest ‖x‖² of a row.
+    order : callable
+        Returns the order of visits, from a seed and the number of passes made before.
+    at_hand : bool
+        Whether all rows are in memory.
+    """
+
+    n_rows: int
+    n_features: int
+    classes: NDArray[Any]
+    codes: Callable[[], Ints]
+    largest_square: Callable[[], float]
+    order: Callable[[int, int], Order]
+    at_hand: bool = True
+
+    @classmethod
+    def of(cls, p: Any, batch: Batch) -> Problem:
+        """Return the problem that a batch poses to an estimator with parameters `p`."""
+        return cls(
+            batch.n_rows,
+            batch.n_features,
+            batch.classes,
+            codes=lambda: batch.codes,
+            largest_square=lambda: largest_square(batch.rows, batch.n_rows),
+            order=lambda seed, made: settings.resolve_order(p, batch.n_rows, seed, made),
+        )
+
+
 @contextmanager
 def prepared(
     p: Any, batch: Batch, coef_init: Any = None, intercept_init: Any = None, before: Before | None = None
@@ -62,10 +105,27 @@ def prepared(
     A start that is given, be it only its bias, stands in the place of `init`; so does the run `before`.
     """
     batch.require_classes()
-    scheme = Scheme.of(p.multiclass, len(batch.classes))
     weight = row_weights(batch, class_weights(p.class_weight, batch.codes, batch.classes))
+    with planned(p, Problem.of(p, batch), coef_init, intercept_init, before) as (plan, start, drawn):
+        yield Prepared(weight, plan, start, drawn)
+
+
+@contextmanager
+def planned(
+    p: Any,
+    problem: Problem,
+    coef_init: Any = None,
+    intercept_init: Any = None,
+    before: Before | None = None,
+    redrawn: Drawn | None = None,
+) -> Iterator[tuple[Plan, State, Drawn]]:
+    """Turn parameters and what is known of data into a plan, a start and what was drawn at random.
+
+    What an interrupted run had drawn stands in the place of all that would be `redrawn`, but for the start.
+    """
+    scheme = Scheme.of(p.multiclass, len(problem.classes))
     rng = generator(p.random_state)
-    shape = scheme.shape(batch.n_features)
+    shape = scheme.shape(problem.n_features)
     given = coef_init is not None or intercept_init is not None
     if before is not None:
         start = before.state
@@ -73,15 +133,18 @@ def prepared(
         start = settings.given_start(p, shape, coef_init, intercept_init)
     else:
         start = settings.start_from(p, shape, rng)
-    held_out = hold_out(batch.codes, p.validation_fraction, rng) if p.early_stopping else None
-    drawn = Drawn(int(rng.integers(2**64, dtype=np.uint64)), held_out)
+    if redrawn is None:
+        held_out = hold_out(problem.codes(), p.validation_fraction, rng) if p.early_stopping else None
+        drawn = Drawn(int(rng.integers(2**64, dtype=np.uint64)), held_out)
+    else:
+        drawn = redrawn
     if before is not None and before.drawn is not None:
-        drawn = drawn.going_on(before.drawn, batch.n_rows)
-    rule, radius = settings.make_rule(p, batch)
+        drawn = drawn.going_on(before.drawn, problem.n_rows)
+    rule, radius = settings.make_rule(p, problem.largest_square)
     with progress_bar(p.max_iter) if p.verbose else nullcontext() as show:
         plan = Plan(
             rule=rule,
-            order=settings.resolve_order(p, batch.n_rows, drawn.seed, drawn.passes),
+            order=problem.order(drawn.seed, drawn.passes),
             scheme=scheme,
             penalty=None if p.penalty is None else settings.make_penalty(p),
             zero=p.zero,
@@ -92,13 +155,26 @@ def prepared(
             tol=p.tol,
             patience=p.n_iter_no_change,
             held_out=drawn.held_out,
-            trace=settings.detail(p, stream=False),
+            trace=settings.detail(p, stream=not problem.at_hand),
             callbacks=[*([show] if show else []), *(p.callbacks or ())],
         )
-        yield Prepared(weight, plan, start, drawn)
+        yield plan, start, drawn
 
 
-def require_same_problem(p: Any, batch: Batch, scheme: Scheme) -> None:
+class Described(Protocol):
+    """What an estimator keeps of the data it was trained on."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def classes(self) -> NDArray[Any]: ...
+    @property
+    def names(self) -> tuple[str, ...] | None: ...
+    @property
+    def counts(self) -> Ints: ...
+
+
+def require_same_problem(p: Any, batch: Described, scheme: Scheme) -> None:
     """Require data with the features and classes of the run that a warm start goes on from, by the same scheme."""
     if batch.n_features != p.n_features_in_:
         raise ShapeError(
@@ -116,7 +192,7 @@ def require_same_problem(p: Any, batch: Batch, scheme: Scheme) -> None:
         )
 
 
-def published(p: Any, run: Run, batch: Batch) -> dict[str, Any]:
+def published(p: Any, run: Run, batch: Described) -> dict[str, Any]:
     """Return what an estimator with parameters `p` is after a run, but for what is its own.
 
     It is to be taken over all at once, so that Ctrl-C cannot leave half of it.
@@ -132,7 +208,7 @@ def published(p: Any, run: Run, batch: Batch) -> dict[str, Any]:
         "_classes": batch.classes,
         "_zero": p.zero,
         "_names": batch.names,
-        "_class_counts": dict(zip(batch.classes.tolist(), np.bincount(batch.codes).tolist(), strict=True)),
+        "_class_counts": dict(zip(batch.classes.tolist(), batch.counts.tolist(), strict=True)),
         "_fit_counts": run.mistakes_per_pass,
         "_trace": run.trace,
         "_traced": p.trace is not None,

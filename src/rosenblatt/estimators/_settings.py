@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.batch import Batch
 from rosenblatt.data.weights import label_weights, require_some_weight
 from rosenblatt.estimators._parameters import (
     check_callbacks,
@@ -20,7 +20,6 @@ from rosenblatt.estimators._parameters import (
 from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.balance import Balance
 from rosenblatt.learners.order import Order, make_order
-from rosenblatt.loops.passes import largest_square
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.model.state import State
@@ -87,8 +86,10 @@ def make_penalty(p: Any) -> Penalty:
     return Penalty(keep=1.0 - (1.0 - l1_share) * step, rent=l1_share * step)
 
 
-def make_rule(p: Any, batch: Batch | None, before: Trace | None = None) -> tuple[Rule, float | None]:
-    """Return the rule, and the radius R if it uses one: given, of the batch, or of the run that went `before`."""
+def make_rule(
+    p: Any, largest_square: Callable[[], float] | None, before: Trace | None = None
+) -> tuple[Rule, float | None]:
+    """Return the rule, and the radius R if it uses one: given, of the data, or of the run that went `before`."""
     bias = p.bias if p.fit_intercept else None
     radius = None
     match bias:
@@ -97,16 +98,18 @@ def make_rule(p: Any, batch: Batch | None, before: Trace | None = None) -> tuple
         case "unit":
             beta = 1.0
         case "radius":
-            radius, beta = _radius(p.radius, batch, before)
+            radius, beta = _radius(p.radius, largest_square, before)
         case _:
             beta = float(bias)
     return Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero)), radius
 
 
-def _radius(given: float | None, batch: Batch | None, before: Trace | None) -> tuple[float, float]:
+def _radius(
+    given: float | None, largest_square: Callable[[], float] | None, before: Trace | None
+) -> tuple[float, float]:
     """Return R and R²; of data R² is exact where sums are, and so is never made from R."""
-    if given is None and batch is not None:
-        square = largest_square(batch.rows, batch.n_rows)
+    if given is None and largest_square is not None:
+        square = largest_square()
         return float(np.sqrt(square)), square
     if given is None and before is not None and before.radius is not None:
         return before.radius, before.bias

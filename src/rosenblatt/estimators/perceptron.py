@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.batch import Batch, as_batch, require_two
+from rosenblatt.engines.blocks import Blocks
 from rosenblatt.estimators import _settings as settings
+from rosenblatt.estimators._blocks import Resuming, TrainedOn, fit_blocks
 from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_flag
-from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
+from rosenblatt.estimators._preparing import Before, Described, prepared, require_same_problem
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import fit
@@ -234,6 +237,63 @@ class Perceptron(OnlineLearning):
             raise run.interruption
         return self
 
+    def fit_blocks(
+        self,
+        blocks: Blocks,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
+        """Train on data that need not fit into memory.
+
+        The result is that of `fit` with the same visits, bit for bit. ``order="shuffle"`` shuffles rows within
+        their blocks, and from the second pass on the blocks; ``order="cyclic"`` is the order of the file. Where
+        rows are not all in memory no other order is possible, nor is `stop_on_cycle`, and mistakes are counted,
+        not kept, unless ``trace="mistakes"`` says otherwise. Rows held out are read once more after each
+        pass. Weights of scaled blocks are turned into weights of the features as they were.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            See `rosenblatt.engines.collect`.
+        checkpoint : path or None
+            A file to keep what is needed to go on: after passes, and within long ones every minute. It stays after
+            the end; `rosenblatt.engines.checkpoint.discard` removes it once the model is in safety.
+        every : int
+            The passes from one checkpoint to the next.
+        resume : bool
+            Go on from the checkpoint if there is one. The end is that of a run that was never interrupted, bit for
+            bit. `max_iter` and `max_time` may be larger than they were; time already spent counts.
+
+        Returns
+        -------
+        Perceptron
+            Itself, trained. Ctrl-C leaves the last completed pass.
+
+        Examples
+        --------
+        >>> from rosenblatt.data.batch import as_batch
+        >>> from rosenblatt.datasets import load_or
+        >>> from rosenblatt.engines.blocks import MemoryBlocks
+        >>> blocks = MemoryBlocks(as_batch(*load_or()))
+        >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
+        array([[2., 2.]])
+        """
+        settings.check_parameters(self)
+        check_flag("stop_on_cycle", self.stop_on_cycle)
+        require_two(blocks.classes)
+        before = self._before(blocks, None, None)
+        prover = self._prover if self.stop_on_cycle else None
+        run, drawn = fit_blocks(self, blocks, Resuming.of(checkpoint, every, resume), before, prover)
+        passes = drawn.passes + len(run.mistakes_per_pass)
+        known = TrainedOn.of(blocks)
+        self._publish(run, known, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
+        say_how_it_ended(self, run)
+        if run.interruption is not None:
+            raise run.interruption
+        return self
+
     def _prover(self, batch: Batch, start: State) -> Prove:
         """Return what makes a proof of a repeated state.
 
@@ -255,7 +315,7 @@ class Perceptron(OnlineLearning):
 
         return partial(witness, batch, bias=self._has_bias() or bool(start.w[-1] != 0.0))
 
-    def _before(self, batch: Batch, coef_init: Any, intercept_init: Any) -> Before | None:
+    def _before(self, batch: Described, coef_init: Any, intercept_init: Any) -> Before | None:
         """Return the last run, if this fit is to continue it."""
         if not self.warm_start or not self.__sklearn_is_fitted__() or coef_init is not None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from rosenblatt.kernels.values import Kernel
 from rosenblatt.learners.order import Visits
 from rosenblatt.learners.perceptron import FitLoop
 from rosenblatt.learners.plan import Plan, Run
+from rosenblatt.learners.pool import BatchPool, First
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops import kernel as loop
 from rosenblatt.loops.layout import CSR
@@ -263,7 +264,14 @@ class _KernelFit(FitLoop):
         kind = KernelVisitor if own.budget is None else ExpansionVisitor
         self.best_scores: Floats | None = None
         self.complete_scores: Floats | None = None
-        super().__init__(batch, weight, plan, start, partial(kind, own=own))
+        self.batch = batch
+        super().__init__(plan, start, lambda state: BatchPool(batch, weight, plan, state, partial(kind, own=own)))
+
+    @property
+    def visitor(self) -> Visitor:
+        """What visits the rows."""
+        assert isinstance(self.pool, BatchPool), "weights of rows need all rows"
+        return self.pool.visitor
 
     def next_pass(self, epoch: int) -> StopReason | None:
         """Make one pass; return why training ends with it, if it does."""
@@ -271,10 +279,11 @@ class _KernelFit(FitLoop):
             self.visitor.is_last = epoch == self.plan.max_iter
         return super().next_pass(epoch)
 
-    def begin_at(self, row: int, machines: Ints, step: float) -> None:
+    def begin_at(self, first: First, machines: Ints, step: float) -> None:
         """Add a row to the start itself."""
         log = Log.room(len(machines), len(self.state.machines))
         log.step[:], log.machine[:] = step, machines
+        row = first.row
         if isinstance(self.visitor, KernelVisitor):
             self.visitor.begin_at(row, log, len(machines))
         else:
@@ -283,20 +292,20 @@ class _KernelFit(FitLoop):
             loop.logged_moves(self.visitor.targets, row, log, (0, len(machines)), c)
             machine.take(x, np.empty((0, 1)), c, self.plan.rule.beta, row)
 
-    def proves(self, visits: Visits) -> bool:
+    def proves(self, visits: Sized) -> bool:
         """Whether a pass without a mistake leaves none: by the scores kept, but not by those summed anew."""
         return isinstance(self.visitor, ExpansionVisitor) and super().proves(visits)
 
-    def at_rest(self, visits: Visits) -> bool:
+    def at_rest(self, visits: Any) -> bool:
         """Whether no visit will ever move the weights again."""
         if isinstance(self.visitor, KernelVisitor) and self.visitor.has_mistake(visits):
             return False
         return super().at_rest(visits)
 
-    def last_scores(self) -> Floats:
-        """Return the scores of all rows by the last hypothesis."""
+    def last_scores(self, batch: Batch) -> Floats:
+        """Return the scores of rows, which are all there are, by the last hypothesis."""
         if not isinstance(self.visitor, KernelVisitor):
-            return self._model(last=True).scores(self.batch)
+            return self._model(last=True).scores(batch)
         scores = self.visitor.scores + self.state.machines[:, -1:]
         return scores[0] if self.plan.scheme.kind == "binary" else np.ascontiguousarray(scores.T)
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sized
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import OrderError, WeightError
+from rosenblatt.exceptions import WeightError
 from rosenblatt.learners.cycles import Cycles
-from rosenblatt.learners.order import Visits
 from rosenblatt.learners.plan import Plan, Run
+from rosenblatt.learners.pool import BatchPool, First, Pool, wrong_rows
 from rosenblatt.learners.report import Model, PassReport
 from rosenblatt.learners.start import begin_at
 from rosenblatt.learners.visitor import Visitor
@@ -41,7 +40,17 @@ def fit(batch: Batch, weight: Floats, plan: Plan, start: State, visitor: Callabl
 
     Relatives of the perceptron bring their own `visitor`, called as `Visitor` is.
     """
-    return FitLoop(batch, weight, plan, start, visitor).run()
+    return FitLoop(plan, start, lambda state: BatchPool(batch, weight, plan, state, visitor)).run()
+
+
+class Keeper(Protocol):
+    """Keeps what a fit needs to go on should it be cut short."""
+
+    def after_stretch(self, loop: FitLoop) -> None:
+        """Take note of visits; the pass has more to come."""
+
+    def after_pass(self, loop: FitLoop) -> None:
+        """Take note of a pass after which training goes on."""
 
 
 class _Complete(NamedTuple):
@@ -55,28 +64,22 @@ class FitLoop:
     """One fit under way; learners whose weights belong to other things than features change steps of it."""
 
     def __init__(
-        self, batch: Batch, weight: Floats, plan: Plan, start: State, visitor: Callable[..., Visitor]
+        self, plan: Plan, start: State, pool: Callable[[State], Pool], keeper: Keeper | None = None
     ) -> None:
-        self.batch, self.plan, self.weight = batch, plan, weight
-        self.validation_batch = None
-        self.held_out = np.zeros(batch.n_rows, np.bool_)
-        if plan.held_out is not None:
-            self.validation_batch = batch.take(plan.held_out)
-            self.held_out[plan.held_out] = True
-            self.weight = np.where(self.held_out, 0.0, weight)
+        self.plan, self.keeper = plan, keeper
         self.start, self.state = start, start.copy()
-        targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
-        self.visitor = visitor(batch, targets, plan.rule, self.state, plan.screened, plan.penalty)
+        self.pool = pool(self.state)
         self.recorder = Recorder(plan.trace)
         self.cycles: Cycles | None = None
         self.proof: Any | None = None
-        self.plateau = Plateau(batch.stored, plan.patience)
+        self.plateau = Plateau(self.pool.stored, plan.patience)
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
         self.validation = Validation(plan.patience, plan.tol or 0.0)
         self.validation_errors: list[float] = []
         self.complete = _Complete(start, 0)
         self.spare: State | None = None
         self.best = start  # by validation
+        self.loss = 0.0  # of the pass under way
         self.stuck = 0
         self.began = time.perf_counter()
 
@@ -93,35 +96,46 @@ class FitLoop:
             return self.finish("interrupted", interruption)
 
     def next_pass(self, epoch: int) -> StopReason | None:
-        """Make one pass; return why training ends with it, if it does."""
-        visits = self.visits(epoch) if epoch <= self.plan.max_iter else None
+        """Make one pass, or the rest of it; return why training ends with it, if it does."""
+        visits = self.pool.visits(epoch) if epoch <= self.plan.max_iter else None
         if visits is None:
             return "max_iter"
-        if epoch == 1:
-            self.begin(visits)
-        mistakes, loss = 0, 0.0
-        self.recorder.begin_pass()
-        for stretch in self.visitor.visit(visits):
+        if len(self.recorder.visits_per_pass) < epoch:
+            self.begin_pass(epoch, visits)
+        for stretch in self.pool.visit(visits, self.recorder.visits_per_pass[-1]):
             self.recorder.add(stretch)
             if self.cycles is not None:
                 self.cycles.add(stretch)
-            mistakes += len(stretch.log.at)
-            loss += self.loss(stretch)
-            if self.visitor.settled:
+            self.add_loss(stretch)
+            if self.pool.settled:
                 break
-            if self.out_of_time() and self.recorder.visits_per_pass[-1] < len(visits):
-                return "max_time"
-        if self.visitor.settled:
-            return self.settle(epoch, mistakes, loss)
+            if self.recorder.visits_per_pass[-1] < len(visits):
+                if self.out_of_time():
+                    return "max_time"
+                if self.keeper is not None:
+                    self.keeper.after_stretch(self)
+        mistakes = self.recorder.mistakes_per_pass[-1]
+        if self.pool.settled:
+            return self.settle(epoch, mistakes)
         self.note_complete(epoch)
-        return self.judge(epoch, visits, mistakes, loss / len(visits))
+        reason = self.judge(epoch, visits, mistakes, self.loss / len(visits))
+        if reason is None and self.keeper is not None:
+            self.keeper.after_pass(self)
+        return reason
 
-    def settle(self, epoch: int, mistakes: int, loss: float) -> StopReason:
+    def begin_pass(self, epoch: int, visits: Sized) -> None:
+        """Prepare a pass."""
+        if epoch == 1:
+            self.begin(visits)
+        self.loss = 0.0
+        self.recorder.begin_pass()
+
+    def settle(self, epoch: int, mistakes: int) -> StopReason:
         """End with a pass that may be cut short, because nothing is left to learn."""
         made = self.recorder.visits_per_pass[-1]
         if made:
             self.note_complete(epoch)
-            self.report(epoch, mistakes, made, loss / made, None)
+            self.report(epoch, mistakes, made, self.loss / made, None)
         else:
             self.recorder.keep(epoch - 1)  # the start was right: there was no pass
         return "separated"
@@ -137,41 +151,24 @@ class FitLoop:
         self.spare = self.complete.state if self.complete.passes else None
         self.complete = _Complete(buffer, epoch)
 
-    def visits(self, epoch: int) -> Visits | None:
-        """Return the rows to visit, those held out left out; None if the order has come to its end."""
-        visits = self.plan.order.visits(epoch)
-        if visits is None or self.plan.held_out is None:
-            return visits
-        kept: Visits = visits[~self.held_out[visits]]
-        if not len(kept):
-            raise OrderError("order visits rows held out for validation alone. Let it visit others too.")
-        return kept
-
-    def covers(self, visits: Visits) -> bool:
-        """Whether every row that counts is visited."""
-        seen = self.weight == 0.0
-        seen[visits] = True
-        return bool(seen.all())
-
-    def begin(self, visits: Visits) -> None:
+    def begin(self, visits: Sized) -> None:
         """Prepare what only the first visits can tell."""
-        if len(visits) < self.batch.n_rows or not self.covers(visits):
-            require_finite(self.batch)  # training would not meet every row
+        self.pool.require_finite(visits)
         if self.plan.start_at_first:
-            row = int(visits[0])
-            machines = self.plan.scheme.first_steps(int(self.batch.codes[row]), self.plan.zero)
-            self.begin_at(row, machines, np.sign(self.weight[row]))
+            first = self.pool.first(visits)
+            machines = self.plan.scheme.first_steps(int(first.batch.codes[first.row]), self.plan.zero)
+            self.begin_at(first, machines, np.sign(first.weight))
             self.start = self.best = self.state.copy()
             self.complete = _Complete(self.start, 0)
         if self.plan.prove is not None:
             self.cycles = Cycles(self.plan.prove, self.state.w)
 
-    def begin_at(self, row: int, machines: Ints, step: float) -> None:
+    def begin_at(self, first: First, machines: Ints, step: float) -> None:
         """Add a row to the start itself."""
-        rows, targets, beta = self.batch.rows, self.visitor.targets, self.plan.rule.beta
-        begin_at(self.state, rows, row, targets, machines=machines, step=step, beta=beta)
+        rows, row, targets = first.batch.rows, first.row, first.targets
+        begin_at(self.state, rows, row, targets, machines=machines, step=step, beta=self.plan.rule.beta)
 
-    def judge(self, epoch: int, visits: Visits, mistakes: int, loss: float) -> StopReason | None:
+    def judge(self, epoch: int, visits: Sized, mistakes: int, loss: float) -> StopReason | None:
         """Return why training ends after this pass, if it does."""
         error = self.validate(epoch)
         told_to_end = self.report(epoch, mistakes, len(visits), loss, error)
@@ -192,10 +189,14 @@ class FitLoop:
             return "validation"
         if self.tolerance is not None and self.tolerance.ends(loss):
             return "tol"
-        self.plateau.stored = self.batch.stored + self.visitor.extra_values // epoch
+        self.plateau.stored = self.pool.stored + self.pool.extra_values // epoch
         if self.plateau.ends(epoch, mistakes):
             return "plateau"
         return "max_time" if self.out_of_time() else None
+
+    def note_as_complete(self, state: State, passes: int) -> None:
+        """Take a state for that after the last completed pass."""
+        self.complete = _Complete(state, passes)
 
     def report(self, epoch: int, mistakes: int, visits: int, loss: float, error: float | None) -> bool:
         """Tell the callbacks of a pass; return whether one of them wants to end."""
@@ -206,56 +207,55 @@ class FitLoop:
         answers = [callback(report) for callback in self.plan.callbacks]
         return any(answers)
 
-    def unseparated(self, visits: Visits) -> int:
+    def unseparated(self, visits: Sized) -> int:
         """Count the rows that are not right, after a pass without a mistake.
 
         Such a pass leaves none if it visited every row, unless the rule lets ties pass that prediction
         counts as wrong, a label is chosen by the sums of several machines, each of which was right, or weights
         have shrunk since.
         """
-        rule, scheme, codes = self.plan.rule, self.plan.scheme, self.batch.codes
         if self.proves(visits):
             return 0
-        scores = self.last_scores()
-        lead, positive = scheme.leads(scores, codes, self.plan.zero)
-        tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
-        wrong = ((lead < rule.margin) | ((lead == rule.margin) & tie_counts)).any(axis=1)
-        wrong |= scheme.choose(scheme.decision(scores), self.plan.zero) != codes
-        return int(np.count_nonzero(wrong & (self.weight != 0.0)))
+        return sum(
+            int(np.count_nonzero(wrong_rows(batch, self.last_scores(batch), self.plan) & (weight != 0.0)))
+            for batch, weight in self.pool.parts()
+        )
 
-    def proves(self, visits: Visits) -> bool:
+    def proves(self, visits: Sized) -> bool:
         """Whether a pass without a mistake leaves no row that is not right."""
         rule, scheme = self.plan.rule, self.plan.scheme
         lenient = rule.tie_plus == rule.tie_minus == 0.0
-        return self.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None
+        return self.pool.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None
 
-    def at_rest(self, visits: Visits) -> bool:
+    def at_rest(self, visits: Sized) -> bool:
         """Whether, after a pass without a mistake, no visit will ever move the weights again."""
-        return self.plan.penalty is None and (self.plan.order.settles or self.covers(visits))
+        return self.plan.penalty is None and (self.plan.order.settles or self.pool.covers(visits))
 
-    def last_scores(self) -> Floats:
-        """Return the scores of all rows by the last hypothesis."""
-        return LinearModel(self.state.last(), self.plan.scheme, self.batch.classes, self.plan.zero).scores(
-            self.batch
-        )
+    def last_scores(self, batch: Batch) -> Floats:
+        """Return the scores of rows by the last hypothesis."""
+        return LinearModel(self.state.last(), self.plan.scheme, self.pool.classes, self.plan.zero).scores(batch)
 
     def validate(self, epoch: int) -> float | None:
         """Measure the pass on the data held out, and remember the best."""
-        if self.validation_batch is None:
+        if self.plan.held_out is None:
             return None
-        error = self.model().error(self.validation_batch)
+        error = self.pool.validation_error(self.model())
+        assert error is not None, "rows are held out"
         self.validation_errors.append(error)
         if self.validation.improves(epoch, error):
             self.best = self.state.copy()
         return error
 
-    def loss(self, stretch: Stretch) -> float:
-        """Return the loss of a stretch of visits, Σ max(0, −y f); only mistakes have any."""
+    def add_loss(self, stretch: Stretch) -> None:
+        """Add the loss of a stretch of visits, Σ max(0, −y f); only mistakes have any.
+
+        One after the other, so that the sum is the same wherever stretches begin and end.
+        """
         if self.tolerance is None and not self.plan.callbacks:
-            return 0.0
-        codes = self.batch.codes[stretch.rows]
+            return
+        codes = self.pool.codes_of(stretch.rows)
         lead = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
-        return float(np.maximum(0.0, -lead).sum())
+        self.loss = float(np.cumsum(np.concatenate([[self.loss], np.maximum(0.0, -lead)]))[-1])
 
     def out_of_time(self) -> bool:
         """Whether the time allowed is over."""
@@ -263,7 +263,7 @@ class FitLoop:
 
     def model(self) -> Model:
         """Return the hypothesis of this moment."""
-        return LinearModel(self.state.hypothesis(), self.plan.scheme, self.batch.classes, self.plan.zero)
+        return LinearModel(self.state.hypothesis(), self.plan.scheme, self.pool.classes, self.plan.zero)
 
     def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
         """Put together what is left behind."""
@@ -295,11 +295,11 @@ class FitLoop:
             mistakes_per_pass=np.array(recorder.mistakes_per_pass[:passes], np.int64),
             visits_per_pass=np.array(recorder.visits_per_pass[:passes], np.int64),
             start=self.start.copy(),
-            n_rows=self.batch.n_rows,
-            n_features=self.batch.n_features,
+            n_rows=self.pool.n_rows,
+            n_features=self.pool.n_features,
             scheme=plan.scheme,
             penalty=plan.penalty,
-            classes=self.batch.classes,
+            classes=self.pool.classes,
             bias=plan.rule.beta,
             radius=plan.radius,
             zero=plan.zero,

@@ -114,6 +114,11 @@ class Recorder:
         """Forget all but the first `passes` passes."""
         del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:]
 
+    def go_on_from(self, mistakes: list[int], visits: list[int], kept: Mistakes | None) -> None:
+        """Take over what another recorder of the same detail noted: counts a pass, and the mistakes kept."""
+        self.mistakes_per_pass, self.visits_per_pass = list(mistakes), list(visits)
+        self._parts = [] if kept is None or not len(kept.visit) else [kept]
+
     def fork(self) -> Recorder:
         """Return a recorder that goes on from here and leaves this one as it is."""
         fork = Recorder(self.detail)

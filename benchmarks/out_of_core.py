@@ -1,0 +1,193 @@
+"""Learning from a Parquet file that is larger than the memory one would give it.
+
+Every contestant has a process of its own, so that its peak memory is its own, and finds the file in the system's
+memory; seconds are those of a clock, because reading and training go on at the same time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.comparison import AtLeast, Comparison
+from benchmarks.timing import Setup
+
+ROWS, FEATURES, GROUP, BATCH = 3_000_000, 100, 1 << 17, 1 << 14
+TARGET = "label"
+SEVERAL = 5
+MEGABYTE = 1e6
+
+
+class Measured(NamedTuple):
+    """What a contestant took, and how well its model does on the first rows."""
+
+    seconds: float
+    peak: float
+    right: float
+
+
+def parquet(setup: Setup) -> Iterator[Comparison]:
+    """Compare one pass and several over 2.4 GB of numbers."""
+    with TemporaryDirectory(prefix="rosenblatt-benchmark-") as folder:
+        path = Path(folder) / "rows.parquet"
+        n_rows = setup.rows(ROWS)
+        _write(path, n_rows)
+        for passes in (1, SEVERAL):
+            turns: dict[str, list[Measured]] = {"ours": [], "perceptron": [], "sgd": []}
+            for _ in range(max(1, min(setup.repeats, 3))):
+                for name, measured in turns.items():
+                    measured.append(_in_a_process(name, path, passes))
+                    for cache in Path(folder).glob(".*cache"):
+                        cache.unlink()
+            for peer, name in (("perceptron", "Perceptron.partial_fit"), ("sgd", "SGD averaged.partial_fit")):
+                ours, theirs = (min(turns[each]) for each in ("ours", peer))
+                yield Comparison(
+                    f"out of core, Parquet {n_rows:,} × {FEATURES}, {passes} pass{'es' if passes > 1 else ''}",
+                    f"scikit-learn {name}",
+                    [each.seconds for each in turns["ours"]],
+                    [each.seconds for each in turns[peer]],
+                    AtLeast(2.0) if peer == "perceptron" else None,
+                    models=(
+                        f"{_rate(n_rows, passes, ours)} / {_rate(n_rows, passes, theirs)} M rows/s, "
+                        f"peak {ours.peak:.0f} / {theirs.peak:.0f} MB, {ours.right:.1%} / {theirs.right:.1%} right"
+                    ),
+                )
+
+
+def _rate(n_rows: int, passes: int, measured: Measured) -> str:
+    return f"{passes * n_rows / measured.seconds / 1e6:.2f}"
+
+
+def _write(path: Path, n_rows: int) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    plane = rng.standard_normal(FEATURES)
+    names = [f"x{j}" for j in range(FEATURES)]
+    schema = pa.schema([*((name, pa.float64()) for name in names), (TARGET, pa.int64())])
+    with pq.ParquetWriter(path, schema, use_dictionary=[TARGET], compression="none") as writer:
+        for first in range(0, n_rows, GROUP):
+            X = rng.standard_normal((min(GROUP, n_rows - first), FEATURES))
+            y = (X @ plane > 0).astype(np.int64)
+            y[rng.random(len(y)) < 0.05] ^= 1
+            columns = [pa.array(np.ascontiguousarray(X[:, j])) for j in range(FEATURES)]
+            writer.write_table(pa.Table.from_arrays([*columns, pa.array(y)], schema=schema), row_group_size=GROUP)
+
+
+class ParquetSource:
+    """Rows of a Parquet file whose columns are all numbers, and whose last one is the label."""
+
+    def __init__(self, path: Path) -> None:
+        from rosenblatt.readers.options import Options
+
+        self.path, self.files, self.options = path, (str(path),), Options()
+
+    def batches(self) -> Iterator[tuple[Any, Any]]:
+        """Yield rows and labels, as a user of pyarrow would."""
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self.path) as file:
+            for batch in file.iter_batches(BATCH):
+                *columns, labels = batch.columns
+                yield _rows(columns), labels.to_numpy()
+
+    def chunks(self) -> Iterator[Any]:
+        """Yield chunks."""
+        from rosenblatt.data.features import as_rows
+        from rosenblatt.readers.chunk import Chunk
+
+        return (Chunk(as_rows(X), y) for X, y in self.batches())
+
+    def known(self) -> Any:
+        """Return classes and size, from the label alone."""
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self.path) as file:
+            labels = [batch.column(0).to_numpy() for batch in file.iter_batches(columns=[TARGET])]
+            classes = np.unique(np.concatenate(labels))
+            return _Known(classes, file.metadata.num_rows, file.metadata.num_columns - 1)
+
+
+class _Known(NamedTuple):
+    classes: Any
+    n_rows: int
+    n_features: int
+
+
+def _rows(columns: list[Any]) -> Any:
+    rows = np.empty((len(columns[0]), len(columns)))
+    for j, column in enumerate(columns):
+        rows[:, j] = column.to_numpy()
+    return rows
+
+
+def _in_a_process(name: str, path: Path, passes: int) -> Measured:
+    command = [sys.executable, "-m", "benchmarks.out_of_core", name, str(path), str(passes)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return Measured(**json.loads(answer))
+
+
+def _ours(path: Path, passes: int) -> Any:
+    from rosenblatt import Perceptron
+    from rosenblatt.engines.collect import collect
+
+    blocks = collect(ParquetSource(path), passes=passes)
+    return Perceptron(max_iter=passes, n_iter_no_change=passes + 1).fit_blocks(blocks)
+
+
+def _peer(name: str, path: Path, passes: int) -> Any:
+    from benchmarks.peers import sklearn_perceptron
+
+    model, source = sklearn_perceptron(average=name == "sgd"), ParquetSource(path)
+    for _ in range(passes):
+        for X, y in source.batches():
+            model.partial_fit(X, y, classes=[0, 1])
+    return model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name")
+    parser.add_argument("path", type=Path)
+    parser.add_argument("passes", type=int)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    path, passes = arguments.path, arguments.passes
+    _warm_up(arguments.name)
+    start = time.perf_counter()
+    model = _ours(path, passes) if arguments.name == "ours" else _peer(arguments.name, path, passes)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGABYTE
+    X, y = next(ParquetSource(path).batches())
+    print(json.dumps(Measured(seconds, peak, float(np.mean(model.predict(X) == y)))._asdict()))
+
+
+def _warm_up(name: str) -> None:
+    """Import and compile beforehand: a file a hundred times as large would not notice."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "few.parquet"
+        _write(path, 1000)
+        if name != "ours":
+            _peer(name, path, 1)
+            return
+        from rosenblatt import Perceptron
+        from rosenblatt.engines.collect import collect
+
+        blocks = collect(ParquetSource(path), memory=0, block_bytes=1 << 16)
+        Perceptron(max_iter=2).fit_blocks(blocks)
+
+
+if __name__ == "__main__":
+    main()

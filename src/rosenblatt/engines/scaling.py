@@ -1,0 +1,228 @@
+"""Missing values filled with means, and features brought to one scale, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from rosenblatt.data.batch import Batch
+from rosenblatt.engines.blocks import Blocks, Change, MemoryBlocks
+from rosenblatt.engines.raw import protected
+from rosenblatt.engines.statistics import Statistics, slices
+from rosenblatt.engines.streaming import digest
+from rosenblatt.exceptions import NonFiniteError, ShapeError
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.model.state import State
+from rosenblatt.typing import Floats
+
+__all__ = ["Filling", "ScaledBlocks", "Scaling", "transformed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Filling:
+    """Puts means in the place of missing values.
+
+    Attributes
+    ----------
+    means : ndarray
+        Of each feature; 0 of one that never has a value.
+
+    Examples
+    --------
+    >>> Filling(np.array([1.0, 2.0])).rows(np.array([[np.nan, 5.0]]))
+    array([[1., 5.]])
+    """
+
+    means: Floats
+
+    @classmethod
+    def of(cls, statistics: Statistics) -> Self:
+        """Return the filling by means that were gathered."""
+        return cls(_finite(statistics.mean, "mean"))
+
+    def rows(self, rows: Rows) -> Rows:
+        """Return rows without missing values."""
+        return self.into(_writable(rows))
+
+    def into(self, rows: Rows) -> Rows:
+        """Fill rows in place."""
+        if isinstance(rows, CSR):
+            missing = np.flatnonzero(np.isnan(rows.data))
+            rows.data[missing] = self.means[rows.indices[missing]]
+            return rows
+        for part in slices(rows):
+            missing = np.isnan(rows[part])
+            if missing.any():
+                rows[part] = np.where(missing, self.means, rows[part])
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Features less their mean, over their deviation; sparse ones are only divided, so that zero stays zero.
+
+    Computed in float64 and rounded once to the type of the rows. A feature that never changes has deviation 1.
+
+    Attributes
+    ----------
+    mean : ndarray
+        What is taken away: zeros for sparse data.
+    deviation : ndarray
+        What is divided by.
+
+    Examples
+    --------
+    >>> statistics = Statistics()
+    >>> statistics.add(np.array([[1.0, 5.0], [3.0, 5.0]]), 2, 2)
+    >>> scaling = Scaling.of(statistics)
+    >>> scaling.rows(np.array([[4.0, 6.0]]))
+    array([[2., 1.]])
+    >>> scaling.fold(np.array([1.0, 1.0, 0.0]))
+    array([ 1.,  1., -7.])
+    """
+
+    mean: Floats
+    deviation: Floats
+
+    @classmethod
+    def of(cls, statistics: Statistics, filled: bool = False) -> Self:
+        """Return the scaling by figures that were gathered.
+
+        Missing values do not count for them. Where they are `filled` with means they are values like others, which
+        leaves the mean as it is and makes the deviation smaller.
+        """
+        counted = np.maximum(statistics.n_rows, 1) if filled else np.maximum(statistics.count, 1)
+        variance = _finite(statistics.squares / counted, "variance")
+        mean = np.zeros_like(variance) if statistics.sparse else _finite(statistics.mean, "mean")
+        deviation = np.sqrt(variance)
+        # What rounding leaves of a feature that never changes is no deviation.
+        constant = deviation <= np.abs(statistics.mean) * np.sqrt(max(statistics.n_rows, 1)) * np.finfo(float).eps
+        return cls(mean, np.where(constant, 1.0, deviation))
+
+    def rows(self, rows: Rows) -> Rows:
+        """Return rows brought to scale."""
+        return self.into(_writable(rows))
+
+    def into(self, rows: Rows) -> Rows:
+        """Bring rows to scale in place."""
+        if isinstance(rows, CSR):
+            if self.mean.any():
+                raise ShapeError("Sparse rows cannot be centred: all their zeros would become something else.")
+            rows.data[:] = rows.data / self.deviation[rows.indices]
+            return rows
+        for part in slices(rows):
+            rows[part] = (rows[part] - self.mean) / self.deviation
+        return rows
+
+    def fold(self, weights: Floats) -> Floats:
+        """Return weights, bias last, for the features as they were, from those for features brought to scale.
+
+        <w, (x − mean) / deviation> + b = <w / deviation, x> + b − <w / deviation, mean>.
+        """
+        folded = weights.copy()
+        folded[..., :-1] = weights[..., :-1] / self.deviation
+        folded[..., -1] = weights[..., -1] - (folded[..., :-1] * self.mean).sum(axis=-1)
+        return folded
+
+    def folded(self, state: State) -> State:
+        """Return a state for the features as they were; the sum behind an average is folded as the weights are."""
+        return State(self.fold(state.last()), None if state.u is None else self.fold(state.u), state.visits)
+
+
+class Transformation(NamedTuple):
+    """A filling, and then a scaling; either may be missing."""
+
+    filling: Filling | None
+    scaling: Scaling | None
+
+    def into(self, rows: Rows) -> Rows:
+        """Change rows in place."""
+        for step in (self.filling, self.scaling):
+            rows = rows if step is None else step.into(rows)
+        return rows
+
+    def identity(self, blocks: Blocks) -> str:
+        """Return what tells blocks changed in this way from others."""
+        filling, scaling = self
+        means = None if filling is None else filling.means.tolist()
+        scales = None if scaling is None else [scaling.mean.tolist(), scaling.deviation.tolist()]
+        return digest([blocks.identity, means, scales])
+
+
+def transformed(blocks: Blocks, filling: Filling | None = None, scaling: Scaling | None = None) -> Blocks:
+    """Return blocks without missing values, brought to scale, or both; what is in memory is copied once.
+
+    Their `scaling` is what the weights of a model trained on them have to be folded by, to be those of the
+    features as they were: `Perceptron.fit_blocks` does that.
+    """
+    figures = [] if filling is None else [filling.means]
+    figures += [] if scaling is None else [scaling.mean, scaling.deviation]
+    for each in figures:
+        if len(each) != blocks.n_features:
+            raise ShapeError(f"The figures are of {len(each)} features, but the data has {blocks.n_features}.")
+    if not figures:
+        return blocks
+    how = Transformation(filling, scaling)
+    if not isinstance(blocks, MemoryBlocks):
+        return ScaledBlocks(blocks, how)
+    batch = replace(blocks.batch, rows=protected(how.into(_writable(blocks.batch.rows))))
+    known: dict[str, Any] = {"facts": blocks.facts, "identity": how.identity(blocks)}
+    return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, **known)
+
+
+class ScaledBlocks:
+    """Blocks whose rows are filled and brought to scale as they are read, by the reading thread.
+
+    All else is as of the blocks that they are made of.
+    """
+
+    def __init__(self, blocks: Blocks, how: Transformation) -> None:
+        self._blocks, self._how = blocks, how
+        self.scaling = how.scaling
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._blocks, name)
+
+    @property
+    def statistics(self) -> None:
+        """None: those of the blocks underneath are of other values."""
+        return
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the values as they were, and of what is done to them."""
+        return digest([self._blocks.fingerprint, self.identity])
+
+    @property
+    def identity(self) -> str:
+        """A digest that tells this data from other."""
+        return self._how.identity(self._blocks)
+
+    def read(self, block: int) -> Batch:
+        """Return one block."""
+        batch = self._blocks.read(block)
+        return replace(batch, rows=protected(self._how.into(_writable(batch.rows))))
+
+    def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
+        """Yield blocks in the order given, reading ahead."""
+        how = self._how.into
+        return self._blocks.walk(order, how if change is None else lambda rows: change(how(rows)))
+
+
+def _writable(rows: Rows) -> Rows:
+    return CSR(rows.data.copy(), rows.indices, rows.indptr) if isinstance(rows, CSR) else rows.copy()
+
+
+def _finite(figures: Floats, what: str) -> Floats:
+    strange = np.flatnonzero(~np.isfinite(figures))
+    if strange.size:
+        raise NonFiniteError(
+            f"The {what} of column {strange[0]} is not finite: the data holds infinity, or numbers too large to "
+            "square. Scale it down, or leave the column out."
+        )
+    return figures

@@ -1,0 +1,102 @@
+"""Means and variances of features, gathered block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.typing import Floats, Ints, Reals
+
+SLICE_VALUES, FEWEST_ROWS = 1 << 18, 8  # of dense rows looked at together: what stays in the cache
+
+
+@dataclass(eq=False)
+class Statistics:
+    """How many values each feature has, their mean, and the sum of squares about it.
+
+    Parts are merged as Chan, Golub and LeVeque do (1979), in the order they come, so that the same blocks give the
+    same bits. NaN is a missing value, and does not count; a value that sparse rows do not store is zero, and does.
+
+    Examples
+    --------
+    >>> statistics = Statistics()
+    >>> statistics.add(np.array([[1.0, 5.0], [3.0, np.nan]]), 2, 2)
+    >>> statistics.count, statistics.mean, statistics.variance
+    (array([2, 1]), array([2., 5.]), array([1., 0.]))
+    """
+
+    count: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    mean: Floats = field(default_factory=lambda: np.zeros(0))
+    squares: Floats = field(default_factory=lambda: np.zeros(0))
+    n_rows: int = 0
+    sparse: bool = False
+
+    @property
+    def variance(self) -> Floats:
+        """The mean of the squares about the mean; 0 where there is no value."""
+        return self.squares / np.maximum(self.count, 1)
+
+    def add(self, rows: Rows, n_rows: int, n_features: int) -> None:
+        """Take in a block of rows."""
+        self._widen(n_features)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinity shows in the end, and is refused there
+            if isinstance(rows, CSR):
+                self.sparse = True
+                self._merge(*_of_stored(rows, n_rows, n_features))
+            else:
+                for part in slices(rows):
+                    self._merge(*_of_dense(rows[part]))
+        self.n_rows += n_rows
+
+    def _widen(self, n_features: int) -> None:
+        """Make room for features that were zero in all rows so far."""
+        more = n_features - len(self.count)
+        if more > 0:
+            self.count = np.concatenate([self.count, np.full(more, self.n_rows)])
+            self.mean, self.squares = (np.concatenate([x, np.zeros(more)]) for x in (self.mean, self.squares))
+
+    def _merge(self, count: Ints, mean: Floats, squares: Floats) -> None:
+        total = self.count + count
+        share = count / np.maximum(total, 1)
+        apart = mean - self.mean
+        self.squares = self.squares + squares + apart * apart * share * self.count
+        self.mean = self.mean + apart * share
+        self.count = total
+
+
+def slices(rows: Reals) -> Iterator[slice]:
+    """Yield stretches of dense rows that temporary arrays of their size are small for."""
+    step = max(FEWEST_ROWS, SLICE_VALUES // rows.shape[1])
+    return (slice(first, first + step) for first in range(0, len(rows), step))
+
+
+def _of_dense(rows: Reals) -> tuple[Ints, Floats, Floats]:
+    values = rows.astype(np.float64)
+    missing = np.isnan(values)
+    any_missing = bool(missing.any())
+    count = len(values) - np.count_nonzero(missing, axis=0)
+    if any_missing:
+        values[missing] = 0.0
+    mean = values.sum(axis=0) / np.maximum(count, 1)
+    values -= mean
+    if any_missing:
+        values[missing] = 0.0
+    return count, mean, np.einsum("ij,ij->j", values, values)
+
+
+def _of_stored(rows: CSR, n_rows: int, n_features: int) -> tuple[Ints, Floats, Floats]:
+    """Return the figures of sparse rows: those of the values stored, merged with those of all the zeros."""
+    values, columns = rows.data.astype(np.float64), rows.indices.astype(np.int64)
+    present = ~np.isnan(values)
+    missing = np.bincount(columns[~present], minlength=n_features)
+    values, columns = values[present], columns[present]
+    stored = np.bincount(columns, minlength=n_features)
+    mean = np.bincount(columns, values, n_features) / np.maximum(stored, 1)
+    apart = values - mean[columns]
+    squares: Floats = np.bincount(columns, apart * apart, n_features).astype(np.float64)
+    count: Ints = (n_rows - missing).astype(np.int64)
+    share = stored / np.maximum(count, 1)
+    return count, mean * share, squares + mean * mean * share * (count - stored)
