@@ -1,0 +1,146 @@
+"""Texts into counts of hashed words, in one walk over their bytes.
+
+What a word is, and what its hash is, `rosenblatt.readers.words` says in plain Python; this gives the same rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.loops._bits import byte_at
+from rosenblatt.loops._jit import inline, jit
+
+FIRST, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+"""Where FNV-1a starts, and what it multiplies by."""
+
+LOWER = np.zeros(256, dtype=np.uint8)
+"""Each byte of a word in lower case, and 0 for those that end one."""
+for _byte in range(256):
+    if _byte >= 128 or chr(_byte).isalnum() or _byte == ord("_"):
+        LOWER[_byte] = ord(chr(_byte).lower()) if _byte < 128 else _byte
+
+FEW = 32  # buckets that are sorted by insertion
+DIGIT = 8  # bits that are sorted by at once
+N_DIGITS = 1 << DIGIT  # values of so many bits
+
+
+@jit
+def count_words(values: Any, start: Any, stop: Any) -> Any:
+    """Return how many words begin in a part of a text, were it one text."""
+    count, before = 0, False
+    for at in range(np.uint64(start), np.uint64(stop)):
+        byte = values[at]
+        letter = byte | 32
+        within = (byte >= 128) | ((letter >= 97) & (letter <= 122)) | ((byte >= 48) & (byte <= 57)) | (byte == 95)
+        count += within > before
+        before = within
+    return count
+
+
+@jit
+def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) -> None:
+    """Count the hashed runs of words of each text.
+
+    Parameters
+    ----------
+    values, offsets : uint8 and int64 arrays
+        Text i is ``values[offsets[i]:offsets[i + 1]]``.
+    mask : uint64
+        One less than the number of buckets, a power of two.
+    room : (data, indices, indptr)
+        Where rows are written; every word must fit as often as there are lengths of runs.
+    scratch : (states, sorting, counts)
+        One word of 64 bits for each length of runs, as many as a text can have buckets, and `N_DIGITS` of 64 bits.
+    """
+    data, indices, indptr = room
+    states, sorting, counts = scratch
+    stored = np.uint64(0)
+    indptr[0] = 0
+    for row in range(np.uint64(offsets.size - 1)):
+        end = _buckets(values, offsets[row], offsets[row + np.uint64(1)], mask, states, indices, stored)
+        if end - stored <= np.uint64(FEW):
+            _sort_few(indices, stored, end)
+        else:
+            _sort_many(indices, stored, end, mask, sorting, counts)
+        stored = _tally(data, indices, stored, end)
+        indptr[row + np.uint64(1)] = stored
+
+
+@inline
+def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: Any, p: Any) -> Any:
+    """Write the bucket of every run of words that ends in a text, from p on; return where they end.
+
+    ``states[k]`` is the hash of the last k + 1 words.
+    """
+    runs = 0
+    while at < stop:
+        byte = LOWER[byte_at(values, at)]
+        at += 1
+        if byte == 0:
+            continue
+        word = FIRST
+        while byte != 0:
+            word = (word ^ np.uint64(byte)) * PRIME
+            byte = LOWER[byte_at(values, at)] if at < stop else np.uint8(0)
+            at += 1
+        runs = min(runs + 1, states.size)
+        for k in range(runs - 1, -1, -1):
+            states[k] = _finalise(word ^ states[k - 1] if k > 0 else word)
+            indices[p] = states[k] & mask
+            p += np.uint64(1)
+    return p
+
+
+@inline
+def _finalise(bits: Any) -> Any:
+    """Spread what sets two words apart over all bits: SplitMix64's finaliser (Steele, Lea, Flood 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@inline
+def _sort_few(keys: Any, start: Any, stop: Any) -> None:
+    for p in range(start, stop):  # from start, or an empty range of unsigned numbers would not be empty
+        key = keys[p]
+        q = p
+        while q > start and keys[q - np.uint64(1)] > key:
+            keys[q] = keys[q - np.uint64(1)]
+            q -= np.uint64(1)
+        keys[q] = key
+
+
+@jit
+def _sort_many(keys: Any, start: Any, stop: Any, mask: Any, sorting: Any, counts: Any) -> None:
+    """Sort by one digit after the other, the lowest first."""
+    shift = np.uint64(0)
+    while mask >> shift > np.uint64(0):
+        counts[:] = 0
+        for p in range(start, stop):
+            counts[(keys[p] >> shift) & np.uint64(N_DIGITS - 1)] += np.uint64(1)
+        before = np.uint64(0)
+        for digit in range(N_DIGITS):
+            before, counts[digit] = before + counts[digit], before
+        for p in range(start, stop):
+            digit = (keys[p] >> shift) & np.uint64(N_DIGITS - 1)
+            sorting[counts[digit]] = keys[p]
+            counts[digit] += np.uint64(1)
+        for p in range(start, stop):
+            keys[p] = sorting[p - start]
+        shift += np.uint64(DIGIT)
+
+
+@inline
+def _tally(data: Any, indices: Any, start: Any, stop: Any) -> Any:
+    """Leave each of the sorted buckets once, with how often it came; return where they end."""
+    last = start
+    for p in range(start, stop):
+        if p > start and indices[p] == indices[last - np.uint64(1)]:
+            data[last - np.uint64(1)] += 1.0
+        else:
+            indices[last] = indices[p]
+            data[last] = 1.0
+            last += np.uint64(1)
+    return last
