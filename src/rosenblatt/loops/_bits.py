@@ -1,4 +1,4 @@
-"""Single instructions that numba has no word for: bytes read eight at a time, products of 128 bits, bit patterns."""
+"""Instructions that numba has no word for: bytes read eight at a time, products of 128 bits, bit patterns."""
 
 from __future__ import annotations
 
@@ -66,6 +66,22 @@ def trailing_zeros(_context: Any, word: Any) -> Any:
         return builder.cttz(args[0], ir.IntType(1)(0))
 
     return types.int64(types.uint64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def count_below(_context: Any, keys: Any, key: Any) -> Any:
+    """Return how many of the first 64 `keys` are below `key`, all of uint32: one comparison of a long vector."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(32), 64)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        loaded = builder.load(builder.bitcast(data, vector.as_pointer()), align=4)
+        first = builder.insert_element(ir.Constant(vector, ir.Undefined), args[1], ir.IntType(32)(0))
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+        repeated = builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), lanes)
+        return builder.ctpop(builder.bitcast(builder.icmp_unsigned("<", loaded, repeated), _WORD))
+
+    return types.uint64(keys, types.uint32), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -44,6 +44,8 @@ FIVES = _powers_of_five()
 TENS = np.array([10.0**q for q in range(23)])  # those that are floats
 WHOLE_TENS = np.array([10**q for q in range(9)], dtype=np.uint64)
 
+PLUS, MINUS, POINT, ZERO, LETTER_E = (ord(c) for c in "+-.0e")
+LOWER_CASE = 32  # the bit by which capital letters differ
 ONE, NINE, SIXTEEN, THIRTY_TWO = np.uint64(1), np.uint64(9), np.uint64(16), np.uint64(32)
 ALL = np.uint64(2**64 - 1)
 ZEROS = np.uint64(0x3030303030303030)
@@ -63,8 +65,8 @@ FRACTION = np.uint64(2**52 - 1)
 def digits_at(text: Any, at: Any) -> Any:
     """Return the number written by the digits at `at`, and how many there are: at most eight are looked at.
 
-    Bytes are handled side by side in one word: a digit is a byte that is 3 in its high half, and is so still with 6
-    added. The digits are moved to the word's upper end and summed pairwise, by tens, hundreds and ten thousands.
+    Bytes are handled side by side in one word: a digit is a byte whose high half is 3, and is 3 still with 6 added.
+    The digits are moved to the word's upper end and summed pairwise, by tens, hundreds and ten thousands.
     """
     word = eight_at(text, at)
     other = ((word ^ ZEROS) | ((word + SIXES) ^ ZEROS)) & HIGH_HALVES
@@ -84,7 +86,7 @@ def decimal_at(text: Any, at: Any) -> Any:
     Not sure means that there is no number, that it is not finite, or that Python must be asked for it.
     """
     sign = byte_at(text, at)
-    if sign in (43, 45):  # + and -
+    if sign in (PLUS, MINUS):
         at += 1
     begin = at
     m, count = digits_at(text, at)
@@ -95,7 +97,7 @@ def decimal_at(text: Any, at: Any) -> Any:
         m = m * WHOLE_TENS[count] + more
         n_digits += count
         at += count
-    if byte_at(text, at) == 46:  # the point
+    if byte_at(text, at) == POINT:
         at += 1
         point = at
         count = 8
@@ -110,7 +112,7 @@ def decimal_at(text: Any, at: Any) -> Any:
     rounded_down = False
     if n_digits > _DIGITS:
         m, q, rounded_down = _leading_digits(text, begin, at)
-    if byte_at(text, at) | 32 == 101:  # e or E
+    if byte_at(text, at) | LOWER_CASE == LETTER_E:
         exponent, end = _exponent(text, at + 1)
         if end < 0:
             return 0.0, at, False
@@ -124,18 +126,18 @@ def decimal_at(text: Any, at: Any) -> Any:
         if bits == ALL or (rounded_down and _nearest(m + ONE, q) != bits):
             return 0.0, at, False
         value = float_of(bits)
-    return (-value if sign == 45 else value), at, True
+    return (-value if sign == MINUS else value), at, True
 
 
 @inline
 def _exponent(text: Any, at: Any) -> Any:
     """Return the exponent written at `at` and where it ends, −1 if it is none or too long to be looked at."""
     sign = byte_at(text, at)
-    if sign in (43, 45):
+    if sign in (PLUS, MINUS):
         at += 1
     digits, count = digits_at(text, at)
     size = np.int64(digits)
-    return (-size if sign == 45 else size), (at + count if 0 < count < 8 else -1)
+    return (-size if sign == MINUS else size), (at + count if 0 < count < 8 else -1)
 
 
 @jit
@@ -144,15 +146,15 @@ def _leading_digits(text: Any, at: Any, end: Any) -> Any:
     m, taken, q, fraction, rounded_down = np.uint64(0), 0, 0, False, False
     for place in range(at, end):
         byte = byte_at(text, place)
-        if byte == 46:
+        if byte == POINT:
             fraction = True
         elif taken < _DIGITS:
-            m = m * np.uint64(10) + np.uint64(byte - 48)
-            taken += m > 0
-            q -= fraction
+            m = m * np.uint64(10) + np.uint64(byte - ZERO)
+            taken += int(m > 0)
+            q -= int(fraction)
         else:
-            rounded_down |= byte != 48
-            q += not fraction
+            rounded_down |= byte != ZERO
+            q += int(not fraction)
     return m, q, rounded_down
 
 

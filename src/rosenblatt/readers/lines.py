@@ -60,7 +60,7 @@ class LineBlocks:
     def read(self, size: int) -> int:
         """Take the next lines; return how many bytes of `text` they are, 0 at the end of the stream.
 
-        They are as many as fit into `size` bytes, which is no more than `LONGEST_LINE`, or one line if it is longer.
+        They are as many as fit into `size` bytes, at most `LONGEST_LINE`, or one line if it is longer.
         """
         self.before += self.text.count(b"\n", 0, self._given)
         self._drop(self._given)
@@ -114,7 +114,7 @@ class LineBlocks:
 
     def _pass_over_line(self) -> None:
         problem = FormatError(
-            f"a line of more than {LONGEST_LINE >> 20} MiB: this is no text of rows, or its lines do not end in \\n",
+            f"a line of more than {LONGEST_LINE >> 20} MiB: this is no table, or its lines do not end in \\n",
             file=self._file,
             line=self.before + 1,
             column=LONGEST_LINE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -16,6 +15,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.readers.chunk import Chunk, Skipped
 from rosenblatt.readers.lines import LONGEST_LINE, LineBlocks
 from rosenblatt.readers.svmlight_plain import LARGEST_INDEX, Progress, Room, read_next_line
+from rosenblatt.readers.twins import loop_pays
 from rosenblatt.typing import Floats
 
 __all__ = ["SvmlightReader"]
@@ -102,7 +102,7 @@ class SvmlightReader:
     def _rows(self, stop: int) -> tuple[Room, Progress]:
         """Read a block into arrays: by the loop all lines that it is sure of, in plain Python what is left."""
         text, progress, base = self._blocks.text, Progress(), int(self.zero_based is False)
-        if stop <= SMALL and "numba" not in sys.modules:
+        if not loop_pays(stop, SMALL):
             room = _room(text.count(b"\n", 0, stop), text.count(b":", 0, stop))
             while progress.at < stop:
                 progress = self._next_line(base, room, progress)

@@ -1,4 +1,4 @@
-"""What a line of svmlight text may be, in plain Python: the judge of every doubtful line, and the twin of the loop.
+"""What a line of svmlight text may be, in plain Python: the judge of doubtful lines, and the twin of the loop.
 
 A line is ``label [qid:N] index:value index:value … [# comment]``, its parts set apart by blanks or tabs.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,13 +63,13 @@ class Place(NamedTuple):
     file: str
     line: int
 
-    def refuse(self, problem: str, at: int) -> NoReturn:
-        """Say what is wrong at a byte of the line, counted from 0."""
-        raise FormatError(problem, file=self.file, line=self.line, column=at + 1)
+    def wrong(self, problem: str, at: int) -> FormatError:
+        """Return the error that says what is wrong at a byte of the line, counted from 0."""
+        return FormatError(problem, file=self.file, line=self.line, column=at + 1)
 
 
 def read_next_line(text: bytearray, base: int, room: Room, progress: Progress, file: str, before: int) -> Progress:
-    """Read one line into `room`, `before` lines of the file standing before the text: what the loop does to many."""
+    """Read one line into `room`, as the loop does many; `before` lines of the file stand before the text."""
     stop = text.index(b"\n", progress.at) + 1
     row = read_line(bytes(text[progress.at : stop]), base, Place(file, before + progress.lines + 1))
     moved = progress._replace(at=stop, lines=progress.lines + 1)
@@ -110,11 +110,13 @@ def read_line(line: bytes, base: int, place: Place) -> Row | None:
     for part in parts:
         if is_second and part[0].startswith(b"qid:"):
             if not part[0][4:].isdigit():
-                place.refuse(f"{_show(part[0])} is no query: qid: and a whole number are expected", part.start())
+                raise place.wrong(
+                    f"{_show(part[0])} is no query: qid: and a whole number are expected", part.start()
+                )
         else:
             index, colon = _index(part[0], base, part.start(), place)
             if index <= previous:
-                _refuse_order(index, previous, base, part.start(), place)
+                raise _out_of_order(index, previous, base, part.start(), place)
             previous = index
             indices.append(index)
             values.append(_number(part[0][colon + 1 :], "value", part.start() + colon + 1, place))
@@ -124,9 +126,13 @@ def read_line(line: bytes, base: int, place: Place) -> Row | None:
 
 def _label(part: bytes, at: int, place: Place) -> float:
     if b"," in part and all(_NUMBER.fullmatch(each) for each in part.split(b",")):
-        place.refuse(f"several labels, {_show(part)}: one is expected on each line; keep the first, or split", at)
+        raise place.wrong(
+            f"several labels, {_show(part)}: one is expected on each line; keep the first, or split", at
+        )
     if b":" in part:
-        place.refuse(f"the label is missing: the line begins with {_show(part)}; put 0 before rows without one", at)
+        raise place.wrong(
+            f"the label is missing: the line begins with {_show(part)}; put 0 before rows without one", at
+        )
     return _number(part, "label", at, place)
 
 
@@ -135,13 +141,13 @@ def _number(written: bytes, what: str, at: int, place: Place) -> float:
         number = float(written)
         if math.isfinite(number):
             return number
-        place.refuse(f"the {what} {_show(written)} is beyond the largest float, about 1.8e308", at)
+        raise place.wrong(f"the {what} {_show(written)} is beyond the largest float, about 1.8e308", at)
     if not written:
-        place.refuse(f"a {what} is missing", at)
+        raise place.wrong(f"a {what} is missing", at)
     if _NOT_FINITE.fullmatch(written):
-        place.refuse(f"the {what} is {_show(written)}: only finite numbers can be learned from", at)
-    _refuse_return(written, at, place)
-    place.refuse(f"the {what} {_show(written)} is no decimal number", at)
+        raise place.wrong(f"the {what} is {_show(written)}: only finite numbers can be learned from", at)
+    _require_no_return(written, at, place)
+    raise place.wrong(f"the {what} {_show(written)} is no decimal number", at)
 
 
 def _index(part: bytes, base: int, at: int, place: Place) -> tuple[int, int]:
@@ -151,30 +157,32 @@ def _index(part: bytes, base: int, at: int, place: Place) -> tuple[int, int]:
         digits = written if len(written) <= 10 else written.lstrip(b"0") or b"0"
         index = int(digits) if len(digits) <= 10 else NO_INDEX
         if index > LARGEST_INDEX:
-            place.refuse(f"index {_show(written)} is larger than {LARGEST_INDEX}, the largest there may be", at)
+            raise place.wrong(
+                f"index {_show(written)} is larger than {LARGEST_INDEX}, the largest there may be", at
+            )
         return index, len(written)
     if not colon:
-        _refuse_return(part, at, place)
-        place.refuse(f"{_show(part)} is no entry: index:value is expected", at)
+        _require_no_return(part, at, place)
+        raise place.wrong(f"{_show(part)} is no entry: index:value is expected", at)
     if written == b"qid":
-        place.refuse("qid: stands right behind the label, and once", at)
+        raise place.wrong("qid: stands right behind the label, and once", at)
     said = f"{_show(written)} before the colon is no index" if written else "an index is missing before the colon"
-    place.refuse(f"{said}: whole numbers from {base} on are expected", at)
+    raise place.wrong(f"{said}: whole numbers from {base} on are expected", at)
 
 
-def _refuse_return(part: bytes, at: int, place: Place) -> None:
+def _require_no_return(part: bytes, at: int, place: Place) -> None:
     if b"\r" in part:
-        place.refuse("a carriage return within a line: lines end in \\n or in \\r\\n", at + part.index(b"\r"))
+        raise place.wrong("a carriage return within a line: lines end in \\n or in \\r\\n", at + part.index(b"\r"))
 
 
-def _refuse_order(index: int, previous: int, base: int, at: int, place: Place) -> NoReturn:
+def _out_of_order(index: int, previous: int, base: int, at: int, place: Place) -> FormatError:
     if index < base:
-        place.refuse(
+        return place.wrong(
             "index 0, where indices have been taken to begin at 1; if they begin at 0, say so with --zero-based "
             "(zero_based=True)",
             at,
         )
-    place.refuse(
+    return place.wrong(
         f"index {index} comes after index {previous}; the indices of a row must ascend, and none may come twice. "
         "Sort the entries of each line, and add up those of one index",
         at,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -64,7 +65,9 @@ def _labels(y: Any, features: Features) -> NDArray[Any]:
     if labels.shape != (features.n_rows,):
         raise ShapeError(f"y must hold one label for each of the {features.n_rows} rows, got shape {labels.shape}")
     if labels.dtype.kind not in "biuf":
-        raise LabelError(f"this format holds numbers as labels, y is of {labels.dtype}: number the classes, or use CSV")
+        raise LabelError(
+            f"this format holds numbers as labels, y is of {labels.dtype}: number the classes, or use CSV"
+        )
     if not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))
         raise LabelError(f"y must be finite, but holds {labels[row]} at row {row}")
@@ -82,7 +85,7 @@ def _entries(features: Features) -> Iterator[tuple[list[int], list[float]]]:
     X = features.rows
     if isinstance(X, CSR):
         starts = X.indptr.tolist()
-        for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        for start, stop in pairwise(starts):
             yield X.indices[start:stop].tolist(), X.data[start:stop].tolist()
     else:
         for x in X:

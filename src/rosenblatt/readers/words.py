@@ -1,4 +1,4 @@
-"""Bags of words: texts as counts of their words and of short runs of words, hashed into a fixed number of features.
+"""Bags of words: texts as counts of their words, and of short runs of words, each hashed to a feature.
 
 A word is as many letters, digits and underscores as stand together, in lower case, where every byte beyond ASCII
 counts as a letter: a word of any script stays whole as long as it holds no ASCII character that ends it. Words of
@@ -13,16 +13,17 @@ feature's value is how often it occurs.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, Unsigned
+from rosenblatt.readers.twins import loop_pays
 
 __all__ = ["MOST_BITS", "MOST_WORDS", "bucket", "grams", "hash_texts", "text_buffers", "tokens"]
 
@@ -67,7 +68,7 @@ def bucket(gram: bytes, bits: int) -> int:
     Examples
     --------
     >>> bucket(b"win a prize", 18)
-    42
+    31755
     """
     state = 0
     for word in gram.split(b" "):
@@ -94,26 +95,25 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
     >>> text = np.frombuffer(b"to be or not to be", dtype=np.uint8)
     >>> rows = hash_texts(text, np.array([0, 18]), ngrams=1, bits=18)
     >>> rows.data
-    array([2., 2., 1., 1.])
+    array([1., 2., 2., 1.])
     """
     if not 1 <= ngrams <= MOST_WORDS:
         raise ParameterError(f"ngrams must be from 1 to {MOST_WORDS}, got {ngrams!r}")
     if not 1 <= bits <= MOST_BITS:
         raise ParameterError(f"bits must be from 1 to {MOST_BITS}, got {bits!r}")
-    if "numba" not in sys.modules and offsets[-1] - offsets[0] <= SMALL:
+    if not loop_pays(int(offsets[-1] - offsets[0]), SMALL):
         return _hash_plainly(values, offsets, ngrams, bits)
 
-    from rosenblatt.loops.words import N_DIGITS, count_words, hash_words
+    from rosenblatt.loops.words import FEW, N_DIGITS, count_words, hash_words
 
     offsets = offsets.astype(np.int64, copy=False)
     n_rows = len(offsets) - 1
     # Words that end one text and begin the next are one word to the count.
     most = (count_words(values, offsets[0], offsets[-1]) + n_rows) * ngrams
     longest = int(np.diff(offsets).max(initial=0)) + 1  # every other byte of a text may be a word
-    small = np.uint32 if most < 1 << 32 else np.uint64
     data, indices = np.empty(most), np.empty(most, dtype=np.uint32)
-    indptr = np.empty(n_rows + 1, dtype=small)
-    sorting = np.empty(min(most, longest // 2 * ngrams), dtype=np.uint32)
+    indptr: Unsigned = np.empty(n_rows + 1, dtype=np.uint32 if most < 1 << 32 else np.uint64)
+    sorting = np.empty(max(FEW, min(most, longest // 2 * ngrams)), dtype=np.uint32)
     scratch = np.zeros(ngrams, dtype=np.uint64), sorting, np.empty(N_DIGITS, dtype=np.uint64)
     hash_words(values, offsets, np.uint64((1 << bits) - 1), (data, indices, indptr), scratch)
     stored = int(indptr[-1])
@@ -129,9 +129,9 @@ def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> values, offsets = text_buffers(pa.array(["one", "two", None])[1:])
+    >>> values, offsets = text_buffers(pa.array(["one", "two", "three"])[1:])
     >>> bytes(values), offsets
-    (b'onetwo', array([3, 6, 6], dtype=int32))
+    (b'onetwothree', array([ 3,  6, 11], dtype=int32))
     """
     import pyarrow as pa
 
@@ -154,7 +154,7 @@ def _hash_plainly(values: NDArray[np.uint8], offsets: NDArray[Any], ngrams: int,
     text, places = values.tobytes(), offsets.tolist()
     rows = [
         sorted(Counter(bucket(gram, bits) for gram in grams(text[start:stop], ngrams)).items())
-        for start, stop in zip(places[:-1], places[1:], strict=True)
+        for start, stop in pairwise(places)
     ]
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.uint32)
     indices = np.array([index for row in rows for index, _ in row], dtype=np.uint32)
