@@ -11,7 +11,20 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import echo, fits, kernels, margins, networks, prediction, proofs, report, single, spam, startup
+from benchmarks import (
+    echo,
+    fits,
+    kernels,
+    margins,
+    networks,
+    prediction,
+    proofs,
+    report,
+    single,
+    spam,
+    startup,
+    texts,
+)
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
 
@@ -24,6 +37,8 @@ WORKLOADS = {
     "M2": fits.sparse_classes,
     "K1": kernels.rbf,
     "SMS": spam.sms,
+    "svmlight": texts.svmlight,
+    "words": texts.words,
     "soft": margins.soft,
     "hard": margins.hard,
     "proofs": proofs.proofs,

@@ -65,8 +65,8 @@ FRACTION = np.uint64(2**52 - 1)
 def digits_at(text: Any, at: Any) -> Any:
     """Return the number written by the digits at `at`, and how many there are: at most eight are looked at.
 
-    Bytes are handled side by side in one word: a digit is a byte whose high half is 3, and is 3 still with 6 added.
-    The digits are moved to the word's upper end and summed pairwise, by tens, hundreds and ten thousands.
+    Bytes are handled side by side in one word: a digit is a byte whose high half is 3 and stays so with 6
+    added. The digits are moved to the word's upper end and summed pairwise, by tens, hundreds and ten thousands.
     """
     word = eight_at(text, at)
     other = ((word ^ ZEROS) | ((word + SIXES) ^ ZEROS)) & HIGH_HALVES

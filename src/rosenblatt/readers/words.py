@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.loops.layout import CSR, Unsigned
+from rosenblatt.loops.layout import CSR
 from rosenblatt.readers.twins import loop_pays
 
 __all__ = ["MOST_BITS", "MOST_WORDS", "bucket", "grams", "hash_texts", "text_buffers", "tokens"]
@@ -112,7 +112,7 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
     most = (count_words(values, offsets[0], offsets[-1]) + n_rows) * ngrams
     longest = int(np.diff(offsets).max(initial=0)) + 1  # every other byte of a text may be a word
     data, indices = np.empty(most), np.empty(most, dtype=np.uint32)
-    indptr: Unsigned = np.empty(n_rows + 1, dtype=np.uint32 if most < 1 << 32 else np.uint64)
+    indptr = np.empty(n_rows + 1, dtype="u4" if most < 1 << 32 else "u8")
     sorting = np.empty(max(FEW, min(most, longest // 2 * ngrams)), dtype=np.uint32)
     scratch = np.zeros(ngrams, dtype=np.uint64), sorting, np.empty(N_DIGITS, dtype=np.uint64)
     hash_words(values, offsets, np.uint64((1 << bits) - 1), (data, indices, indptr), scratch)
