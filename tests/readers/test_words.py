@@ -17,6 +17,9 @@ from rosenblatt.readers.words import bucket, grams, hash_texts, text_buffers, to
 some_text = st.one_of(
     st.text(max_size=40),
     st.text("abAB_ 01-é\n", max_size=40),
+    st.lists(st.integers(1, 20), max_size=6).map(
+        lambda lengths: " ".join("aBcDeFgHiJkLmNoPqRsT"[:n] for n in lengths)
+    ),
     st.lists(st.sampled_from(["win", "a", "PRIZE", "2", "Ünï", "don't"]), max_size=200).map(" ".join),
 ).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
@@ -38,6 +41,8 @@ def hashed(texts, way, **options):
     ngrams=st.integers(1, 4),
     bits=st.sampled_from([1, 3, 8, 9, 18, 30]),
 )
+@example(texts=[b"X%cY" % byte for byte in range(256)], ngrams=1, bits=30)
+@example(texts=[b"x" * n for n in range(40)], ngrams=2, bits=30)
 @example(texts=[b"a b " * 500, b"", b"x", b" ".join(b"%d" % i for i in range(300))], ngrams=2, bits=18)
 @example(texts=[b" ".join(b"%d" % i for i in range(n)) for n in (63, 64, 65)], ngrams=1, bits=30)
 def test_the_loop_is_its_twin(texts, ngrams, bits):
@@ -75,12 +80,13 @@ def test_words():
     assert grams(b"a", 5) == [b"a"]
 
 
-PINNED = [367399931, 135536888, 813913823, 731106256]
+PINNED = [1033518134, 109329332, 1053439515, 621302000, 808809982]
 
 
 def test_the_hash_is_for_ever():
     # Models depend on these: a change needs a new name in the recipe.
-    assert [bucket(gram, 30) for gram in (b"free", b"a", b"free entry", b"entry free")] == PINNED
+    known = (b"free", b"a", b"free entry", b"entry free", b"congratulations")
+    assert [bucket(gram, 30) for gram in known] == PINNED
     assert bucket(b"free", 18) == PINNED[0] % 2**18
 
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.loops._bits import byte_at, count_below
+from rosenblatt.loops._bits import count_below, eight_at, trailing_zeros
 from rosenblatt.loops._jit import inline, jit
 
-FIRST, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-"""Where FNV-1a starts, and what it multiplies by."""
+SEED = np.uint64(0x9E3779B97F4A7C15)
 
-LOWER = np.zeros(256, dtype=np.uint8)
-"""Each byte of a word in lower case, and 0 for those that end one."""
-for _byte in range(256):
-    if _byte >= 128 or chr(_byte).isalnum() or _byte == ord("_"):
-        LOWER[_byte] = ord(chr(_byte).lower()) if _byte < 128 else _byte
+ONES = 0x0101010101010101  # a 1 in each byte of a word
+HIGH_BITS = np.uint64(0x80 * ONES)
+LOW_BITS = np.uint64(0x7F * ONES)
+CASE = np.uint64(0x20 * ONES)  # the bit by which capital letters differ
+UNDERSCORES = np.uint64(ord("_") * ONES)
+ALL = np.uint64(2**64 - 1)
 
 FEW = 64  # buckets that are compared each with each
 NO_BUCKET = np.uint32(2**32 - 1)
@@ -77,26 +77,57 @@ def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: A
     """
     runs = 0
     while at < stop:
-        byte = LOWER[byte_at(values, at)]
-        at += 1
-        if byte == 0:
+        begin, word, length = at, SEED, 8
+        while length == 8:
+            block, length = _start_of_word(values, at, stop)
+            at += length
+            if length > 0:
+                word = _mix(word ^ block)
+        at += 1  # what ends a word, or stands where none begins, is no part of one
+        if at == begin + 1:
             continue
-        word = FIRST
-        while byte != 0:
-            word = (word ^ np.uint64(byte)) * PRIME
-            byte = LOWER[byte_at(values, at)] if at < stop else np.uint8(0)
-            at += 1
         runs = min(runs + 1, states.size)
         for k in range(runs - 1, -1, -1):
-            states[k] = _finalise(word ^ states[k - 1] if k > 0 else word)
+            states[k] = _mix(word ^ states[k - 1] if k > 0 else word)
             indices[p] = states[k] & mask
             p += np.uint64(1)
     return p
 
 
 @inline
-def _finalise(bits: Any) -> Any:
-    """Spread what sets two words apart over all bits: SplitMix64's finaliser (Steele, Lea, Flood 2014)."""
+def _start_of_word(values: Any, at: Any, stop: Any) -> Any:
+    """Return what is in lower case the word at `at`, or its first eight bytes, and how many there are.
+
+    Bytes are handled side by side in one word of the machine: with their highest bit left out, they can be added
+    to without touching their neighbours, and adding 128 − c sets the highest bit of those from c on.
+    """
+    block = np.uint64(0)
+    if at + 8 <= values.size:
+        block = eight_at(values, at)
+    else:
+        for byte in range(min(values.size - at, 8)):
+            block |= np.uint64(values[at + byte]) << np.uint64(8 * byte)
+    low = block & LOW_BITS
+    letters = _from(low | CASE, 97) & ~_from(low | CASE, 123)
+    digits = _from(low, 48) & ~_from(low, 58)
+    underscores = ~_from(low ^ UNDERSCORES, 1)
+    length = trailing_zeros(~(letters | digits | underscores | block) & HIGH_BITS) >> 3
+    length = min(length, stop - at)
+    if length == 0:
+        return np.uint64(0), 0
+    capitals = _from(low, 65) & ~_from(low, 91) & ~block & HIGH_BITS
+    return (block | (capitals >> np.uint64(2))) & (ALL >> np.uint64(64 - 8 * length)), length
+
+
+@inline
+def _from(low: Any, c: Any) -> Any:
+    """Set the highest bit of the bytes from c on, all of them below 128."""
+    return low + np.uint64((128 - c) * ONES)
+
+
+@inline
+def _mix(bits: Any) -> Any:
+    """Spread what sets two numbers apart over all bits: SplitMix64's finaliser (Steele, Lea, Flood 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
