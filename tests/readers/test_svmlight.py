@@ -1,6 +1,8 @@
 """The reader of svmlight text: the loop is its plain twin, both are the grammar, and every error has its place."""
 
 import random
+import subprocess
+import sys
 from io import BytesIO
 
 import numpy as np
@@ -93,6 +95,27 @@ def test_chunks_change_nothing(text, sizes):
     whole = read_skipping(text, zero_based=False)
     for size in sizes:
         assert read_skipping(text, zero_based=False, chunk_bytes=size) == whole
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 100])
+def test_a_byte_order_mark_is_left_out(size, way):
+    got = read(b"\xef\xbb\xbf1 1:2\n3\n", zero_based=False, chunk_bytes=size)
+    assert (got.labels, got.error) == ([1, 3], None)
+    assert read(b"\xef\xbb", chunk_bytes=size).error.column == 1
+    assert read(b"\xef\xbb\xbf", chunk_bytes=size).labels == []
+
+
+def test_little_is_read_without_loading_much():
+    script = """
+import sys, io, numpy
+from rosenblatt.readers.svmlight import SvmlightReader
+from rosenblatt.readers.words import hash_texts
+(chunk,) = SvmlightReader(io.BytesIO(b"1 1:2\\n" * 1000), file="f").chunks()
+text = numpy.frombuffer(b"so few words", dtype=numpy.uint8)
+assert hash_texts(text, numpy.array([0, 12]), ngrams=1, bits=18).data.size == 3
+print(sorted({"numba", "scipy", "sklearn", "rich"} & set(sys.modules)))
+"""
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"[]\n"
 
 
 class Dribble(BytesIO):

@@ -80,6 +80,8 @@ class LineBlocks:
 
     def _fill(self, size: int) -> None:
         """Read until there are `size` bytes, or no more."""
+        if not self._begun:
+            size = max(size, len(_BYTE_ORDER_MARK))
         if len(self.text) < size + PADDING:
             larger = bytearray(size + PADDING)
             larger[: self._filled] = self.text[: self._filled]

@@ -7,7 +7,7 @@ the tests worse.
 
 The hash of a word folds its bytes, eight at a time as one number, the first byte the lowest: h ← mix(h ⊕ number),
 from a constant on. mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), which loses nothing: no two words
-of up to eight bytes have the same 64 bits. A run of words folds the hashes of its words in the same way, from 0 on.
+of up to eight bytes have the same 64 bits. A run of words folds the hashes of its words in the same way, from 0.
 The low bits are the feature, and its value is how often it occurs.
 """
 
