@@ -104,8 +104,8 @@ def _messages(n: int, *, seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
     letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz0123456789"))
     chances = 1.0 / np.arange(2, len(letters) + 2)
-    drawn = [rng.choice(letters, size=1 + rng.poisson(3.2), p=chances / chances.sum()) for _ in range(8000)]
-    vocabulary = sorted({"".join(word) for word in drawn}, key=len)
+    drawn = [rng.choice(letters, size=1 + rng.poisson(2.8), p=chances / chances.sum()) for _ in range(8000)]
+    vocabulary = list(dict.fromkeys("".join(word) for word in drawn))
     frequency = 1.0 / np.arange(1, len(vocabulary) + 1)
     ends = [" ", " ", " ", " ", " ", " ", ", ", ". ", "... ", "! "]
     messages = []

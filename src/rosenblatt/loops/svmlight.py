@@ -67,7 +67,8 @@ def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) ->
                 if _ends(text, token):
                     break
                 index, colon = _index_at(text, token)
-                sure = token > at and previous < index <= most and byte_at(text, colon) == COLON
+                # A number ends where no digit stands: what is an index has a blank before it.
+                sure = previous < index <= most and byte_at(text, colon) == COLON
                 if sure:
                     data[p], at, sure = decimal_at(text, colon + 1)
                     indices[p] = index - base
@@ -112,13 +113,13 @@ def _after_line(text: Any, at: Any) -> Any:
 
 @inline
 def _index_at(text: Any, at: Any) -> Any:
-    """Return the index at `at`, −1 if there is none or one of too many digits, and where it ends."""
+    """Return the index at `at`, −1 if there is none, and where it ends, or where its first sixteen digits do."""
     digits, count = digits_at(text, at)
     at += count
     index = np.int64(digits) if count > 0 else -1
     if count == 8:
         digits, count = digits_at(text, at)
-        index = index * np.int64(WHOLE_TENS[count]) + np.int64(digits) if count < 8 else -1
+        index = index * np.int64(WHOLE_TENS[count]) + np.int64(digits)
         at += count
     return index, at
 
