@@ -24,6 +24,7 @@ from benchmarks import (
     single,
     spam,
     startup,
+    texts,
 )
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
@@ -37,6 +38,8 @@ WORKLOADS = {
     "M2": fits.sparse_classes,
     "K1": kernels.rbf,
     "SMS": spam.sms,
+    "svmlight": texts.svmlight,
+    "words": texts.words,
     "soft": margins.soft,
     "hard": margins.hard,
     "proofs": proofs.proofs,

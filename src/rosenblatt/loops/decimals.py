@@ -1,0 +1,195 @@
+"""Decimal numbers in a text, rounded to float64 as exactly as Python's ``float`` rounds them, or left to it.
+
+A number is read as an integer m of at most nineteen digits and a power of ten q. If m and 10^|q| are floats, one
+product or quotient rounds once and right (Clinger 1990). Otherwise m is multiplied by the leading 128 bits of 5^q,
+which settles all but the cases too near to half-way between two floats (Eisel and Lemire; Lemire 2021). What
+neither settles is not guessed at: the caller is told, and asks Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.loops._bits import byte_at, eight_at, float_of, high_product, leading_zeros, trailing_zeros
+from rosenblatt.loops._jit import inline, jit
+
+PADDING = 8
+"""Bytes that must be there to be read behind a number: it is looked at eight bytes at a time."""
+
+SMALLEST_POWER, LARGEST_POWER = -342, 308  # beyond, nineteen digits are all 0 or all infinite
+_DIGITS = 19  # any number of so many fits into 64 bits
+
+
+def _powers_of_five() -> NDArray[np.uint64]:
+    """Return the leading 128 bits of each 5^q as two words.
+
+    They are truncated, but for the negative q whose 5^|q| fits into a word: rounded up, these make quotients that
+    are exact come out exact.
+    """
+    table = []
+    for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
+        power = 5 ** abs(q)
+        if q >= 0:
+            leading = power << 128 >> power.bit_length()
+        else:
+            leading = (1 << power.bit_length() + 127) // power + (1 if power < 1 << 64 else 0)
+        table.append(divmod(leading, 1 << 64))
+    return np.array(table, dtype=np.uint64)
+
+
+FIVES = _powers_of_five()
+TENS = np.array([10.0**q for q in range(23)])  # those that are floats
+WHOLE_TENS = np.array([10**q for q in range(9)], dtype=np.uint64)
+
+PLUS, MINUS, POINT, ZERO, LETTER_E = (ord(c) for c in "+-.0e")
+LOWER_CASE = 32  # the bit by which capital letters differ
+ONE, NINE, SIXTEEN, THIRTY_TWO = np.uint64(1), np.uint64(9), np.uint64(16), np.uint64(32)
+ALL = np.uint64(2**64 - 1)
+ZEROS = np.uint64(0x3030303030303030)
+SIXES = np.uint64(0x0606060606060606)
+HIGH_HALVES = np.uint64(0xF0F0F0F0F0F0F0F0)
+LOW_HALVES = np.uint64(0x0F0F0F0F0F0F0F0F)
+BYTES = np.uint64(0x00FF00FF00FF00FF)
+PAIRS = np.uint64(0x0000FFFF0000FFFF)
+ONE_AND_TEN = np.uint64(1 + (10 << 8))
+ONE_AND_HUNDRED = np.uint64(1 + (100 << 16))
+ONE_AND_TEN_THOUSAND = np.uint64(1 + (10_000 << 32))
+MANTISSA = np.uint64(2**53)  # also the largest m that is a float, with all below it
+FRACTION = np.uint64(2**52 - 1)
+
+
+@inline
+def digits_at(text: Any, at: Any) -> Any:
+    """Return the number written by the digits at `at`, and how many there are: at most eight are looked at.
+
+    Bytes are handled side by side in one word: a digit is a byte whose high half is 3 and stays so with 6
+    added. The digits are moved to the word's upper end and summed pairwise, by tens, hundreds and ten thousands.
+    """
+    word = eight_at(text, at)
+    other = ((word ^ ZEROS) | ((word + SIXES) ^ ZEROS)) & HIGH_HALVES
+    count = trailing_zeros(other) >> 3
+    if count == 0:
+        return np.uint64(0), 0
+    word = (word << np.uint64(64 - 8 * count)) & LOW_HALVES
+    word = ((word * ONE_AND_TEN) >> np.uint64(8)) & BYTES
+    word = ((word * ONE_AND_HUNDRED) >> SIXTEEN) & PAIRS
+    return (word * ONE_AND_TEN_THOUSAND) >> THIRTY_TWO, count
+
+
+@inline
+def decimal_at(text: Any, at: Any) -> Any:
+    """Return the number at `at`, where it ends, and whether this is sure.
+
+    Not sure means that there is no number, that it is not finite, or that Python must be asked for it.
+    """
+    sign = byte_at(text, at)
+    if sign in (PLUS, MINUS):
+        at += 1
+    begin = at
+    m, count = digits_at(text, at)
+    n_digits, q = count, 0
+    at += count
+    while count == 8:
+        more, count = digits_at(text, at)
+        m = m * WHOLE_TENS[count] + more
+        n_digits += count
+        at += count
+    if byte_at(text, at) == POINT:
+        at += 1
+        point = at
+        count = 8
+        while count == 8:
+            more, count = digits_at(text, at)
+            m = m * WHOLE_TENS[count] + more
+            at += count
+        q = point - at
+        n_digits -= q
+    if n_digits == 0:
+        return 0.0, at, False
+    rounded_down = False
+    if n_digits > _DIGITS:
+        m, q, rounded_down = _leading_digits(text, begin, at)
+    if byte_at(text, at) | LOWER_CASE == LETTER_E:
+        exponent, end = _exponent(text, at + 1)
+        if end < 0:
+            return 0.0, at, False
+        q += exponent
+        at = end
+    if m < MANTISSA and -22 <= q <= 22 and not rounded_down:
+        value = np.float64(m)
+        value = value * TENS[q] if q >= 0 else value / TENS[-q]
+    else:
+        bits = _nearest(m, q)
+        if bits == ALL or (rounded_down and _nearest(m + ONE, q) != bits):
+            return 0.0, at, False
+        value = float_of(bits)
+    return (-value if sign == MINUS else value), at, True
+
+
+@inline
+def _exponent(text: Any, at: Any) -> Any:
+    """Return the exponent written at `at` and where it ends, −1 if it is none or too long to be looked at."""
+    sign = byte_at(text, at)
+    if sign in (PLUS, MINUS):
+        at += 1
+    digits, count = digits_at(text, at)
+    size = np.int64(digits)
+    return (-size if sign == MINUS else size), (at + count if 0 < count < 8 else -1)
+
+
+@jit
+def _leading_digits(text: Any, at: Any, end: Any) -> Any:
+    """Return the first nineteen digits that count, the power of ten they stand at, and whether others are left."""
+    m, taken, q, fraction, rounded_down = np.uint64(0), 0, 0, False, False
+    for place in range(at, end):
+        byte = byte_at(text, place)
+        if byte == POINT:
+            fraction = True
+        elif taken < _DIGITS:
+            m = m * np.uint64(10) + np.uint64(byte - ZERO)
+            taken += int(m > 0)
+            q -= int(fraction)
+        else:
+            rounded_down |= byte != ZERO
+            q += int(not fraction)
+    return m, q, rounded_down
+
+
+@jit
+def _nearest(m: Any, q: Any) -> Any:
+    """Return the bits of the float nearest to m·10^q, or all ones where this cannot tell, or it is not normal.
+
+    10^q = 5^q·2^q, so that only the product m·5^q has to be rounded. Its leading bits are m·(leading bits of 5^q),
+    short by less than one in the last place: the 54 bits that decide are the true ones unless all bits that follow
+    are ones, in which case the second word of 5^q is taken to account as well.
+    """
+    if m == 0 or q < SMALLEST_POWER:
+        return np.uint64(0)
+    if q > LARGEST_POWER:
+        return ALL
+    shift = leading_zeros(m)
+    m <<= np.uint64(shift)
+    first, second = FIVES[q - SMALLEST_POWER, 0], FIVES[q - SMALLEST_POWER, 1]
+    high, low = high_product(m, first), m * first
+    if high & np.uint64(0x1FF) == np.uint64(0x1FF):
+        carried = high_product(m, second)
+        low += carried
+        high += np.uint64(low < carried)
+    if low == ALL and not -27 <= q <= 55:  # 5^q is not exact, and what was left out could carry
+        return ALL
+    upper = high >> np.uint64(63)
+    mantissa = high >> (upper + NINE)
+    exponent = ((217706 * q) >> 16) + 63 + np.int64(upper) - shift + 1023  # 217706 / 2^16 is log2(10)
+    # Half-way between two floats, if it is so exactly, can only be with a 5^q or 5^-q below 2^64.
+    if low <= ONE and -4 <= q <= 23 and mantissa & ONE and (mantissa << (upper + NINE)) == high:
+        return ALL
+    mantissa = (mantissa + (mantissa & ONE)) >> ONE
+    if mantissa == MANTISSA:
+        mantissa >>= ONE
+        exponent += 1
+    if not 0 < exponent < 2047:
+        return ALL
+    return (np.uint64(exponent) << np.uint64(52)) | (mantissa & FRACTION)

@@ -1,0 +1,193 @@
+"""Texts into counts of hashed words, in one walk over their bytes.
+
+What a word is, and what its hash is, `rosenblatt.readers.words` says in plain Python; this gives the same rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.loops._bits import count_below, eight_at, trailing_zeros
+from rosenblatt.loops._jit import inline, jit
+
+SEED = np.uint64(0x9E3779B97F4A7C15)
+
+ONES = 0x0101010101010101  # a 1 in each byte of a word
+HIGH_BITS = np.uint64(0x80 * ONES)
+LOW_BITS = np.uint64(0x7F * ONES)
+CASE = np.uint64(0x20 * ONES)  # the bit by which capital letters differ
+UNDERSCORES = np.uint64(ord("_") * ONES)
+ALL = np.uint64(2**64 - 1)
+
+FEW = 64  # buckets that are compared each with each
+NO_BUCKET = np.uint32(2**32 - 1)
+DIGIT = 8  # bits that are sorted by at once
+N_DIGITS = 1 << DIGIT  # values of so many bits
+
+
+@jit
+def count_words(values: Any, start: Any, stop: Any) -> Any:
+    """Return how many words begin in a part of a text, were it one text."""
+    count, before = 0, False
+    for at in range(np.uint64(start), np.uint64(stop)):
+        byte = values[at]
+        letter = byte | 32
+        within = (byte >= 128) | ((letter >= 97) & (letter <= 122)) | ((byte >= 48) & (byte <= 57)) | (byte == 95)
+        count += within > before
+        before = within
+    return count
+
+
+@jit
+def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) -> None:
+    """Count the hashed runs of words of each text.
+
+    Parameters
+    ----------
+    values, offsets : uint8 and int64 arrays
+        Text i is ``values[offsets[i]:offsets[i + 1]]``.
+    mask : uint64
+        One less than the number of buckets, a power of two.
+    room : (data, indices, indptr)
+        Where rows are written; every word must fit as often as there are lengths of runs.
+    scratch : (states, sorting, counts)
+        A word of 64 bits for each length of runs; `FEW` of 32 bits, or as many as a text has buckets; `N_DIGITS`.
+    """
+    data, indices, indptr = room
+    states, sorting, counts = scratch
+    stored = np.uint64(0)
+    indptr[0] = 0
+    for row in range(np.uint64(offsets.size - 1)):
+        end = _buckets(values, offsets[row], offsets[row + np.uint64(1)], mask, states, indices, stored)
+        if end - stored <= np.uint64(FEW):
+            stored = _tally_few(data, indices, stored, end, sorting)
+        else:
+            _sort(indices, stored, end, mask, sorting, counts)
+            stored = _tally(data, indices, stored, end)
+        indptr[row + np.uint64(1)] = stored
+
+
+@inline
+def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: Any, p: Any) -> Any:
+    """Write the bucket of every run of words that ends in a text, from p on; return where they end.
+
+    ``states[k]`` is the hash of the last k + 1 words.
+    """
+    runs = 0
+    while at < stop:
+        begin, word, length = at, SEED, 8
+        while length == 8:
+            block, length = _start_of_word(values, at, stop)
+            at += length
+            if length > 0:
+                word = _mix(word ^ block)
+        at += 1  # what ends a word, or stands where none begins, is no part of one
+        if at == begin + 1:
+            continue
+        runs = min(runs + 1, states.size)
+        for k in range(runs - 1, -1, -1):
+            states[k] = _mix(word ^ states[k - 1] if k > 0 else word)
+            indices[p] = states[k] & mask
+            p += np.uint64(1)
+    return p
+
+
+@inline
+def _start_of_word(values: Any, at: Any, stop: Any) -> Any:
+    """Return what is in lower case the word at `at`, or its first eight bytes, and how many there are.
+
+    Bytes are handled side by side in one word of the machine: with their highest bit left out, they can be added
+    to without touching their neighbours, and adding 128 − c sets the highest bit of those from c on.
+    """
+    block = np.uint64(0)
+    if at + 8 <= values.size:
+        block = eight_at(values, at)
+    else:
+        for byte in range(min(values.size - at, 8)):
+            block |= np.uint64(values[at + byte]) << np.uint64(8 * byte)
+    low = block & LOW_BITS
+    letters = _from(low | CASE, 97) & ~_from(low | CASE, 123)
+    digits = _from(low, 48) & ~_from(low, 58)
+    underscores = ~_from(low ^ UNDERSCORES, 1)
+    length = trailing_zeros(~(letters | digits | underscores | block) & HIGH_BITS) >> 3
+    length = min(length, stop - at)
+    if length == 0:
+        return np.uint64(0), 0
+    capitals = _from(low, 65) & ~_from(low, 91) & ~block & HIGH_BITS
+    return (block | (capitals >> np.uint64(2))) & (ALL >> np.uint64(64 - 8 * length)), length
+
+
+@inline
+def _from(low: Any, c: Any) -> Any:
+    """Set the highest bit of the bytes from c on, all of them below 128."""
+    return low + np.uint64((128 - c) * ONES)
+
+
+@inline
+def _mix(bits: Any) -> Any:
+    """Spread what sets two numbers apart over all bits: SplitMix64's finaliser (Steele, Lea, Flood 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@inline
+def _tally_few(data: Any, indices: Any, start: Any, stop: Any, sorting: Any) -> Any:
+    """Sort a few buckets and leave each once, with how often it came; return where they end.
+
+    Each goes where the number of those below it says. Nothing here is a jump that depends on a bucket: guessing
+    wrong at such jumps takes longer than all these comparisons, which are made many at a time.
+    """
+    n = stop - start
+    for i in range(n):
+        sorting[i] = indices[start + i]
+        data[start + i] = 0.0
+    for i in range(n, np.uint64(FEW)):
+        sorting[i] = NO_BUCKET
+    for i in range(n):
+        place = start + count_below(sorting, sorting[i])
+        indices[place] = sorting[i]
+        data[place] += 1.0
+    last = start
+    for p in range(start, stop):
+        count = data[p]
+        indices[last] = indices[p]
+        data[last] = count
+        last += np.uint64(count > 0.0)
+    return last
+
+
+@jit
+def _sort(keys: Any, start: Any, stop: Any, mask: Any, sorting: Any, counts: Any) -> None:
+    """Sort by one digit after the other, the lowest first."""
+    shift = np.uint64(0)
+    while mask >> shift > np.uint64(0):
+        counts[:] = 0
+        for p in range(start, stop):
+            counts[(keys[p] >> shift) & np.uint64(N_DIGITS - 1)] += np.uint64(1)
+        before = np.uint64(0)
+        for digit in range(N_DIGITS):
+            before, counts[digit] = before + counts[digit], before
+        for p in range(start, stop):
+            digit = (keys[p] >> shift) & np.uint64(N_DIGITS - 1)
+            sorting[counts[digit]] = keys[p]
+            counts[digit] += np.uint64(1)
+        for p in range(start, stop):
+            keys[p] = sorting[p - start]
+        shift += np.uint64(DIGIT)
+
+
+@inline
+def _tally(data: Any, indices: Any, start: Any, stop: Any) -> Any:
+    """Leave each of the sorted buckets once, with how often it came; return where they end."""
+    last = start
+    for p in range(start, stop):
+        if p > start and indices[p] == indices[last - np.uint64(1)]:
+            data[last - np.uint64(1)] += 1.0
+        else:
+            indices[last] = indices[p]
+            data[last] = 1.0
+            last += np.uint64(1)
+    return last
