@@ -53,6 +53,10 @@ class ColumnarTable:
             raise FormatError("the table has no columns", file=file)
         require_distinct([field.name for field in self.fields], file)
 
+    def close(self) -> None:
+        """Close the file."""
+        self._opened.close()
+
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         positions = [*wanted.numbers, *wanted.strings, *([] if wanted.label is None else [wanted.label])]
@@ -66,9 +70,10 @@ class ColumnarTable:
                 block = self._block(batch, wanted, start) if batch.num_rows else None
             except _arrow_errors() as error:
                 raise self._damaged(error) from error
+            start += batch.num_rows
+            del batch
             if block is not None:
                 yield block
-            start += batch.num_rows
 
     def _block(self, batch: pa.RecordBatch, wanted: Wanted, start: int) -> Block:
         columns = batch.columns
@@ -100,10 +105,17 @@ class _Parquet:
         self._file = pq.ParquetFile(place, pre_buffer=False, buffer_size=PAGES)
         self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
 
+    def close(self) -> None:
+        self._file.close()
+
     def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
         size = _rows_in(chunk_bytes, self._bytes_a_row(set(names)))
-        for batch in self._file.iter_batches(size, columns=names, use_threads=False):
-            yield batch.select(names)
+        # Neither this nor its caller keeps a batch while rows made of it are in use.
+        return map(lambda batch: batch.select(names), self._batches(size, names))
+
+    def _batches(self, size: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+        found: Iterator[pa.RecordBatch] = self._file.iter_batches(size, columns=names, use_threads=False)
+        return found
 
     def _bytes_a_row(self, names: set[str]) -> float:
         """Estimate from what the file says of its row groups."""
@@ -120,7 +132,7 @@ class _Arrow:
     def __init__(self, place: Any) -> None:
         import pyarrow as pa
 
-        source = pa.memory_map(place, "r") if isinstance(place, str) else pa.PythonFile(place, "r")
+        self._source = source = pa.memory_map(place, "r") if isinstance(place, str) else pa.PythonFile(place, "r")
         self.n_rows = None
         self._reader: Any
         if isinstance(place, str) and source.read_at(6, 0) == b"ARROW1":
@@ -129,6 +141,9 @@ class _Arrow:
         else:
             self._reader, self._n_batches = pa.ipc.open_stream(source), None
         self.schema = self._reader.schema
+
+    def close(self) -> None:
+        self._source.close()
 
     def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
         for batch in self._all():
@@ -146,7 +161,8 @@ class _Arrow:
 
 
 def _rows_in(chunk_bytes: int, bytes_a_row: float) -> int:
-    return int(min(max(chunk_bytes / max(bytes_a_row, 1), 1), MOST))
+    # Columns and the rows made of them are in memory at the same time.
+    return int(min(max(chunk_bytes / 2 / max(bytes_a_row, 1), 1), MOST))
 
 
 def _as_strings(column: pa.Array) -> pa.Array:

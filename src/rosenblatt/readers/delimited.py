@@ -93,6 +93,10 @@ class DelimitedTable:
             self._require_names(names)
         self.fields = tuple(map(Field, names, *zip(*self._inferred(len(names)), strict=True)))
 
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         stream = Joined(self._head, self._stream)
@@ -154,10 +158,10 @@ class DelimitedTable:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if numbers.size == 0 or (numbers.max(initial=0) <= EXACT and numbers.min(initial=0) >= -EXACT):
+        if numbers.max(initial=0) < EXACT and numbers.min(initial=0) > -EXACT:
             return {}
         bad: dict[int, FormatError] = {}
-        for k in np.flatnonzero((np.abs(numbers) > EXACT).any(axis=0)):
+        for k in np.flatnonzero((np.abs(numbers) >= EXACT).any(axis=0)):
             j = wanted.numbers[k]
             values = _whole(self._read(text.data, {j: pa.string()}).column(0))
             for row in np.flatnonzero(pc.match_substring_regex(values, INTEGER).to_numpy(zero_copy_only=False)):
@@ -279,7 +283,7 @@ class SlowBlock:
             )
             self._refuse(row, FormatError(problem, file=file, line=int(self._lines[row]), column=j + 1))
         if type_ == pa.float64():
-            large = pc.fill_null(pc.greater(pc.abs(values), float(EXACT)), False)
+            large = pc.fill_null(pc.greater_equal(pc.abs(values), float(EXACT)), False)
             for row in np.flatnonzero(large.to_numpy(zero_copy_only=False)):
                 value = trimmed[int(row)].as_py()
                 if re.match(INTEGER, value) and is_rounded(value):

@@ -13,6 +13,7 @@ from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import FormatError
 from rosenblatt.loops.layout import CSR
+from rosenblatt.readers.arrows import distinct, from_numpy
 from rosenblatt.readers.chunk import Chunk, Skipped
 from rosenblatt.readers.labels import label_problems, read_labels
 from rosenblatt.readers.recipe import TableRecipe
@@ -115,9 +116,9 @@ class Encoder:
             self._skipped.add(problem)
         keep = np.ones(len(block.numbers), bool)
         keep[list(bad)] = False
-        line, kept = block.line, np.flatnonzero(keep)
-        label = None if block.label is None else _chosen_rows(block.label, keep)
-        strings = [_chosen_rows(each, keep) for each in block.strings]
+        line, kept, mask = block.line, np.flatnonzero(keep), from_numpy(keep)
+        label = None if block.label is None else block.label.filter(mask)
+        strings = [each.filter(mask) for each in block.strings]
         return Block(block.numbers[keep], strings, label, lambda row: line(int(kept[row])))
 
     def _problems(self, block: Block, table: Table) -> list[tuple[int, FormatError]]:
@@ -184,7 +185,7 @@ class Encoder:
     def _hashed(self, which: int, column: pa.Array, name: str) -> Part:
         from rosenblatt.readers.words import bucket
 
-        values, codes = _distinct(column)
+        values, codes = distinct(column)
         buckets = np.full(len(values), -1, np.int64)
         for code, value in enumerate(values):
             if not _stands_for_missing(value):
@@ -208,7 +209,7 @@ class Encoder:
 
     def _category_features(self, columns: list[pa.Array], n_rows: int, table: Table) -> NDArray[np.int64]:
         """Give each row's category of each column as the number of its feature among categories, or −1."""
-        encoded = [_distinct(column) for column in columns]
+        encoded = [distinct(column) for column in columns]
         if self._learning:
             self._learn(encoded, table)
         features = np.full((n_rows, len(columns)), -1, np.int64)
@@ -218,7 +219,7 @@ class Encoder:
         features.sort(axis=1)
         return features
 
-    def _learn(self, encoded: list[tuple[list[Any], NDArray[np.int64]]], table: Table) -> None:
+    def _learn(self, encoded: list[tuple[list[Any], NDArray[np.int32]]], table: Table) -> None:
         new: list[tuple[int, int, str]] = []
         for which, (values, codes) in enumerate(encoded):
             met, rows = np.unique(codes, return_index=True)
@@ -252,21 +253,10 @@ def _placed(problem: str, table: Table, line: int, column: str) -> FormatError:
     return FormatError(problem, file=table.file, line=line, column=position)
 
 
-def _chosen_rows(column: pa.Array, keep: NDArray[np.bool_]) -> pa.Array:
-    import pyarrow as pa
-
-    return column.filter(pa.array(keep))
-
-
-def _distinct(column: pa.Array) -> tuple[list[Any], NDArray[np.int64]]:
-    encoded = column.dictionary_encode(null_encoding="encode")
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-
-
 def _stands_for_missing(value: str | None) -> bool:
     return value is None or value.strip() in MISSING
 
 
 def _missing(column: pa.Array) -> NDArray[np.bool_]:
-    values, codes = _distinct(column)
+    values, codes = distinct(column)
     return np.array([_stands_for_missing(value) for value in values], bool)[codes]

@@ -41,8 +41,8 @@ ONLY_FROM_FILES = ("parquet", "npz", "npy")
 class Stream(io.BufferedIOBase):
     """Bytes that were begun to be looked at; damage and truncation are errors that name the file."""
 
-    def __init__(self, raw: Any, file: str, head: bytes = b"") -> None:
-        self._raw, self._file, self._head = raw, file, head
+    def __init__(self, raw: Any, file: str, below: Stream | None = None) -> None:
+        self._raw, self._file, self._below, self._head = raw, file, below, b""
 
     def readable(self) -> bool:
         """Say that there is something to read."""
@@ -68,6 +68,8 @@ class Stream(io.BufferedIOBase):
         """Close what it was read from, unless that is standard input."""
         if not self.closed and self._raw is not getattr(sys.stdin, "buffer", None):
             self._raw.close()
+            if self._below is not None:
+                self._below.close()
         super().close()
 
     def _read_all(self, left: int) -> Iterator[bytes]:
@@ -126,7 +128,8 @@ class Input:
         if not head and asked not in ("svmlight",):
             raise FormatError("the file is empty", file=self.name)
         found = asked or self._by_mark(head) or self._by_ending() or _by_content(head)
-        if found in ONLY_FROM_FILES and (self.path is None or self.is_compressed):
+        only_from_files = found in ONLY_FROM_FILES or head.startswith(b"ARROW1")
+        if only_from_files and (self.path is None or self.is_compressed):
             what = "standard input" if self.path is None else "a compressed file"
             raise FormatError(f"{found} cannot be read from {what}: save it to a plain file", file=self.name)
         return found
@@ -147,12 +150,16 @@ class Input:
             return _compression(file.read(4)) is not None
 
     def _decompressed(self, stream: Stream) -> Stream:
-        kind = _compression(stream.head()[:4])
+        try:
+            kind = _compression(stream.head()[:4])
+        except BaseException:
+            stream.close()
+            raise
         if kind is None:
             return stream
         import pyarrow as pa
 
-        return Stream(pa.CompressedInputStream(pa.PythonFile(stream, "r"), kind), self.name)
+        return Stream(pa.CompressedInputStream(pa.PythonFile(stream, "r"), kind), self.name, below=stream)
 
 
 def expand(places: Sequence[str]) -> list[Input]:

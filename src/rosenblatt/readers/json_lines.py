@@ -14,6 +14,7 @@ import numpy as np
 
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
+from rosenblatt.readers.arrows import from_strings
 from rosenblatt.readers.delimited import LINE_END, is_rounded, too_long
 from rosenblatt.readers.row_ends import Dialect, Text, last_end, whole_rows
 from rosenblatt.readers.stream_parts import Joined, beginning
@@ -61,7 +62,7 @@ class JsonLinesTable:
         head, complete = beginning(stream, 1)
         if not head.strip():
             raise FormatError("the file is empty", file=file)
-        self._stream = Joined(head, stream)
+        self._stream, self._head = stream, head
         first = Text(head if complete else head[: last_end(head, LINES)] or head, 1)
         self._known = dict.fromkeys([*expected, *known])
         kinds: dict[str, type] = {}
@@ -74,9 +75,13 @@ class JsonLinesTable:
             self._complain(first)
         self.fields = tuple(_field(name, kinds.get(name)) for name in self._known)
 
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
-        for text in whole_rows(self._stream, self._chunk_bytes, LINES, self.file):
+        for text in whole_rows(Joined(self._head, self._stream), self._chunk_bytes, LINES, self.file):
             rows, lines, lost = self._rows(text)
             if rows or lost:
                 yield self._block(rows, lines, lost, wanted)
@@ -98,7 +103,7 @@ class JsonLinesTable:
             name = self.fields[j].name
             numbers[:, k] = self._numbers([row.get(name) for row in rows], j, refuse, lines, bad)
         strings = [self._strings(rows, j, refuse) for j in wanted.strings]
-        label = None if wanted.label is None else self._labels(rows, wanted.label, refuse)
+        label = None if wanted.label is None else self._strings(rows, wanted.label, refuse)
         return Block(numbers, strings, label, lines.__getitem__, bad, lost)
 
     def _numbers(
@@ -124,21 +129,9 @@ class JsonLinesTable:
         values = [row.get(name) for row in rows]
         return self._encodable([_as_string(value) for value in values], j, refuse)
 
-    def _labels(self, rows: list[dict[str, Any]], j: int, refuse: Any) -> pa.Array:
-        import pyarrow as pa
-
-        name = self.fields[j].name
-        values = [row.get(name) for row in rows]
-        types = set(map(type, values)) - {type(None)}
-        if types <= {bool} or types <= {float}:
-            return pa.array(values, pa.bool_() if types == {bool} else pa.float64())
-        return self._encodable([_as_string(value) for value in values], j, refuse)
-
     def _encodable(self, values: list[str | None], j: int, refuse: Any) -> pa.Array:
-        import pyarrow as pa
-
         try:
-            return pa.array(values, pa.string())
+            return from_strings(values)
         except UnicodeEncodeError:
             for row, value in enumerate(values):
                 try:
@@ -146,7 +139,7 @@ class JsonLinesTable:
                 except UnicodeEncodeError:
                     refuse(row, f"{self.fields[j].name!r} holds half of a character (a lone surrogate)", j)
                     values[row] = None
-            return pa.array(values, pa.string())
+            return from_strings(values)
 
     def _rows(self, text: Text) -> tuple[list[dict[str, Any]], list[int], list[FormatError]]:
         numbered = [(n, line) for n, line in enumerate(LINE_END.split(text.data), text.line) if line.strip()]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.reals import shown
+from rosenblatt.readers.arrows import distinct
 from rosenblatt.readers.table import EXACT, MISSING, WRITTEN_TRUTH, Field
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def label_kind(field: Field) -> LabelKind:
 
 def label_problems(labels: pa.Array, kind: LabelKind) -> dict[int, str]:
     """Find the rows whose label is missing or of another kind, and say what is wrong."""
-    values, codes = _distinct(labels)
+    values, codes = distinct(labels)
     wrong = {code: problem for code, value in enumerate(values) if (problem := _problem(value, kind))}
     if not wrong:
         return {}
@@ -41,7 +42,7 @@ def label_problems(labels: pa.Array, kind: LabelKind) -> dict[int, str]:
 
 def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
     """Give labels without problems as an array: int64 where all are whole, else float64; bool; or str."""
-    values, codes = _distinct(labels)
+    values, codes = distinct(labels)
     if kind == "truth":
         return np.array([_truth(value) for value in values], bool)[codes]
     if kind == "name":
@@ -50,12 +51,6 @@ def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
     if all(isinstance(number, int) for number in numbers):
         return np.array(numbers, np.int64)[codes]
     return np.array(numbers, np.float64)[codes]
-
-
-def _distinct(labels: pa.Array) -> tuple[list[Any], NDArray[np.int64]]:
-    """Give the distinct labels, a missing one as None, and for each row which of them it has."""
-    encoded = labels.dictionary_encode(null_encoding="encode")
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _problem(value: Any, kind: LabelKind) -> str | None:

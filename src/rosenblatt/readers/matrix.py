@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.reals import real_dtype
 from rosenblatt.exceptions import FormatError
+from rosenblatt.readers.arrows import from_numpy
 from rosenblatt.readers.delimited import too_long
 from rosenblatt.readers.numpy_files import Archive, Array, open_npy
 from rosenblatt.readers.table import EXACT, Block, Field, Kind, Wanted
@@ -64,6 +65,9 @@ class MatrixTable:
     def has_labels(self) -> bool:
         """Whether the labels stand beside the rows."""
         return self._labels is not None
+
+    def close(self) -> None:
+        """Do nothing: what is mapped is let go when nobody uses it any more."""
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
@@ -126,9 +130,8 @@ def labels_of(labels: NDArray[Any], file: str) -> pa.Array:
     """Give labels to pyarrow."""
     import pyarrow as pa
 
-    flat = labels.reshape(-1)
     try:
-        return pa.array(flat.astype(flat.dtype.newbyteorder("=")))
+        return from_numpy(labels.reshape(-1))
     except (ValueError, pa.ArrowException) as error:
         raise FormatError(f"labels cannot be read: {error}", file=file) from error
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rosenblatt.exceptions import FormatError
-from rosenblatt.readers.inputs import Input
+from rosenblatt.readers.inputs import Input, Stream
 from rosenblatt.readers.options import Options
 from rosenblatt.readers.recipe import TableRecipe
 from rosenblatt.readers.table import Table
@@ -43,37 +46,50 @@ def open_table(place: Input, format_: str, options: Options, recipe: TableRecipe
         case "parquet" | "arrow":
             from rosenblatt.readers.columnar import ColumnarTable
 
-            opened = place.path if place.path and not place.is_compressed else place.open()
-            return ColumnarTable(opened, file=place.name, format_=format_, chunk_bytes=options.chunk_bytes)
+            if place.path and not place.is_compressed:
+                return ColumnarTable(place.path, file=place.name, format_=format_, chunk_bytes=options.chunk_bytes)
+            with _closing_on_error(place.open()) as stream:
+                return ColumnarTable(stream, file=place.name, format_=format_, chunk_bytes=options.chunk_bytes)
     return _open_matrix(place, format_, options, recipe)
+
+
+@contextmanager
+def _closing_on_error(stream: Stream) -> Iterator[Stream]:
+    try:
+        yield stream
+    except BaseException:
+        stream.close()
+        raise
 
 
 def _open_delimited(place: Input, format_: str, options: Options, recipe: TableRecipe | None) -> Table:
     from rosenblatt.readers.delimited import DelimitedTable
 
-    return DelimitedTable(
-        place.open(),
-        file=place.name,
-        tabs=format_ == "tsv",
-        delimiter=options.delimiter,
-        header=options.header,
-        expected=frozenset(name for name, _ in recipe.columns) if recipe and recipe.named else frozenset(),
-        chunk_bytes=options.chunk_bytes,
-    )
+    with _closing_on_error(place.open()) as stream:
+        return DelimitedTable(
+            stream,
+            file=place.name,
+            tabs=format_ == "tsv",
+            delimiter=options.delimiter,
+            header=options.header,
+            expected=frozenset(name for name, _ in recipe.columns) if recipe and recipe.named else frozenset(),
+            chunk_bytes=options.chunk_bytes,
+        )
 
 
 def _open_json_lines(place: Input, options: Options, recipe: TableRecipe | None) -> Table:
     from rosenblatt.readers.json_lines import JsonLinesTable
 
     asked = (*options.features, *options.text, *options.categorical, *options.hashed)
-    return JsonLinesTable(
-        place.open(),
-        file=place.name,
-        expected=[name for name, _ in recipe.columns] if recipe else [],
-        closed=recipe is None and not options.features,
-        known=[column for column in asked if isinstance(column, str)],
-        chunk_bytes=options.chunk_bytes,
-    )
+    with _closing_on_error(place.open()) as stream:
+        return JsonLinesTable(
+            stream,
+            file=place.name,
+            expected=[name for name, _ in recipe.columns] if recipe else [],
+            closed=recipe is None and not options.features,
+            known=[column for column in asked if isinstance(column, str)],
+            chunk_bytes=options.chunk_bytes,
+        )
 
 
 def _open_matrix(place: Input, format_: str, options: Options, recipe: TableRecipe | None) -> Table:

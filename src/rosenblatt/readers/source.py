@@ -154,6 +154,10 @@ class Source:
         self.skipped.first.clear()
         return self._chunks()
 
+    def close(self) -> None:
+        """Close a source that will not be read; one that was read to its end, or to an error, is closed already."""
+        self._reader.close()
+
     def known(self) -> Known | None:
         """Tell classes and sizes where no more than the labels must be read for it; else None.
 

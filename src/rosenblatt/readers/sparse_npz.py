@@ -12,6 +12,7 @@ from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only, real_dtype
 from rosenblatt.exceptions import FormatError
 from rosenblatt.loops.layout import CSR
+from rosenblatt.readers.arrows import from_numpy
 from rosenblatt.readers.chunk import Chunk, Skipped
 from rosenblatt.readers.labels import label_kind, label_problems, read_labels
 from rosenblatt.readers.matrix import LABELS, labels_of
@@ -154,7 +155,7 @@ class SparseArchive:
         bad = {
             row: FormatError(problem, file=self._file, line=first + row + 1) for row, problem in problems.items()
         }
-        return read_only(read_labels(labels.filter(keep) if bad else labels, kind)), bad
+        return read_only(read_labels(labels.filter(from_numpy(keep)) if bad else labels, kind)), bad
 
     def _kept(self, bad: dict[int, FormatError], n_rows: int) -> NDArray[np.bool_]:
         keep = np.ones(n_rows, bool)

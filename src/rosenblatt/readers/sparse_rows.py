@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.readers.chunk import Chunk, Skipped
-from rosenblatt.readers.inputs import Input
+from rosenblatt.readers.inputs import Input, Stream
 from rosenblatt.readers.options import Options
 from rosenblatt.readers.recipe import SparseRecipe
 
@@ -41,6 +41,7 @@ class SparseRows:
         self._inputs, self._formats, self._options = inputs, formats, options
         self._given, self._skipped = recipe, skipped
         self.unmet, self._width = 0, 0
+        self._stream: Stream | None = None
         self._zero_based = options.zero_based if recipe is None else recipe.zero_based
         if recipe is not None and recipe.zero_based is None and "svmlight" in formats:
             if options.zero_based is None:
@@ -75,14 +76,22 @@ class SparseRows:
         for number in range(len(self._inputs)):
             reader = self._open(number)
             before = self.unmet
-            for chunk in reader.chunks():
-                self._zero_based = getattr(reader, "zero_based", self._zero_based)
+            try:
+                for chunk in reader.chunks():
+                    self._zero_based = getattr(reader, "zero_based", self._zero_based)
+                    self.unmet = before + reader.unmet
+                    if self._given is None:
+                        self._width = max(self._width, chunk.features.n_features)
+                        chunk = replace(chunk, features=replace(chunk.features, n_features=self._width))
+                    yield chunk
                 self.unmet = before + reader.unmet
-                if self._given is None:
-                    self._width = max(self._width, chunk.features.n_features)
-                    chunk = replace(chunk, features=replace(chunk.features, n_features=self._width))
-                yield chunk
-            self.unmet = before + reader.unmet
+            finally:
+                self.close()
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self._stream is not None:
+            self._stream.close()
 
     def known(self) -> tuple[int, list[NDArray[Any]]] | None:
         """Give the number of rows and the labels where this takes reading no more than these."""
@@ -105,8 +114,9 @@ class SparseRows:
         if self._formats[number] == "svmlight":
             from rosenblatt.readers.svmlight import SvmlightReader
 
+            self._stream = place.open()
             return SvmlightReader(
-                place.open(),
+                self._stream,
                 file=place.name,
                 zero_based=self._zero_based,
                 skipped=self._skipped,

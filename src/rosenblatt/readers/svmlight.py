@@ -46,7 +46,7 @@ class SvmlightReader:
             self.zero_based = any(0 in row for row in rows)
         base = 0 if self.zero_based else 1
         if self._width is None:
-            self.n_features = max(i for row in rows for i in row) - base + 1
+            self.n_features = max((i for row in rows for i in row), default=base) - base + 1
         kept = [{i - base: v for i, v in row.items() if i - base < self.n_features} for row in rows]
         self.unmet += sum(map(len, rows)) - sum(map(len, kept))
         flat = [(i, v) for row in kept for i, v in row.items()]

@@ -86,6 +86,9 @@ class Table(Protocol):
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
 
+    def close(self) -> None:
+        """Close the file."""
+
 
 def require_distinct(names: Sequence[str], file: str) -> None:
     """Refuse tables that have two columns of one name."""
@@ -135,7 +138,8 @@ def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[i
         return np.empty((n_rows, 0)), []
     single = all(pa.types.is_float32(each.type) or pa.types.is_float16(each.type) for each in columns)
     target = pa.float32() if single else pa.float64()
-    inexact = [(row, j, value) for j, each in enumerate(columns) for row, value in _rounded(each)]
+    long = (pa.int64(), pa.uint64())
+    inexact = [(row, j, value) for j, c in enumerate(columns) if c.type in long for row, value in _rounded(c)]
     cast = [each if each.type == target else _as_float(each, target) for each in columns]
     batch = pa.RecordBatch.from_arrays(cast, names=[""] * len(cast))
     # Arrow transposes several times as fast as column by column assignment in numpy does.
@@ -149,11 +153,8 @@ def _as_float(column: pa.Array, target: pa.DataType) -> pa.Array:
 
 
 def _rounded(column: pa.Array) -> list[tuple[int, str]]:
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column.type not in (pa.int64(), pa.uint64()):
-        return []
     extremes = pc.min_max(column)
     if not any(each.is_valid and abs(each.as_py()) > EXACT for each in extremes.values()):
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -54,12 +55,16 @@ class Tables:
         self._inputs, self._formats, self._options, self._given = inputs, formats, options, recipe
         table = self._open(0, recipe)
         self._format = table.format
-        if recipe is None:
-            roles = choose(table, options)
-            start, chosen = _begun(table, roles, options), _places_of(roles.categorical, roles.chosen)
-        else:
-            roles, chosen = find_again(table, recipe, options), frozenset()
-            start = _for_reading(recipe, table, roles, options)
+        try:
+            if recipe is None:
+                roles = choose(table, options)
+                start, chosen = _begun(table, roles, options), _places_of(roles.categorical, roles.chosen)
+            else:
+                roles, chosen = find_again(table, recipe, options), frozenset()
+                start = _for_reading(recipe, table, roles, options)
+        except BaseException:
+            table.close()
+            raise
         self._columns = frozenset(field.name for field in table.fields)
         self._target = roles.target
         self._encoder = Encoder(
@@ -94,10 +99,17 @@ class Tables:
         """Read all of them once."""
         for number in range(len(self._inputs)):
             table, roles = self._table(number)
-            for block in table.blocks(Wanted(roles.numbers, roles.texts + roles.hashed + roles.categorical, roles.target)):
-                chunk = self._encoder.chunk(block, table)
-                if chunk is not None:
-                    yield chunk
+            strings = roles.texts + roles.hashed + roles.categorical
+            with closing(table):
+                for block in table.blocks(Wanted(roles.numbers, strings, roles.target)):
+                    chunk = self._encoder.chunk(block, table)
+                    if chunk is not None:
+                        yield chunk
+
+    def close(self) -> None:
+        """Close what was opened and not read."""
+        if self._first is not None:
+            self._first[0].close()
 
     def known(self) -> tuple[int, list[NDArray[Any]]] | None:
         """Give the number of rows and the labels where this takes reading no more than these."""
@@ -106,13 +118,13 @@ class Tables:
             return None
         n_rows, labels = 0, []
         for number in range(len(self._inputs)):
-            table = self._open(number, self.recipe)
-            roles = find_again(table, self.recipe, self._options)
-            for block in table.blocks(Wanted(label=roles.target)):
-                if block.label is None or label_problems(block.label, kind):
-                    return None  # reading will tell what is wrong, and where
-                n_rows += len(block.label)
-                labels.append(read_labels(block.label, kind))
+            with closing(self._open(number, self.recipe)) as table:
+                roles = find_again(table, self.recipe, self._options)
+                for block in table.blocks(Wanted(label=roles.target)):
+                    if block.label is None or label_problems(block.label, kind):
+                        return None  # reading will tell what is wrong, and where
+                    n_rows += len(block.label)
+                    labels.append(read_labels(block.label, kind))
         return n_rows, labels
 
     def _table(self, number: int) -> tuple[Table, Roles]:
@@ -120,9 +132,13 @@ class Tables:
             found, self._first = self._first, None
             return found
         table = self._open(number, self.recipe)
-        if self._given is None:
-            self._require_same_columns(table)
-        return table, find_again(table, self._encoder.recipe, self._options)
+        try:
+            if self._given is None:
+                self._require_same_columns(table)
+            return table, find_again(table, self._encoder.recipe, self._options)
+        except BaseException:
+            table.close()
+            raise
 
     def _open(self, number: int, recipe: TableRecipe | None) -> Table:
         return open_table(self._inputs[number], self._formats[number], self._options, recipe)
