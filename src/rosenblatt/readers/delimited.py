@@ -342,6 +342,8 @@ def too_long(value: object, name: str, file: str, line: int, column: int) -> For
 
 
 def _named_type(type_: pa.DataType) -> tuple[Any, str]:
+    if str(type_) == "binary":  # strings that are not UTF-8, which is said where they stand
+        return "string", "string"
     return kind_of(type_), WRITTEN_TRUTH if str(type_) == "bool" else str(type_)
 
 

@@ -101,7 +101,7 @@ def _unquoted(field: str) -> str:
 
 
 def _last_end_slowly(data: bytes, dialect: Dialect) -> int:
-    ends = [row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n"]
+    ends = [row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row["open"] is None]
     if ends and ends[-1] == len(data) and data.endswith(b"\r"):
         ends.pop()  # the other half of this line end may be still to come
     return ends[-1] if ends else 0
