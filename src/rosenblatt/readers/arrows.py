@@ -1,0 +1,65 @@
+"""Between numpy, strings and Arrow through their buffers.
+
+``pyarrow.array`` and ``Array.to_numpy`` import pandas where it is installed, which takes longer than reading a small
+file; buffers do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["distinct", "from_numpy", "from_strings"]
+
+
+def distinct(column: pa.Array) -> tuple[list[Any], NDArray[np.int32]]:
+    """Give the distinct values in the order of their first rows, null as None, and for each row which it has."""
+    encoded = column.dictionary_encode(null_encoding="encode")
+    codes = encoded.indices
+    numbers = np.frombuffer(codes.buffers()[1], np.int32, len(codes), 4 * codes.offset) if len(codes) else []
+    return encoded.dictionary.to_pylist(), np.asarray(numbers, np.int32)
+
+
+def from_numpy(values: NDArray[Any]) -> pa.Array:
+    """Give an array of bools, numbers or strings to Arrow.
+
+    Examples
+    --------
+    >>> from_numpy(np.array([True, False, True])).to_pylist()
+    [True, False, True]
+    >>> from_numpy(np.array([1, 2, 3])[::2]).to_pylist()
+    [1, 3]
+    """
+    import pyarrow as pa
+
+    if values.dtype.kind == "U":
+        return from_strings(values.tolist())
+    native = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if values.dtype.kind == "b":
+        native = np.packbits(native, bitorder="little")
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(native)])
+
+
+def from_strings(values: Sequence[str | None]) -> pa.Array:
+    """Give strings to Arrow; None is null. Half characters are a UnicodeEncodeError.
+
+    Examples
+    --------
+    >>> from_strings(["perceptron", None, "ω"]).to_pylist()
+    ['perceptron', None, 'ω']
+    """
+    import pyarrow as pa
+
+    encoded = [b"" if value is None else value.encode() for value in values]
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum([len(each) for each in encoded], out=offsets[1:])
+    present = np.packbits([value is not None for value in values], bitorder="little")
+    buffers = [pa.py_buffer(present), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    long = pa.Array.from_buffers(pa.large_string(), len(values), buffers)
+    return long.cast(pa.string())

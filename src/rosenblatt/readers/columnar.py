@@ -1,0 +1,184 @@
+"""Parquet, and Arrow's own files and streams (Feather among them): columns of typed values, some rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.exceptions import FormatError
+from rosenblatt.readers.delimited import too_long
+from rosenblatt.readers.table import Block, Field, Wanted, dense, kind_of, require_distinct
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ColumnarTable"]
+
+MOST = 1 << 20  # rows of a block
+PAGES = 1 << 13
+"""Bytes of each column of Parquet that are fetched at a time; without this, all of a row group's would be."""
+
+
+class ColumnarTable:
+    """A Parquet or Arrow file, opened.
+
+    Parameters
+    ----------
+    place : str or binary file
+        The path; Arrow streams may also be read from a file that is open.
+    file : str
+        Its name in messages.
+    format_ : {"parquet", "arrow"}
+        Which it is.
+    chunk_bytes : int
+        About how much to read at once.
+    """
+
+    named = True
+
+    def __init__(self, place: Any, *, file: str, format_: str, chunk_bytes: int = 1 << 23) -> None:
+        self.file, self._chunk_bytes = file, chunk_bytes
+        self.format = "Parquet" if format_ == "parquet" else "Arrow"
+        self._opened: _Parquet | _Arrow
+        try:
+            self._opened = _Parquet(place) if format_ == "parquet" else _Arrow(place)
+            schema = self._opened.schema
+            self.fields = tuple(Field(f.name, kind_of(f.type), str(f.type)) for f in schema)
+            self.n_rows = self._opened.n_rows
+        except FormatError:
+            raise
+        except _arrow_errors() as error:
+            raise self._damaged(error) from error
+        if not self.fields:
+            raise FormatError("the table has no columns", file=file)
+        require_distinct([field.name for field in self.fields], file)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._opened.close()
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Read the wanted columns, some rows at a time."""
+        positions = [*wanted.numbers, *wanted.strings, *([] if wanted.label is None else [wanted.label])]
+        start = 0
+        batches = self._opened.batches([self.fields[j].name for j in positions], self._chunk_bytes)
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    break
+                block = self._block(batch, wanted, start) if batch.num_rows else None
+            except _arrow_errors() as error:
+                raise self._damaged(error) from error
+            start += batch.num_rows
+            del batch
+            if block is not None:
+                yield block
+
+    def _block(self, batch: pa.RecordBatch, wanted: Wanted, start: int) -> Block:
+        columns = batch.columns
+        n, m = len(wanted.numbers), len(wanted.strings)
+        numbers, inexact = dense(columns[:n], batch.num_rows)
+
+        def line(row: int) -> int:
+            return start + row + 1
+
+        bad = {}
+        for row, k, value in inexact:
+            j = wanted.numbers[k]
+            bad.setdefault(row, too_long(value, self.fields[j].name, self.file, line(row), j + 1))
+        for column in columns[n:]:
+            column.validate(full=True)  # strings above all: neither format checks that they are UTF-8
+        strings = [_as_strings(column) for column in columns[n : n + m]]
+        label = None if wanted.label is None else _plain(columns[-1])
+        return Block(numbers, strings, label, line, bad)
+
+    def _damaged(self, error: Exception) -> FormatError:
+        reason = " ".join(str(error).split())[:300]
+        return FormatError(f"is no sound {self.format} file: {reason}", file=self.file)
+
+
+class _Parquet:
+    def __init__(self, place: Any) -> None:
+        import pyarrow.parquet as pq
+
+        self._file = pq.ParquetFile(place, pre_buffer=False, buffer_size=PAGES)
+        self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
+
+    def close(self) -> None:
+        self._file.close()
+
+    def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
+        size = _rows_in(chunk_bytes, self._bytes_a_row(set(names)))
+        # Neither this nor its caller keeps a batch while rows made of it are in use.
+        return map(lambda batch: batch.select(names), self._batches(size, names))
+
+    def _batches(self, size: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+        found: Iterator[pa.RecordBatch] = self._file.iter_batches(size, columns=names, use_threads=False)
+        return found
+
+    def _bytes_a_row(self, names: set[str]) -> float:
+        """Estimate from what the file says of its row groups."""
+        metadata, total = self._file.metadata, 0
+        for g in range(min(metadata.num_row_groups, 8)):
+            group = metadata.row_group(g)
+            columns = [group.column(c) for c in range(group.num_columns)]
+            size = sum(c.total_uncompressed_size for c in columns if c.path_in_schema.split(".")[0] in names)
+            total = max(total, size / max(group.num_rows, 1))
+        return total
+
+
+class _Arrow:
+    def __init__(self, place: Any) -> None:
+        import pyarrow as pa
+
+        self._source = source = pa.memory_map(place, "r") if isinstance(place, str) else pa.PythonFile(place, "r")
+        self.n_rows = None
+        self._reader: Any
+        if isinstance(place, str) and source.read_at(6, 0) == b"ARROW1":
+            self._reader = pa.ipc.open_file(source)
+            self._n_batches = self._reader.num_record_batches
+        else:
+            self._reader, self._n_batches = pa.ipc.open_stream(source), None
+        self.schema = self._reader.schema
+
+    def close(self) -> None:
+        self._source.close()
+
+    def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
+        for batch in self._all():
+            batch.validate()
+            chosen = batch.select(names)
+            size = _rows_in(chunk_bytes, chosen.nbytes / max(batch.num_rows, 1))
+            for start in range(0, batch.num_rows, size):
+                yield chosen.slice(start, size)
+
+    def _all(self) -> Iterator[pa.RecordBatch]:
+        if self._n_batches is None:
+            yield from self._reader
+        else:
+            yield from map(self._reader.get_batch, range(self._n_batches))
+
+
+def _rows_in(chunk_bytes: int, bytes_a_row: float) -> int:
+    # Columns and the rows made of them are in memory at the same time.
+    return int(min(max(chunk_bytes / 2 / max(bytes_a_row, 1), 1), MOST))
+
+
+def _as_strings(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return column if column.type == pa.string() else _plain(column).cast(pa.string())
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Give a column without a dictionary."""
+    import pyarrow as pa
+
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _arrow_errors() -> tuple[type[BaseException], ...]:
+    import pyarrow as pa
+
+    return pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, UnicodeDecodeError

@@ -1,0 +1,74 @@
+"""Telling from the first rows of delimited text what stands between fields, and whether the first row is names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from rosenblatt.readers.labels import NUMERAL
+from rosenblatt.readers.row_ends import Dialect, fields_of
+from rosenblatt.readers.table import MISSING
+
+__all__ = ["LOOKED_AT", "first_rows", "guess_delimiter", "looks_like_header"]
+
+DELIMITERS = ",;\t|"
+LOOKED_AT = 50  # rows
+NAME = re.compile(r"[^\W\d][\w .:/()%#*+\-]{0,63}")
+PLAIN_NAME = re.compile(r"[^\W\d][\w.\-]{0,63}")
+
+
+def first_rows(data: bytes, dialect: Dialect) -> list[list[str]]:
+    """Take the first rows apart."""
+    return list(islice(fields_of(data, dialect), LOOKED_AT))
+
+
+def guess_delimiter(data: bytes) -> str:
+    """Choose what splits the rows into the most fields, as many in each; a comma where nothing does.
+
+    Examples
+    --------
+    >>> guess_delimiter(b"a;b;c\\n1,5;2;3\\n2,5;2;4\\n")
+    ';'
+    """
+    best, most = ",", 1
+    for delimiter in DELIMITERS:
+        widths = {len(row) for row in first_rows(data, Dialect(delimiter, quoted=True))}
+        if len(widths) == 1 and max(widths) > most:
+            best, most = delimiter, max(widths)
+    if most > 1:
+        return best
+    first = data.lstrip().partition(b"\n")[0]  # rows of different lengths are for the reader to complain about
+    return max(DELIMITERS, key=lambda delimiter: (first.count(delimiter.encode()), delimiter == ","))
+
+
+def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row names the columns.
+
+    It does if its fields are short, distinct and begin with a letter, none is a number, and the rows below are of
+    another kind: some column holds only numbers there, or every field is a plain word that its column does not
+    hold again.
+
+    Examples
+    --------
+    >>> looks_like_header([["age", "label"], ["31", "yes"]])
+    True
+    >>> looks_like_header([["sunny", "no"], ["rainy", "yes"], ["sunny", "yes"]])
+    False
+    """
+    if not rows:
+        return False
+    first, below = [field.strip() for field in rows[0]], rows[1:]
+    if len(set(first)) != len(first) or not all(NAME.fullmatch(f) and f not in MISSING for f in first):
+        return False
+    columns = [[row[j].strip() for row in below if j < len(row)] for j in range(len(first))]
+    if any(_only_numbers(column) for column in columns):
+        return True
+    if not all(PLAIN_NAME.fullmatch(field) for field in first):
+        return False
+    return all(field not in column for field, column in zip(first, columns, strict=True))
+
+
+def _only_numbers(column: Sequence[str]) -> bool:
+    values = [value for value in column if value not in MISSING]
+    return bool(values) and all(NUMERAL.fullmatch(value) for value in values)

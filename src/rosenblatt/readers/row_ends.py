@@ -1,0 +1,162 @@
+"""Where the rows of delimited text end, so that blocks hold whole rows and errors know their lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import FormatError
+
+__all__ = ["LONGEST", "Dialect", "Text", "fields_of", "last_end", "row_lines", "whole_rows"]
+
+LONGEST = 1 << 26
+"""Bytes of a row; more is an error, so that memory stays bounded whatever the file holds."""
+
+QUOTE, NEWLINE, RETURN = b'"\n\r'
+
+
+class Dialect(NamedTuple):
+    """What stands between fields, and whether quotes keep delimiters and line ends within them."""
+
+    delimiter: str
+    quoted: bool
+
+
+class Text(NamedTuple):
+    """Whole rows, and the line in the file at which they begin."""
+
+    data: bytes
+    line: int
+
+
+def whole_rows(stream: BinaryIO, size: int, dialect: Dialect, file: str) -> Iterator[Text]:
+    """Cut a stream, which gives fewer bytes than asked for only at its end, into blocks that end where rows do."""
+    rest, line = b"", 1
+    while True:
+        asked = max(size - len(rest), size // 2, len(rest), 1)
+        fresh = stream.read(asked)
+        data = rest + fresh if rest else fresh
+        if len(fresh) < asked:
+            if data:
+                _require_closed(data, line, dialect, file)
+                yield Text(data, line)
+            return
+        end = last_end(data, dialect)
+        if end == 0 and len(data) > LONGEST:
+            why = " A quote may have been opened and never closed." if dialect.quoted else ""
+            raise FormatError(f"a row goes on for more than {LONGEST >> 20} MiB.{why}", file=file, line=line)
+        if end:
+            yield Text(data[:end], line)
+            line += _line_ends(data[:end])
+        rest = data[end:]
+
+
+def last_end(data: bytes, dialect: Dialect) -> int:
+    """Give the position behind the last row that is complete; 0 if none is."""
+    if not dialect.quoted or b'"' not in data:
+        return data.rfind(b"\n") + 1 or data.rfind(b"\r", 0, -1) + 1
+    quotes = _alternating_quotes(data, dialect)
+    if quotes is None:
+        return _last_end_slowly(data, dialect)
+    end = data.rfind(b"\n")
+    while end >= 0 and bisect_left(quotes, end) % 2:
+        end = data.rfind(b"\n", 0, end)
+    return end + 1 or _last_end_slowly(data, dialect)
+
+
+def row_lines(text: Text, dialect: Dialect) -> NDArray[np.int64]:
+    """Give the line of each row of a block; empty lines are no rows."""
+    data = text.data
+    if dialect.quoted and b'"' in data:
+        starts = [row.start() for row in _rows(data, dialect) if data[row.start()] not in b"\r\n"]
+    else:
+        starts = [row.start() for row in re.finditer(rb"[^\r\n]+", data)]
+    ends = np.array([match.end() for match in re.finditer(rb"\r\n|\n|\r", data)], np.int64)
+    return text.line + np.searchsorted(ends, np.array(starts, np.int64), side="right")
+
+
+def fields_of(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
+    """Take rows apart, one after the other; what is not UTF-8 shows as such."""
+    if not dialect.quoted:
+        for row in re.finditer(rb"[^\r\n]+", data):
+            yield row[0].decode(errors="replace").split(dialect.delimiter)
+        return
+    for row in _rows(data, dialect):
+        text = row[0].rstrip(b"\r\n").decode(errors="replace")
+        if text:
+            yield [_unquoted(field[1]) for field in _field(dialect.delimiter).finditer(dialect.delimiter + text)]
+
+
+def _unquoted(field: str) -> str:
+    if not field.startswith('"'):
+        return field
+    inside, _, rest = field[1:].replace('""', "\0").partition('"')
+    return inside.replace("\0", '"') + rest.replace("\0", '""')
+
+
+def _last_end_slowly(data: bytes, dialect: Dialect) -> int:
+    ends = [row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row["open"] is None]
+    if ends and ends[-1] == len(data) and data.endswith(b"\r"):
+        ends.pop()  # the other half of this line end may be still to come
+    return ends[-1] if ends else 0
+
+
+def _require_closed(data: bytes, line: int, dialect: Dialect, file: str) -> None:
+    if not dialect.quoted or b'"' not in data:
+        return
+    quotes = _alternating_quotes(data, dialect)
+    if quotes is not None and len(quotes) % 2 == 0:
+        return
+    for row in _rows(data, dialect):
+        if row.end() == len(data) and row["open"] is not None:
+            at = line + _line_ends(data[: row.start()])
+            raise FormatError(
+                "a quote is opened in this row and never closed. If quotes are plain characters here, save the "
+                "table as TSV",
+                file=file,
+                line=at,
+            )
+
+
+def _alternating_quotes(data: bytes, dialect: Dialect) -> NDArray[np.int64] | None:
+    """Give the quotes if every second one opens a field, so that counting tells what is quoted; else None.
+
+    One that opens stands behind a delimiter or a line end, or behind the quote that it doubles. Any other is a
+    plain character of an unquoted field, and counting would be wrong from there on.
+    """
+    characters = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(characters == QUOTE)
+    opening = quotes[::2]
+    before = characters[np.maximum(opening, 1) - 1]
+    allowed = np.array([QUOTE, NEWLINE, RETURN, ord(dialect.delimiter)], np.uint8)
+    return quotes if np.all(np.isin(before, allowed) | (opening == 0)) else None
+
+
+def _rows(data: bytes, dialect: Dialect) -> Iterator[re.Match[bytes]]:
+    return _row(dialect.delimiter).finditer(data)
+
+
+@lru_cache(maxsize=16)
+def _row(delimiter: str) -> re.Pattern[bytes]:
+    # Quotes count only where a field begins, as pyarrow has it. Nothing here ever goes back (++ and *+).
+    between = re.escape(delimiter).encode()
+    quoted = rb'(?<![^%b\r\n])"(?:[^"]++|"")*+(?:"|(?P<open>\Z))' % between
+    return re.compile(rb"(?!\Z)(?:%b|[^\r\n])*+(?:\r\n|\n|\r|\Z)" % quoted)
+
+
+@lru_cache(maxsize=16)
+def _field(delimiter: str) -> re.Pattern[str]:
+    between = re.escape(delimiter)
+    return re.compile(rf'{between}((?:"(?:[^"]++|"")*+"?+)?+[^{between}]*+)')
+
+
+def _line_ends(data: bytes) -> int:
+    if b"\r" not in data:
+        return data.count(b"\n")
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")

@@ -1,0 +1,162 @@
+"""What every table looks like to the encoder, whatever file it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from rosenblatt.exceptions import FormatError
+from rosenblatt.typing import Reals
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["EXACT", "MISSING", "WRITTEN_TRUTH", "Block", "Field", "Kind", "Table", "Wanted", "dense", "kind_of", "require_distinct"]
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
+"""What stands for a missing value in text: in fields of CSV and TSV, and in categories anywhere."""
+
+EXACT = 2**53
+"""Beyond this, float64 skips integers."""
+
+WRITTEN_TRUTH = "true or false"
+"""The type of a column of text that holds truth values: features are 0 and 1, but labels stay as written."""
+
+Kind: TypeAlias = Literal["number", "string", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a table: its name, what it holds, and how its file calls that."""
+
+    name: str
+    kind: Kind
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The columns to be read, by position from 0."""
+
+    numbers: tuple[int, ...] = ()
+    strings: tuple[int, ...] = ()
+    label: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Consecutive rows of a table.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows, columns)
+        The wanted numbers, C-contiguous and writable; a missing one is NaN.
+    strings : list of pyarrow.Array
+        One a wanted column.
+    label : pyarrow.Array or None
+        As the file has it; strings where the file is text.
+    line : callable
+        Takes a row of this block, from 0, and gives its line in the file (its number in files without lines).
+    bad : dict of int to FormatError
+        Rows of this block that hold what cannot be read.
+    lost : list of FormatError
+        Rows that could not even be taken apart, and so are not among these.
+    """
+
+    numbers: Reals
+    strings: list[pa.Array]
+    label: pa.Array | None
+    line: Callable[[int], int]
+    bad: dict[int, FormatError] = field(default_factory=dict)
+    lost: list[FormatError] = field(default_factory=list)
+
+
+class Table(Protocol):
+    """A file of columns, opened. It can be read once; open it again to read it again."""
+
+    file: str
+    format: str
+    named: bool
+    fields: tuple[Field, ...]
+    n_rows: int | None
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Read the wanted columns, some rows at a time."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+def require_distinct(names: Sequence[str], file: str) -> None:
+    """Refuse tables that have two columns of one name."""
+    seen: set[str] = set()
+    for position, name in enumerate(names, 1):
+        if name in seen:
+            raise FormatError(
+                f"two columns are called {name!r}; rename one", file=file, line=1, column=position
+            )
+        seen.add(name)
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """Sort a type of Arrow's into what it means here."""
+    from pyarrow import types
+
+    if types.is_dictionary(type_):
+        return "string" if kind_of(type_.value_type) == "string" else "other"
+    if types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_) or types.is_null(type_):
+        return "number"
+    if types.is_decimal(type_):
+        return "number"
+    is_string = types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
+    return "string" if is_string else "other"
+
+
+def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[int, int, str]]]:
+    """Lay columns of numbers side by side as rows; a null becomes NaN.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.Array
+        Bools, integers, floats, decimals or nulls.
+    n_rows : int
+        How many each has.
+
+    Returns
+    -------
+    rows : ndarray of shape (n_rows, len(columns))
+        C-contiguous; float32 where every column is of at most 32-bit floats, else float64.
+    inexact : list of (row, column, value)
+        The integers that float64 would round, the first one of each column.
+    """
+    import pyarrow as pa
+
+    if not columns:
+        return np.empty((n_rows, 0)), []
+    single = all(pa.types.is_float32(each.type) or pa.types.is_float16(each.type) for each in columns)
+    target = pa.float32() if single else pa.float64()
+    long = (pa.int64(), pa.uint64())
+    inexact = [(row, j, value) for j, c in enumerate(columns) if c.type in long for row, value in _rounded(c)]
+    cast = [each if each.type == target else _as_float(each, target) for each in columns]
+    batch = pa.RecordBatch.from_arrays(cast, names=[""] * len(cast))
+    # Arrow transposes several times as fast as column by column assignment in numpy does.
+    tensor: Any = batch.to_tensor(null_to_nan=True, row_major=True)
+    return tensor.to_numpy(), inexact
+
+
+def _as_float(column: pa.Array, target: pa.DataType) -> pa.Array:
+    # Integers that float64 rounds have been found and are refused, so that casting need not look again.
+    return column.cast(target, safe=False)
+
+
+def _rounded(column: pa.Array) -> list[tuple[int, str]]:
+    import pyarrow.compute as pc
+
+    extremes = pc.min_max(column)
+    if not any(each.is_valid and abs(each.as_py()) > EXACT for each in extremes.values()):
+        return []
+    values = column.to_pylist()
+    return [(i, str(v)) for i, v in enumerate(values) if v is not None and int(float(v)) != v]
