@@ -87,6 +87,7 @@ def compare_with_oracle(text, zero_based):
     assert same
     assert (got.rows, got.labels) == ([row[1:] for row in rows], [row[0] for row in rows])
     assert got.skipped == len(wrong)
+    assert got.skipped_lines == tuple(wrong[:5])
 
 
 @settings(max_examples=100)
@@ -274,7 +275,7 @@ def test_a_line_that_is_too_long_is_an_error_or_passed_over(way, monkeypatch):
         assert "a line of more than" in str(got.error)
         got = read_skipping(b"1 1:1\n" + long + b"2\n3 x\n", zero_based=False, chunk_bytes=size)
         assert got.labels == [1, 2]
-        assert got.skipped == 2
+        assert got.skipped_lines == (2, 4)
         assert read_skipping(long[:-1], zero_based=False, chunk_bytes=size).skipped == 1
         assert read_skipping(long, zero_based=False, chunk_bytes=size).skipped == 1
 
