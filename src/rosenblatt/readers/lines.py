@@ -60,7 +60,7 @@ class LineBlocks:
     def read(self, size: int) -> int:
         """Take the next lines; return how many bytes of `text` they are, 0 at the end of the stream.
 
-        They are as many as fit into `size` bytes, at most `LONGEST_LINE`, or one line if it is longer.
+        They are as many as fit into `size` bytes, at most `LONGEST_LINE`, or into as many as one long line takes.
         """
         self.before += self.text.count(b"\n", 0, self._given)
         self._drop(self._given)
@@ -68,8 +68,7 @@ class LineBlocks:
             self._fill(size)
             if self._filled == 0:
                 return 0
-            stop = self.text.rfind(b"\n", 0, min(size, self._filled)) + 1
-            stop = stop or self.text.find(b"\n", 0, self._filled) + 1
+            stop = self.text.rfind(b"\n", 0, self._filled) + 1
             if not stop and self._filled == LONGEST_LINE:
                 self._pass_over_line()
             elif not stop and not self._ended:
