@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+import time
+from typing import Any, BinaryIO, cast
 
 from rosenblatt.exceptions import FormatError
 from rosenblatt.readers.chunk import Skipped
@@ -14,6 +15,7 @@ LONGEST_LINE = 1 << 26
 
 PADDING = 16  # bytes behind a block: a last newline, and eight that loops may look at though they mean nothing
 _STEP = 1 << 20  # bytes by which a line that is too long is passed over
+_PAUSE = 0.01  # seconds
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -96,9 +98,16 @@ class LineBlocks:
                 self._fill(size)
 
     def _read_into(self, room: memoryview) -> int:
+        while (came := self._read_some(room)) is None:  # a stream that does not wait has nothing yet
+            time.sleep(_PAUSE)
+        return came
+
+    def _read_some(self, room: memoryview) -> int | None:
         if hasattr(self._stream, "readinto"):
-            return self._stream.readinto(room) or 0
+            return cast("int | None", self._stream.readinto(room))
         piece = self._stream.read(len(room))
+        if piece is None:
+            return None
         room[: len(piece)] = piece
         return len(piece)
 
