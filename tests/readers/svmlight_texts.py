@@ -26,6 +26,7 @@ class Read(NamedTuple):
     rows: list[tuple[list[int], list[float]]]
     error: FormatError | None = None
     skipped: int = 0
+    skipped_lines: tuple[int | None, ...] = ()  # the first few
     zero_based: bool | None = None
     n_features: int = 0
     unmet: int = 0
@@ -50,8 +51,17 @@ def read(text: bytes, **options: Any) -> Read:
                 rows.append((X.indices[start:stop].tolist(), [float.hex(v) for v in X.data[start:stop].tolist()]))
     except FormatError as problem:
         error = problem
-    count = skipped.count if skipped is not None else 0
-    return Read(labels, rows, error, count, reader.zero_based, reader.n_features, reader.unmet)
+    count, first = (skipped.count, skipped.first) if skipped is not None else (0, [])
+    return Read(
+        labels,
+        rows,
+        error,
+        count,
+        tuple(each.line for each in first),
+        reader.zero_based,
+        reader.n_features,
+        reader.unmet,
+    )
 
 
 def expected(text: bytes, base: int) -> tuple[list[Any], list[int]]:

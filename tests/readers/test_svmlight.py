@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.exceptions import FormatError, ParameterError
-from rosenblatt.readers import svmlight
+from rosenblatt.loops import decimals
+from rosenblatt.readers import lines, svmlight
 from rosenblatt.readers.svmlight import SvmlightReader
 from tests.readers.svmlight_texts import SPECIAL, by, expected, mutated, read, read_skipping, texts
 
@@ -87,6 +88,7 @@ def compare_with_oracle(text, zero_based):
     assert same
     assert (got.rows, got.labels) == ([row[1:] for row in rows], [row[0] for row in rows])
     assert got.skipped == len(wrong)
+    assert got.skipped_lines == tuple(wrong[:5])
 
 
 @settings(max_examples=100)
@@ -119,10 +121,13 @@ print(sorted({"numba", "scipy", "sklearn", "rich"} & set(sys.modules)))
 
 
 class Dribble(BytesIO):
-    """Gives a few bytes at a time, as a pipe does."""
+    """Gives a few bytes at a time, as a pipe does, and at times says that there is nothing yet."""
+
+    calls = 0
 
     def readinto(self, room):
-        return super().readinto(room[:3])
+        self.calls += 1
+        return super().readinto(room[:3]) if self.calls % 10 else None
 
 
 def test_streams_may_dribble_or_know_only_read(way):
@@ -243,6 +248,10 @@ def test_labels_are_integers_where_all_are(way):
     assert kinds(b"# nothing\n") == []
 
 
+def test_the_loop_may_look_behind_the_last_line():
+    assert lines.PADDING > decimals.PADDING  # by the newline that a last line may lack
+
+
 def test_chunks_are_of_the_size_asked_for():
     text = b"1 1:2 2:3\n" * 100
     chunks = list(SvmlightReader(BytesIO(text), file="f", chunk_bytes=250, zero_based=False).chunks())
@@ -260,8 +269,6 @@ def test_bad_settings(options):
 
 
 def test_a_line_that_is_too_long_is_an_error_or_passed_over(way, monkeypatch):
-    from rosenblatt.readers import lines
-
     monkeypatch.setattr(lines, "LONGEST_LINE", 64)
     monkeypatch.setattr(lines, "_STEP", 7)
     fits = b"1 " + b" " * 57 + b"1:2\n"
@@ -274,7 +281,7 @@ def test_a_line_that_is_too_long_is_an_error_or_passed_over(way, monkeypatch):
         assert "a line of more than" in str(got.error)
         got = read_skipping(b"1 1:1\n" + long + b"2\n3 x\n", zero_based=False, chunk_bytes=size)
         assert got.labels == [1, 2]
-        assert got.skipped == 2
+        assert got.skipped_lines == (2, 4)
         assert read_skipping(long[:-1], zero_based=False, chunk_bytes=size).skipped == 1
         assert read_skipping(long, zero_based=False, chunk_bytes=size).skipped == 1
 

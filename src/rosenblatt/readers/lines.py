@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+import time
+from typing import Any, BinaryIO, cast
 
 from rosenblatt.exceptions import FormatError
 from rosenblatt.readers.chunk import Skipped
@@ -14,6 +15,7 @@ LONGEST_LINE = 1 << 26
 
 PADDING = 16  # bytes behind a block: a last newline, and eight that loops may look at though they mean nothing
 _STEP = 1 << 20  # bytes by which a line that is too long is passed over
+_PAUSE = 0.01  # seconds
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -60,7 +62,7 @@ class LineBlocks:
     def read(self, size: int) -> int:
         """Take the next lines; return how many bytes of `text` they are, 0 at the end of the stream.
 
-        They are as many as fit into `size` bytes, at most `LONGEST_LINE`, or one line if it is longer.
+        They are as many as fit into `size` bytes, at most `LONGEST_LINE`, or into as many as one long line takes.
         """
         self.before += self.text.count(b"\n", 0, self._given)
         self._drop(self._given)
@@ -68,8 +70,7 @@ class LineBlocks:
             self._fill(size)
             if self._filled == 0:
                 return 0
-            stop = self.text.rfind(b"\n", 0, min(size, self._filled)) + 1
-            stop = stop or self.text.find(b"\n", 0, self._filled) + 1
+            stop = self.text.rfind(b"\n", 0, self._filled) + 1
             if not stop and self._filled == LONGEST_LINE:
                 self._pass_over_line()
             elif not stop and not self._ended:
@@ -97,9 +98,16 @@ class LineBlocks:
                 self._fill(size)
 
     def _read_into(self, room: memoryview) -> int:
+        while (came := self._read_some(room)) is None:  # a stream that does not wait has nothing yet
+            time.sleep(_PAUSE)
+        return came
+
+    def _read_some(self, room: memoryview) -> int | None:
         if hasattr(self._stream, "readinto"):
-            return self._stream.readinto(room) or 0
+            return cast("int | None", self._stream.readinto(room))
         piece = self._stream.read(len(room))
+        if piece is None:
+            return None
         room[: len(piece)] = piece
         return len(piece)
 

@@ -2,8 +2,8 @@
 
 A word is as many letters, digits and underscores as stand together, in lower case, where every byte beyond ASCII
 counts as a letter: a word of any script stays whole as long as it holds no ASCII character that ends it. Words of
-one letter count too: in short messages ("2", "u") they carry meaning, and leaving them out made the spam filter of
-the tests worse.
+one letter count too: in short messages ("2", "u") they carry meaning, and leaving them out gained nothing on SMS
+spam (F1 lower by 0.1 to 0.4 points, which is within the noise of folds).
 
 The hash of a word folds its bytes, eight at a time as one number, the first byte the lowest: h ← mix(h ⊕ number),
 from a constant on. mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), which loses nothing: no two words
