@@ -10,7 +10,7 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loop
 .PHONY: demo test check format bench docs clean
 
 demo: $(VENV)/demo
-	$(BIN)/python examples/demo.py
+	$(BIN)/rosenblatt demo -o out
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
@@ -41,7 +41,7 @@ $(BIN)/python:
 	$(PIP) --upgrade "pip>=25.1"
 
 $(VENV)/demo: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) --editable ".[plot]"
+	$(PIP) --editable ".[report]"
 	@touch $@
 
 $(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(BIN)/python pyproject.toml constraints.txt

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from rosenblatt.exceptions import StorageError
 
-__all__ = ["replacing", "write_whole"]
+__all__ = ["replacing", "require_place", "write_whole"]
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what the disk says when it cannot take more
 ASIDE = ".partial"  # how names of files under way end; none is ever read
@@ -67,6 +67,17 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> No
     """Write a file in one step; see `replacing`."""
     with replacing(path) as file:
         file.write(content)
+
+
+def require_place(path: str | os.PathLike[str]) -> None:
+    """Require that a file can be written at `path`, before the work that is to be written there is done."""
+    target = Path(path)
+    if target.is_dir():
+        raise StorageError(f"{target} is a folder. Name a file in it.")
+    if not target.parent.is_dir():
+        raise StorageError(f"{target} cannot be written: there is no folder {target.parent}. Make it first.")
+    if not os.access(target.parent, os.W_OK):
+        raise StorageError(f"{target} cannot be written: the folder {target.parent} may not be written to.")
 
 
 def _sweep(target: Path) -> None:

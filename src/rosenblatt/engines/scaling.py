@@ -13,7 +13,7 @@ from rosenblatt.engines.blocks import Blocks, Change, MemoryBlocks
 from rosenblatt.engines.raw import protected
 from rosenblatt.engines.statistics import Statistics, slices
 from rosenblatt.engines.streaming import digest
-from rosenblatt.exceptions import NonFiniteError, ShapeError
+from rosenblatt.exceptions import ModelFileError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
@@ -38,10 +38,24 @@ class Filling:
 
     means: Floats
 
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.means)
+
     @classmethod
     def of(cls, statistics: Statistics) -> Self:
         """Return the filling by means that were gathered."""
         return cls(_finite(statistics.mean, "mean"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, for the file of a model."""
+        return {"means": self.means.tolist()}
+
+    @classmethod
+    def from_json(cls, description: Any) -> Self:
+        """Return what `to_json` described; anything else is a `ModelFileError`."""
+        return cls(*_figures(description, "filling", ("means",)))
 
     def rows(self, rows: Rows) -> Rows:
         """Return rows without missing values."""
@@ -87,6 +101,11 @@ class Scaling:
     mean: Floats
     deviation: Floats
 
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.mean)
+
     @classmethod
     def of(cls, statistics: Statistics, filled: bool = False) -> Self:
         """Return the scaling by figures that were gathered.
@@ -101,6 +120,18 @@ class Scaling:
         # What rounding leaves of a feature that never changes is no deviation.
         constant = deviation <= np.abs(statistics.mean) * np.sqrt(max(statistics.n_rows, 1)) * np.finfo(float).eps
         return cls(mean, np.where(constant, 1.0, deviation))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, for the file of a model."""
+        return {"mean": self.mean.tolist(), "deviation": self.deviation.tolist()}
+
+    @classmethod
+    def from_json(cls, description: Any) -> Self:
+        """Return what `to_json` described; anything else is a `ModelFileError`."""
+        scaling = cls(*_figures(description, "scaling", ("mean", "deviation")))
+        if not (scaling.deviation > 0.0).all():
+            raise ModelFileError("scaling.deviation must be positive.")
+        return scaling
 
     def rows(self, rows: Rows) -> Rows:
         """Return rows brought to scale."""
@@ -126,6 +157,13 @@ class Scaling:
         folded[..., :-1] = weights[..., :-1] / self.deviation
         folded[..., -1] = weights[..., -1] - (folded[..., :-1] * self.mean).sum(axis=-1)
         return folded
+
+    def unfold(self, weights: Floats) -> Floats:
+        """Return the weights for features brought to scale that `fold` was given, up to rounding."""
+        unfolded = weights.copy()
+        unfolded[..., :-1] = weights[..., :-1] * self.deviation
+        unfolded[..., -1] = weights[..., -1] + (weights[..., :-1] * self.mean).sum(axis=-1)
+        return unfolded
 
     def folded(self, state: State) -> State:
         """Return a state for the features as they were; the sum behind an average is folded as the weights are."""
@@ -216,6 +254,21 @@ class ScaledBlocks:
 
 def _writable(rows: Rows) -> Rows:
     return CSR(rows.data.copy(), rows.indices, rows.indptr) if isinstance(rows, CSR) else rows.copy()
+
+
+def _figures(description: Any, what: str, names: tuple[str, ...]) -> list[Floats]:
+    """Return lists of finite numbers, all as long as the first."""
+    if not isinstance(description, dict) or {*description} != {*names}:
+        raise ModelFileError(f"{what} must have {' and '.join(names)}, and nothing else.")
+    figures = []
+    for name in names:
+        values = description[name]
+        if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+            raise ModelFileError(f"{what}.{name} must be a list of numbers.")
+        figures.append(np.array(values, np.float64))
+    if len({len(each) for each in figures}) > 1 or not all(np.isfinite(each).all() for each in figures):
+        raise ModelFileError(f"{what} must hold finite numbers, as many of each kind.")
+    return figures
 
 
 def _finite(figures: Floats, what: str) -> Floats:

@@ -105,6 +105,18 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         self._sparse_coef = False
         return self
 
+    def unscale(self, scaling: Any) -> Self:
+        """Turn hyperplanes among features brought to scale into those among the features as they were.
+
+        Parameters
+        ----------
+        scaling : Scaling
+            See `rosenblatt.engines.scaling`.
+        """
+        self._require_fitted()
+        self._state = scaling.folded(self._state)
+        return self
+
     @property
     def coef_(self) -> Any:
         """The normal vectors of the hyperplanes, shape (n_machines, n_features); two classes have one."""

@@ -52,6 +52,17 @@ class Scheme:
         """The classes on the negative and on the positive side of each machine, one against one."""
         return list(combinations(range(self.n_classes), 2))
 
+    def titles(self, classes: NDArray[Any]) -> list[str]:
+        """Return what the positive side of each machine means."""
+        labels = [str(label) for label in classes.tolist()]
+        match self.kind:
+            case "binary":
+                return labels[-1:]
+            case "ovo":
+                return [f"{labels[positive]} against {labels[negative]}" for negative, positive in self.pairs]
+            case _:
+                return labels
+
     def shape(self, n_features: int) -> tuple[int, ...]:
         """Return the shape of padded weights."""
         return (n_features + 1,) if self.kind == "binary" else (self.n_machines, n_features + 1)

@@ -30,6 +30,11 @@ class Recipe:
         """How many features there are."""
         raise NotImplementedError
 
+    @property
+    def hashes(self) -> bool:
+        """Whether features are places that words fall into."""
+        return False
+
     def names(self, n_features: int) -> tuple[str, ...] | None:
         """Name the features, or return None where they have only numbers."""
         raise NotImplementedError
@@ -144,6 +149,11 @@ class TableRecipe(Recipe):
         return self.numbers + self.texts + self.hashed + self.categorical
 
     @property
+    def hashes(self) -> bool:
+        """Whether features are places that words fall into."""
+        return bool(self.texts or self.hashed)
+
+    @property
     def only_numbers(self) -> bool:
         """Whether every feature is a number of the table."""
         return len(self.columns) == len(self.numbers)
@@ -194,7 +204,18 @@ class TableRecipe(Recipe):
 
     @staticmethod
     def _from(whole: dict[str, Any]) -> TableRecipe:
-        keys = ("kind", "named", "n_columns", "target", "labels", *ROLES, "categories", "ngrams", "bits", "missing")
+        keys = (
+            "kind",
+            "named",
+            "n_columns",
+            "target",
+            "labels",
+            *ROLES,
+            "categories",
+            "ngrams",
+            "bits",
+            "missing",
+        )
         schema.only(whole, (*keys, "words"), "recipe")
         n_columns = schema.integer(whole["n_columns"], "recipe.n_columns", 1, 2**31 - 1)
         places = {role: schema.places(whole[role], f"recipe.{role}", n_columns) for role in ROLES}

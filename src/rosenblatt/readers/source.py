@@ -130,9 +130,12 @@ class Source:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the features, None if they have only numbers; complete once all chunks were read."""
+        """The names of the features; complete once all chunks were read.
+
+        None where they have only numbers, or are hashed: `Recipe.names` names these, too, all of them.
+        """
         recipe = self._reader.recipe
-        return recipe.names(recipe.n_features)
+        return None if recipe.hashes else recipe.names(recipe.n_features)
 
     @property
     def unmet(self) -> int:

@@ -1,0 +1,111 @@
+"""DATA on the command line: the options of reading, and opening what they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from rosenblatt.cli.options import taking
+from rosenblatt.cli.output import Output
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.readers.options import Column, Options
+
+__all__ = ["DATA", "feature_names", "open_data", "reading", "remark_on_source", "shown"]
+
+DATA = click.argument("data", nargs=-1, required=True, metavar="DATA...")
+
+
+class ColumnType(click.ParamType[Column]):
+    """A column by name, or by position from 1 (−1 is the last)."""
+
+    name = "column"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Column:
+        """Read a number as a position and anything else as a name."""
+        try:
+            position = int(value)
+        except ValueError:
+            return str(value)
+        if position == 0:
+            self.fail("columns are counted from 1, or from the end as -1.", param, ctx)
+        return position
+
+
+COLUMN = ColumnType()
+
+FORMATS = ("csv", "tsv", "svmlight", "parquet", "arrow", "npz", "npy", "jsonl")
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--target", type=COLUMN, help="The labels, by name or position. [default: label, target, class "
+                 "or y; else the last]"),
+    click.option("--features", type=COLUMN, multiple=True, help="Use these columns only (repeat it)."),
+    click.option("--ignore", type=COLUMN, multiple=True, help="Leave out a column."),
+    click.option("--text", type=COLUMN, multiple=True, help="A column of text: each word a feature."),
+    click.option("--categorical", type=COLUMN, multiple=True, help="A column of names: each name a feature."),
+    click.option("--hashed", type=COLUMN, multiple=True, help="A column of very many names, hashed."),
+    click.option("--ngrams", type=click.IntRange(1, 8), metavar="N", default=1, show_default=True,
+                 help="Count runs of up to so many words."),
+    click.option("--bits", type=click.IntRange(1, 28), metavar="N", default=18, show_default=True,
+                 help="Hash words into 2^bits features."),
+    click.option("--vocabulary", is_flag=True, help="Remember words, so that their weights have names."),
+    click.option("--missing", type=click.Choice(["error", "zero", "mean"]), default="error", show_default=True,
+                 help="What to put in the place of missing numbers."),
+    click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and count them."),
+    click.option("--format", type=click.Choice(FORMATS), metavar="NAME",
+                 help=f"One of {', '.join(FORMATS)}. [default: by name or content]"),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the columns. "
+                 "[default: by its looks]"),
+    click.option("--delimiter", metavar="C", help="Between the fields of a line."),
+    click.option("--zero-based/--one-based", default=None, help="Where LIBSVM counts features from. "
+                 "[default: by the first rows]"),
+)  # fmt: skip
+
+
+def _gather(values: dict[str, Any]) -> dict[str, Any]:
+    known = {each.name: values.pop(each.name) for each in fields(Options) if each.name in values}
+    return values | {"options": Options(**known)}
+
+
+reading = taking(_OPTIONS, _gather, "Reading")
+"""Gives a command the options of reading; it is called with `options`, an `Options`."""
+
+
+def open_data(places: Sequence[str], options: Options, recipe: Any = None) -> Any:
+    """Return the source that DATA names: files, standard input, or a built-in set."""
+    from rosenblatt.cli.builtin import builtin
+    from rosenblatt.readers.source import open_source
+
+    named = [place for place in places if place.startswith("@")]
+    if named and len(places) > 1:
+        raise ParameterError(f"{named[0]} is a set of its own. Name it alone, or files alone.")
+    return builtin(places[0]) if named else open_source(places, options, recipe)
+
+
+def shown(places: Sequence[str]) -> str:
+    """Return DATA as people call it."""
+    if len(places) == 1:
+        return "standard input" if places[0] == "-" else places[0]
+    return f"{places[0]} and {len(places) - 1} more"
+
+
+def feature_names(source: Any) -> tuple[str, ...] | None:
+    """Return the names of all features of a source that has been read, hashed ones as well."""
+    if source.names is not None or source.recipe is None:
+        names: tuple[str, ...] | None = source.names
+        return names
+    named: tuple[str, ...] | None = source.recipe.names(source.n_features)
+    return named
+
+
+def remark_on_source(source: Any, output: Output) -> None:
+    """Say how a source was read, and what was left out of it."""
+    output.remark(f"{shown(source.files)}: {source.description}")
+    if source.skipped.count:
+        output.remark(f"{source.skipped.count:,} rows were left out because they could not be read:")
+        for problem in source.skipped.first:
+            output.remark(f"  {problem}")
+    if source.unmet:
+        output.remark(f"{source.unmet:,} values are of features never met in training, and were ignored")

@@ -1,0 +1,57 @@
+"""`rosenblatt demo`: the main job on built-in data, by the commands a user would type."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from rosenblatt.cli.main import commands
+from rosenblatt.cli.options import Sectioned
+from rosenblatt.cli.output import Output, common
+
+CHAPTERS = (
+    ("Six points, step by step, as in the lecture", ("trace @six-points",)),
+    ("Spam by its words", ("trace @spam-table",)),
+    (
+        "XOR: no line separates it, and this is the proof",
+        ("certify @xor -o {out}/xor.json", "check {out}/xor.json @xor"),
+    ),
+    (
+        "Breast cancer: trained, evaluated, certified",
+        (
+            "train @breast-cancer -o {out}/cancer.model --scale --holdout 0.25",
+            "evaluate --cv 5 @breast-cancer --scale --learner soft-margin",
+            "certify @breast-cancer -o {out}/cancer.json",
+            "check {out}/cancer.json @breast-cancer",
+        ),
+    ),
+    (
+        "Ten digits: which can a plane tell from the others?",
+        (
+            "train @digits -o {out}/digits.model",
+            "evaluate {out}/digits.model @digits",
+            "certify @digits -o {out}/digits.json",
+            "check {out}/digits.json @digits",
+        ),
+    ),
+    ("A page about it all", ("report {out}/cancer.model @breast-cancer -o {out}/report.html",)),
+)
+
+
+@click.command(cls=Sectioned)
+@click.option("-o", "--output", "folder", type=click.Path(file_okay=False), default="rosenblatt-demo",
+              show_default=True, help="Where models, proofs and the report go.")  # fmt: skip
+@common
+def demo(folder: str, output: Output) -> None:
+    """See it all on built-in data, in less than a minute: every command shown can be typed."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for title, lines in CHAPTERS:
+        click.echo(f"\n{title}\n{'─' * len(title)}")
+        for line in lines:
+            arguments = [part.format(out=folder) for part in shlex.split(line)]
+            click.echo(f"\n$ rosenblatt {shlex.join(arguments)}")
+            commands.main([*arguments, "--quiet"], standalone_mode=False)
+    output.remark("\nOpen the report in a browser:")
+    click.echo(Path(folder) / "report.html")

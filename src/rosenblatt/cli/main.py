@@ -1,0 +1,165 @@
+"""`rosenblatt`: commands that are loaded when they are called, and one place where errors become messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rosenblatt import __version__
+from rosenblatt.exceptions import RosenblattError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DONE, NO, BAD, UNDECIDED = 0, 1, 2, 3
+INTERRUPTED = 130
+
+COMMANDS = {
+    "train": "Train a model on a file, and save it.",
+    "predict": "Predict the labels of a file.",
+    "evaluate": "Measure a model on a file, or a learner by cross-validation.",
+    "certify": "Decide whether classes are linearly separable, with a proof.",
+    "check": "Check a proof against data.",
+    "trace": "Show every update of a run, step by step.",
+    "inspect": "Show what is in a model file.",
+    "report": "Write a page about a model and its data.",
+    "demo": "See it all on built-in data, in less than a minute.",
+    "completion": "Print the completion script of a shell.",
+}
+
+EPILOG = """\b
+Start here:
+  rosenblatt demo
+  rosenblatt train mail.csv -o spam.model
+  rosenblatt predict spam.model new.csv
+  rosenblatt certify @xor
+
+DATA is a file (CSV, TSV, LIBSVM, Parquet, Arrow, NPY, NPZ, JSON Lines; text also as gzip or zstd), several files,
+'-' for standard input, or a built-in set such as @iris. Results go to standard output, all else to standard error.
+
+Exit codes: 0 done · 1 the answer is no · 2 bad usage or input · 3 undecided.
+"""
+
+
+class Commands(click.Group):
+    """Commands whose modules are imported when they are asked for: predicting needs no learner."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order of the work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Load a command."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"rosenblatt.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find a command; name what is near to one that there is not."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            raise click.UsageError(
+                f"there is no command {args[0]!r}"
+                + (f"; did you mean {near[0]!r}?" if near else f". There are {', '.join(COMMANDS)}.")
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=Commands,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(__version__, prog_name="rosenblatt", message="%(prog)s %(version)s")
+def commands() -> None:
+    """Train, use and explain perceptrons; decide with proof whether data is linearly separable."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return its exit code: see `DONE`, `NO`, `BAD` and `UNDECIDED`."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    debug = "--debug" in arguments
+    try:
+        with _plain_warnings(quiet="--quiet" in arguments or "-q" in arguments):
+            code = commands.main(list(arguments), prog_name="rosenblatt", standalone_mode=False)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has had enough; a second failure at exit would be noise.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except click.exceptions.Exit as stop:
+        return int(stop.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        _complain("interrupted")
+        return INTERRUPTED
+    except click.UsageError as error:
+        if debug:
+            raise
+        where = error.ctx.command_path if error.ctx else "rosenblatt"
+        _complain(f"{_sentence(error.format_message())} See '{where} --help'.")
+        return BAD
+    except (click.ClickException, RosenblattError, OSError, ImportError, MemoryError) as error:
+        if debug:
+            raise
+        _complain(_told(error))
+        return BAD
+    except Exception as error:
+        if debug:
+            raise
+        _complain(
+            f"a defect in rosenblatt, not in your data: {type(error).__name__}: {_one_line(error)}. "
+            "Run it again with --debug, and report what it prints."
+        )
+        return BAD
+    return int(code or DONE)
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this. Train out of core (perceptron, averaged), or take fewer rows."
+    if isinstance(error, OSError) and not isinstance(error, RosenblattError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return _one_line(error)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith((".", "?", "!")) else f"{message}."
+
+
+def _complain(message: str) -> None:
+    print(f"rosenblatt: {message}", file=sys.stderr)
+
+
+@contextmanager
+def _plain_warnings(*, quiet: bool) -> Iterator[None]:
+    """Tell warnings as a line each, without the place in the code they came from."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if not quiet and category not in (DeprecationWarning, FutureWarning):
+            _complain(f"note: {' '.join(str(message).split())}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,117 @@
+"""MODEL on the command line: opened without executing anything, with what its rows must go through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.cli.data import open_data, remark_on_source, shown
+from rosenblatt.cli.output import Output
+from rosenblatt.data.features import Features
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.engines.scaling import Filling, Scaling
+from rosenblatt.evaluation import Evaluation, evaluate
+from rosenblatt.exceptions import LabelError, ModelFileError, ShapeError
+from rosenblatt.readers.options import Options
+from rosenblatt.readers.recipe import Recipe
+from rosenblatt.storage.files import StoredModel, open_model
+
+__all__ = ["Model", "as_codes", "measure"]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model file, and how to bring rows before it.
+
+    Attributes
+    ----------
+    stored : StoredModel
+        What the file says.
+    recipe : Recipe or None
+        How columns become features; None of models that were not trained from files.
+    steps : tuple of Filling and Scaling
+        What is done to rows.
+    """
+
+    stored: StoredModel
+    recipe: Recipe | None
+    steps: tuple[Filling | Scaling, ...]
+
+    @classmethod
+    def open(cls, path: str) -> Model:
+        """Read a model file."""
+        stored = open_model(path)
+        try:
+            recipe = None if stored.recipe is None else Recipe.from_json(stored.recipe)
+            steps: list[Filling | Scaling] = []
+            if stored.filling is not None:
+                steps.append(Filling.from_json(stored.filling))
+            if stored.scaling is not None:
+                steps.append(Scaling.from_json(stored.scaling))
+        except ModelFileError as error:
+            raise ModelFileError(f"{path} is no model that can be used: {error}") from error
+        return cls(stored, recipe, tuple(steps))
+
+    def source(self, data: Sequence[str], options: Options, *, labelled: bool) -> Any:
+        """Open DATA as the model's own data was read."""
+        options = replace(options, labelled=labelled)
+        if self.recipe is None and not options.features and _are_texts(self.stored.feature_names):
+            options = replace(options, features=self.stored.feature_names or ())
+        return open_data(data, options, self.recipe)
+
+    def rows(self, source: Any) -> Iterator[tuple[Features, NDArray[Any] | None]]:
+        """Yield rows, as the model takes them, and their labels."""
+        for chunk in source.chunks():
+            rows, features = chunk.features.rows, chunk.features
+            for step in self.steps:
+                if step.n_features != features.n_features:
+                    raise ShapeError(
+                        f"{shown(source.files)} has {features.n_features} features, but the model was trained on "
+                        f"{step.n_features}. Pass data with the columns of training."
+                    )
+                rows = step.rows(rows)
+            yield Features(rows, features.n_rows, features.n_features, features.names), chunk.labels
+
+    def table(self, source: Any) -> tuple[Any, NDArray[Any]]:
+        """Return all rows at once, as the model takes them, and their labels as its classes."""
+        from rosenblatt.data.stack import stacked
+
+        parts = list(self.rows(source))
+        classes = self.stored.predictor().classes
+        labels = [
+            classes[as_codes(each, classes)] for _, each in parts if each is not None and classes is not None
+        ]
+        return stacked([features for features, _ in parts]).native(), np.concatenate(labels)
+
+
+def measure(model: Model, data: Sequence[str], options: Options, output: Output) -> Evaluation:
+    """Compare the predictions of a model with the labels of DATA, chunk by chunk."""
+    source = model.source(data, options, labelled=True)
+    predictor = model.stored.predictor()
+    classes = predictor.classes
+    if classes is None:
+        raise LabelError(f"{model.stored.path} predicts no classes, so there is nothing to compare labels with.")
+    total = None
+    for features, labels in model.rows(source):
+        assert labels is not None, "a labelled source has labels"
+        predicted = encode_labels(predictor.predict(features), classes, features.n_rows)
+        found = evaluate(as_codes(labels, classes), predicted, classes)
+        total = found if total is None else total.merged(found)
+    assert total is not None, "a source has rows"
+    remark_on_source(source, output)
+    return total
+
+
+def as_codes(labels: NDArray[Any], classes: NDArray[Any]) -> Any:
+    """Return labels as positions among classes; numbers are compared with texts by how they are written."""
+    if classes.dtype.kind in "U" and labels.dtype.kind not in "U":
+        labels = labels.astype(np.str_)
+    return encode_labels(labels, classes, len(labels))
+
+
+def _are_texts(names: tuple[Any, ...] | None) -> bool:
+    return names is not None and all(isinstance(name, str) for name in names)

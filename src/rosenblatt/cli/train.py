@@ -1,0 +1,165 @@
+"""`rosenblatt train`: from files to a model file."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from rosenblatt.atomic import require_place
+from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source
+from rosenblatt.cli.fitting import Preparation, fit_prepared, learns_from_blocks
+from rosenblatt.cli.learners import learning, make_learner
+from rosenblatt.cli.options import Sectioned
+from rosenblatt.cli.output import Output, common
+from rosenblatt.cli.summary import Summary, margin_of
+from rosenblatt.cli.table import read_blocks
+from rosenblatt.cli.text import size
+from rosenblatt.data.batch import Batch
+from rosenblatt.engines.blocks import MemoryBlocks
+from rosenblatt.engines.checkpoint import discard
+from rosenblatt.engines.collect import collect
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.learners.validation import hold_out
+from rosenblatt.readers.options import Options
+from rosenblatt.storage.files import save
+
+
+@click.command(
+    cls=Sectioned,
+    epilog="""\b
+Examples:
+  rosenblatt train mail.csv -o spam.model
+  rosenblatt train SMSSpamCollection --target 1 --text 2 -o sms.model --vocabulary
+  rosenblatt train 'clicks-*.parquet' -o clicks.model --scale --checkpoint 1
+  rosenblatt train a9a.libsvm -o a9a.model --learner pocket --max-iter 50 --holdout 0.2
+  rosenblatt train @digits -o digits.model --learner kernel --set budget=500
+
+perceptron and averaged learn from files of any size: what does not fit into --memory goes through a cache beside
+the first file, which later runs use again. The other learners need all rows in memory.""",
+)
+@DATA
+@click.option("-o", "--output", "path", type=click.Path(dir_okay=False), required=True, metavar="MODEL",
+              help="Where the model goes.")  # fmt: skip
+@learning
+@click.option(
+    "--scale", is_flag=True, help="Standardise features; the weights saved are for features as they are."
+)
+@click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
+              help="Keep rows back, and say how well they are predicted.")  # fmt: skip
+@click.option("--checkpoint", type=click.IntRange(1), metavar="N", help="Save where training stands after every N "
+              "passes.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Go on from the last checkpoint, to the same model bit for bit.")
+@click.option("--memory", type=click.IntRange(1), default=256, show_default=True, metavar="MB",
+              help="Rows up to this size stay in memory.")  # fmt: skip
+@click.option("--no-cache", is_flag=True, help="Write no cache; read the files anew in every pass.")
+@reading
+@common
+def train(
+    data: tuple[str, ...],
+    path: str,
+    learner: str,
+    parameters: dict[str, Any],
+    scale: bool,
+    holdout: float | None,
+    checkpoint: int | None,
+    resume: bool,
+    memory: int,
+    no_cache: bool,
+    options: Options,
+    output: Output,
+) -> None:
+    """Train a model on DATA, say how it went, and save it."""
+    estimator = make_learner(learner, parameters)
+    _require_possible(estimator, learner, checkpoint, resume)
+    require_place(path)
+    source = open_data(data, options)
+    tell = output.remark
+    if learns_from_blocks(estimator) and holdout is None:
+        blocks: Any = collect(
+            source,
+            memory=memory << 20,
+            cache="no" if no_cache else "auto",
+            passes=parameters.get("max_iter"),
+            statistics=scale or options.missing == "mean",
+            tell=tell,
+        )
+    else:
+        blocks = read_blocks(source)
+    remark_on_source(source, output)
+    held = None
+    if holdout is not None:
+        held, blocks = _held_back(blocks, holdout, parameters["random_state"])
+    preparation = Preparation.of(blocks, fill=options.missing == "mean", scale=scale)
+    prepared = preparation.blocks(blocks)
+    estimator.set_params(**_watched(estimator, output))
+    checkpoints = {} if checkpoint is None and not resume else _checkpoints(path, checkpoint, resume)
+    began = time.perf_counter()
+    trained = fit_prepared(estimator, prepared, preparation, **checkpoints)
+    seconds = time.perf_counter() - began
+    estimator.set_params(**_unwatched(estimator))
+    evaluation = None if held is None else trained.evaluate(held)
+    own = trained.evaluate(blocks.batch) if isinstance(blocks, MemoryBlocks) else None
+    summary = Summary(learner, estimator, prepared, margin_of(estimator, prepared), own, evaluation, seconds)
+    save(
+        estimator,
+        path,
+        recipe=source.recipe,
+        filling=trained.filling,
+        scaling=trained.scaling,
+        provenance=_provenance(source, blocks, learner, scale, holdout),
+    )
+    if checkpoints:
+        discard(checkpoints["checkpoint"])
+    output.result(str(summary), summary.to_json() | {"model": path})
+    output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
+
+
+def _require_possible(estimator: Any, learner: str, checkpoint: int | None, resume: bool) -> None:
+    if (checkpoint is not None or resume) and not learns_from_blocks(estimator):
+        raise ParameterError(
+            f"--learner {learner} keeps no checkpoints; perceptron and averaged do. Drop --checkpoint, --resume."
+        )
+
+
+def _checkpoints(path: str, every: int | None, resume: bool) -> dict[str, Any]:
+    target = Path(path)
+    return {
+        "checkpoint": target.with_name(f".{target.name}.checkpoint"),
+        "every": 1 if every is None else every,
+        "resume": resume,
+    }
+
+
+def _held_back(blocks: MemoryBlocks, share: float, seed: int) -> tuple[Batch, MemoryBlocks]:
+    """Part rows into those to be measured on, the given share of each class, and those to train on."""
+    batch = blocks.batch
+    rows = hold_out(batch.codes, share, np.random.default_rng(seed))
+    kept = np.ones(batch.n_rows, np.bool_)
+    kept[rows] = False
+    return batch.take(rows), MemoryBlocks(batch.take(kept), facts=blocks.facts)
+
+
+def _watched(estimator: Any, output: Output) -> dict[str, Any]:
+    """Return what shows progress where someone watches."""
+    return {"verbose": 1} if output.shows_progress and "verbose" in estimator.get_params() else {}
+
+
+def _unwatched(estimator: Any) -> dict[str, Any]:
+    return {"verbose": 0} if "verbose" in estimator.get_params() else {}
+
+
+def _provenance(source: Any, blocks: Any, learner: str, scale: bool, holdout: float | None) -> dict[str, Any]:
+    return {
+        "learner": learner,
+        "files": list(source.files),
+        "rows": blocks.n_rows,
+        "features": blocks.n_features,
+        "data": blocks.fingerprint,
+        "blocks": len(blocks.boundaries) - 1,
+        "scaled": scale,
+        "held_out": holdout,
+    }

@@ -1,0 +1,50 @@
+"""Prediction from the command line loads nothing that takes long to load."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.messages import messages, write_tsv
+
+HEAVY = ["numba", "sklearn", "scipy", "pandas", "matplotlib", "rich", "rosenblatt.estimators"]
+SCRIPT = """
+import json, sys
+from rosenblatt.cli.main import main
+code = main(sys.argv[2:])
+print(json.dumps([code, [name for name in json.loads(sys.argv[1]) if name in sys.modules]]), file=sys.stderr)
+"""
+
+CSV = "a,b,kind,label\n1,2,u,x\n3,4,v,y\n-1,2,u,x\n"
+JSONL = '{"a": 1, "b": 2, "kind": "u", "label": "x"}\n{"a": 3, "b": 4, "kind": "v", "label": "y"}\n'
+SVM = "1 1:1 3:2\n-1 2:1\n1 1:2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("t.csv", CSV, []),
+        ("t.jsonl", JSONL, []),
+        ("t.svm", SVM, []),
+        ("numbers.csv", "a,b,label\n1,2,x\n3,4,y\n", ["--missing", "mean", "--scale"]),
+        ("sms.tsv", None, ["--target", "1", "--text", "2", "--no-header"]),
+    ],
+)
+def test_little_is_loaded(done, tmp_path, name, content, options):
+    if content is None:
+        write_tsv(tmp_path / name, messages(50))
+    else:
+        (tmp_path / name).write_text(content)
+    done("train", name, "-o", "m", *options)
+    expected = done("predict", "m", name, "--scores")
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(HEAVY), "predict", "m", name, "--scores", "-q"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    code, loaded = json.loads(ran.stderr.splitlines()[-1])
+    assert code == 0
+    assert loaded == []
+    assert ran.stdout == expected  # by the loops, to the bit
