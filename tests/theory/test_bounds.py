@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
+from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.exceptions import (
     InputError,
     LabelError,
@@ -470,3 +471,15 @@ def test_time_may_be_over():
     assert rb.bounds(X, y, time_limit=100).to_dict() == rb.bounds(X, y).to_dict()
     with pytest.raises(ParameterError, match="time_limit must be None or a number of seconds"):
         rb.bounds(X, y, time_limit=-1)
+
+
+def test_each_part_looks_at_the_clock():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((400, 30)), rng.integers(0, 2, 400)
+    sample = Sample(X, y, Clock(0))
+    with pytest.raises(Unsettled):
+        sample.answer(bias=True)
+    with pytest.raises(Unsettled):
+        sample.seconds(2.0)
+    assert 0.0 < Sample(X, y, Clock(1.0)).seconds(2.0) <= 1.0
+    assert Sample(X, y).seconds(2.0) == 2.0

@@ -243,7 +243,7 @@ def _proposal(problem: Problem, padding: Padding, clock: Clock) -> Proposal | No
     )
     try:
         with np.errstate(all="ignore"):
-            found = max_margin(batch, bias=padding is None)
+            found = max_margin(batch, bias=padding is None, end=clock.end)
     except (NotSeparableError, TrainingOverflowError):
         return None
     direction = problem.direction(found.w[: problem.d])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Margin:
         return max(0.0, (self.upper - self.margin) / self.upper)
 
 
-def max_margin(batch: Batch, *, bias: bool = True, max_iter: int = 1000) -> Margin:
+def max_margin(batch: Batch, *, bias: bool = True, max_iter: int = 1000, end: float | None = None) -> Margin:
     """Find the hyperplane of largest margin.
 
     Parameters
@@ -73,6 +74,8 @@ def max_margin(batch: Batch, *, bias: bool = True, max_iter: int = 1000) -> Marg
         Whether the hyperplane may miss the origin.
     max_iter : int
         The most rounds.
+    end : float or None
+        The moment, by `time.perf_counter`, from which on the best so far will do.
 
     Raises
     ------
@@ -88,8 +91,8 @@ def max_margin(batch: Batch, *, bias: bool = True, max_iter: int = 1000) -> Marg
         raise LabelError("Rows of one class only have any weight, but two classes are needed to tell apart.")
     exponent = int(np.frexp(np.abs(batch.values).max(initial=0.0))[1])
     if abs(exponent) <= FARTHEST:
-        return _Search(Hulls(batch, y, bias=bias), names).run(max_iter)
-    found = _Search(Hulls(_scaled(batch, -exponent), y, bias=bias), names).run(max_iter)
+        return _Search(Hulls(batch, y, bias=bias), names, end).run(max_iter)
+    found = _Search(Hulls(_scaled(batch, -exponent), y, bias=bias), names, end).run(max_iter)
     return _as_large_as_the_data(found, exponent)
 
 
@@ -118,8 +121,8 @@ def _as_large_as_the_data(found: Margin, exponent: int) -> Margin:
 class _Search:
     """The best bounds so far, and what gave them."""
 
-    def __init__(self, hulls: Hulls, names: Ints) -> None:
-        self.hulls, self.y, self.names = hulls, hulls.y, names
+    def __init__(self, hulls: Hulls, names: Ints, end: float | None = None) -> None:
+        self.hulls, self.y, self.names, self.end = hulls, hulls.y, names, end
         self.margin, self.upper = -np.inf, np.inf
         self.w, self.rows, self.lam = np.empty(0), np.empty(0, np.int64), np.empty(0)
 
@@ -133,7 +136,7 @@ class _Search:
             if self.upper <= TOUCHING * self.hulls.radius:
                 raise why_not(self.hulls, rows, self.names, near=0.0)
             near = self.too_near(f, rows)
-            if self.gap <= SETTLED or not near.size:
+            if self.gap <= SETTLED or not near.size or (self.late and self.margin > 0.0):
                 break
             if made == max_iter and self.margin <= 0.0:
                 raise unfinished(made)
@@ -144,6 +147,11 @@ class _Search:
         if not self.margin > np.finfo(float).eps * self.hulls.reach:
             raise undecided(self.upper / (self.hulls.radius or 1.0))
         return self.result(made)
+
+    @property
+    def late(self) -> bool:
+        """Whether the best so far will do."""
+        return self.end is not None and perf_counter() >= self.end
 
     @property
     def gap(self) -> float:
@@ -214,6 +222,8 @@ class _Search:
         """Solve the equations of the support vectors, dropping rows that pull and adding those too near."""
         rows = self.rows[self.lam > WEIGHTY * self.lam.max()]
         for _ in range(POLISHES):
+            if self.late:
+                return
             place, y = self.hulls.place(rows), self.y[rows]
             if abs(y.sum()) == y.size and self.hulls.bias:
                 return

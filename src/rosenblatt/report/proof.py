@@ -109,7 +109,9 @@ def _certified(subject: Subject, clock: Clock) -> Certificate:
     asked: dict[str, Any] = {"bias": bias, "guess": _guess(subject)}
     found = certify(subject.X, subject.y, time_limit=_left(clock), **asked)
     if isinstance(found, Separable) and any(found.w) and not subject.dear:
-        wider = certify(subject.X, subject.y, margin=True, time_limit=_left(clock), **asked)
+        left = _left(clock)
+        some = None if left is None else left / 3  # the bounds want margins, too
+        wider = certify(subject.X, subject.y, margin=True, time_limit=some, **asked)
         found = wider if isinstance(wider, Separable) else found
     return found
 
