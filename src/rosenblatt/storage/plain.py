@@ -18,6 +18,11 @@ DTYPES = {name: np.dtype(name) for name in (*["bool", "int8", "int16", "int32", 
 LONGEST = 2**20
 
 
+def written(attribute: str) -> str:
+    """Return what an attribute of an estimator is called in files: whether it is private is nobody's business."""
+    return attribute.removeprefix("_")
+
+
 class Labels:
     """The classes, with the type they had; those of the whole model are written once, as null elsewhere."""
 
