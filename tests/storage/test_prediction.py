@@ -37,35 +37,37 @@ def test_predictors_say_what_the_estimator_says(name, tmp_path):
             assert predictor.classes.tolist() == model.classes_.tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name.split("-")[0] in LINEAR])
-def test_a_fresh_process_predicts_the_same_bits_with_little_loaded(name, tmp_path):
-    model = made(name)
-    rb.save(model, tmp_path / "m")
-    rows = asked(model)
-    sparse = SPARSE[:, : model.n_features_in_]
-    np.savez(tmp_path / "rows.npz", dense=rows, data=sparse.data, indices=sparse.indices, indptr=sparse.indptr)
+def test_a_fresh_process_predicts_the_same_bits_with_little_loaded(tmp_path):
+    models = {name: made(name) for name in MODELS if name.split("-")[0] in LINEAR}
+    for name, model in models.items():
+        rb.save(model, tmp_path / name)
+        few = SPARSE[:, : model.n_features_in_]
+        held = {"dense": asked(model), "data": few.data, "indices": few.indices, "indptr": few.indptr}
+        np.savez(tmp_path / f"{name}.rows.npz", **held)
     source = """
 import sys
 import numpy as np
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.loops.layout import CSR
 from rosenblatt.storage import open_model
-held = np.load(sys.argv[2])
-predictor = open_model(sys.argv[1]).predictor()
-few = CSR(held["data"], held["indices"].astype(np.uint32), held["indptr"].astype(np.uint32))
-features = as_rows(held["dense"]), Features(few, len(few.indptr) - 1, held["dense"].shape[1])
-scores = [predictor.decision(each) for each in features]
-np.savez(sys.argv[3], *scores, labels=predictor.predict(features[0]).astype(str))
+for path in sys.argv[1:]:
+    held = np.load(f"{path}.rows.npz")
+    predictor = open_model(path).predictor()
+    few = CSR(held["data"], held["indices"].astype(np.uint32), held["indptr"].astype(np.uint32))
+    features = as_rows(held["dense"]), Features(few, len(few.indptr) - 1, held["dense"].shape[1])
+    scores = [predictor.decision(each) for each in features]
+    np.savez(f"{path}.out.npz", *scores, labels=predictor.predict(features[0]).astype(str))
 heavy = {"numba", "sklearn", "scipy", "rich", "narwhals", "pandas", "pyarrow", "onnx"} & sys.modules.keys()
 assert not heavy, heavy
 """
-    out = tmp_path / "out.npz"
-    paths = [str(tmp_path / "m"), str(tmp_path / "rows.npz"), str(out)]
-    subprocess.run([sys.executable, "-c", source, *paths], check=True, timeout=60)
-    found = np.load(out)
-    wanted = [model.decision_function(rows), model.decision_function(sparse)]
-    assert bits([found["arr_0"], found["arr_1"]]) == bits(wanted)
-    assert found["labels"].tolist() == model.predict(rows).astype(str).tolist()
+    subprocess.run(
+        [sys.executable, "-c", source, *(str(tmp_path / name) for name in models)], check=True, timeout=60
+    )
+    for name, model in models.items():
+        found, rows = np.load(tmp_path / f"{name}.out.npz"), asked(model)
+        wanted = [model.decision_function(rows), model.decision_function(SPARSE[:, : model.n_features_in_])]
+        assert bits([found["arr_0"], found["arr_1"]]) == bits(wanted), name
+        assert found["labels"].tolist() == model.predict(rows).astype(str).tolist()
 
 
 def test_other_features_are_refused(tmp_path):

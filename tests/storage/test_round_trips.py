@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
@@ -138,6 +139,82 @@ def test_perceptrons_of_all_kinds(tmp_path, data, labels, parameters, layout):
         each.partial_fit(X, y).learn_one(rows[0], y[-1])
     assert bits([way(loaded) for way in ways]) == bits([way(model) for way in ways])
     assert loaded.n_mistakes_ == model.n_mistakes_
+
+
+def some(**parameters):
+    return st.fixed_dictionaries({name: st.sampled_from(values) for name, values in parameters.items()})
+
+
+TASKS = ["classification", "regression"]
+OTHERS = {
+    "VotedPerceptron": some(multiclass=["direct", "ovo"], zero=[-1, 1], bias=["unit", None], max_iter=[1, 3]),
+    "PocketPerceptron": some(multiclass=["direct", "ovr"], count=["functional"], pocket_margin=[0.0, 0.5]),
+    "KernelPerceptron": some(
+        kernel=["linear", "rbf", "laplacian", rb.kernels.Polynomial(3, 0.5)],
+        budget=[None, 3],
+        budget_policy=["projection", "oldest", "random"],
+        max_iter=[2],
+    ),
+    "SoftMarginClassifier": some(loss=["hinge", "logistic"], solver=["auto", "sgd"], max_iter=[5]),
+    "MultilayerPerceptron": some(
+        task=TASKS,
+        hidden_layer_sizes=[(), 3, [2, 2]],
+        activation=["relu", "tanh"],
+        solver=["adam", "sgd"],
+        max_iter=[2],
+    ),
+    "MarkOne": some(
+        n_association=[3, 10],
+        retina=[(2, 3)],
+        photocells=["binary", "graded"],
+        average=[False, True],
+        max_iter=[2],
+    ),
+    "ExtremeLearningMachine": some(task=TASKS, n_hidden=[1, 4], activation=["tanh", "step", "sine"]),
+    "VisualHierarchy": some(sizes=[(3, 2, 2)], sigma=[0.5], training=["random", "backpropagation"], max_iter=[2]),
+    "MonomialMap": some(degree=[1, 3], c=[0.0, 0.5]),
+}
+
+
+@given(st.data(), st.sampled_from([*OTHERS]))
+@settings(FILES, max_examples=40)
+def test_every_other_estimator_on_random_data(tmp_path, data, name):
+    parameters = data.draw(OTHERS[name])
+    n = data.draw(st.integers(4, 8))
+    rows = data.draw(
+        hnp.arrays(data.draw(st.sampled_from([np.float64, np.float32])), (n, 9), elements=st.integers(-3, 3))
+    )
+    y = rows[:, :2] if parameters.get("task") == "regression" else np.resize(data.draw(LABELS), n)
+    model = getattr(rb, name)(**parameters)
+    model = quietly(model.fit, csr_array(rows) if data.draw(st.booleans()) else rows, y)
+    loaded = through_a_file(model, tmp_path / "m")
+    assert bits(answers(loaded)) == bits(answers(model))
+    assert bits(answers(gone_on(loaded))) == bits(answers(gone_on(model)))
+
+
+@given(hnp.arrays(np.float64, st.integers(1, 40), elements=st.floats(-4, 4)), st.integers(1, 6), st.booleans())
+@FILES
+def test_filters_on_random_signals(tmp_path, far, n_taps, rotated):
+    far = far * 1j if rotated else far
+    model = rb.AdaptiveFilter(n_taps, window=5).fit(far, far[::-1])
+    loaded = through_a_file(model, tmp_path / "m")
+    assert bits(answers(loaded)) == bits(answers(model))
+    assert bits(answers(gone_on(loaded))) == bits(answers(gone_on(model)))
+
+
+@given(hnp.arrays(np.float64, (6, 3), elements=st.integers(-3, 3)), st.sampled_from([0.3, 0.9]))
+@FILES
+def test_lifted_and_widest_hyperplanes_on_random_data(tmp_path, rows, a):
+    y = np.where(rows[:, 0] + 0.1 > 0, "b", "a")
+    y[:2] = "a", "b"
+    try:
+        models = [quietly(rb.LiftedPerceptron(a=a).fit, rows, y), quietly(rb.MaxMarginClassifier().fit, rows, y)]
+    except rb.exceptions.NotSeparableError:
+        models = [quietly(rb.LiftedPerceptron(a=a).fit, rows, y)]
+    for model in models:
+        ways = [model.predict, model.decision_function]
+        loaded = through_a_file(model, tmp_path / "m")
+        assert bits([loaded.predict(rows), loaded.decision_function(rows)]) == bits([way(rows) for way in ways])
 
 
 @given(st.data(), st.sampled_from(["VotedPerceptron", "KernelPerceptron"]), st.integers(1, 3))
