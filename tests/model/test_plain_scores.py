@@ -33,16 +33,21 @@ def compressed(X: np.ndarray) -> CSR:
     return CSR(matrix.data, matrix.indices.astype(np.uint32), matrix.indptr.astype(np.uint32))
 
 
+def rounded_once(a: float, b: float, c: float) -> float:
+    """Return a b + c by fractions; infinite where no float is as large."""
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return exact.numerator / exact.denominator
+    except OverflowError:
+        return np.inf if exact > 0 else -np.inf
+
+
 @given(hnp.arrays(np.float64, (3, 24), elements=NASTY))
 def test_a_fused_product_is_the_exact_one_rounded_once(triples):
     with np.errstate(all="ignore"):
         found = fused(*triples)
     for a, b, c, each in zip(*triples.tolist(), found.tolist(), strict=True):
-        exact = Fraction(a) * Fraction(b) + Fraction(c)
-        try:
-            wanted = exact.numerator / exact.denominator
-        except OverflowError:
-            wanted = np.inf if exact > 0 else -np.inf
+        exact, wanted = Fraction(a) * Fraction(b) + Fraction(c), rounded_once(a, b, c)
         assert each == wanted
         assert wanted != 0.0 or exact == 0 or np.signbit(each) == (exact < 0)
 
@@ -50,13 +55,26 @@ def test_a_fused_product_is_the_exact_one_rounded_once(triples):
 def test_a_fused_product_near_the_middle_of_two_floats():
     # What is left of the product decides, though a float beside c cannot hold it: rounding twice would err.
     rng = np.random.default_rng(0)
-    a = 1.0 + rng.integers(0, 2**52, 20_000) * 2.0**-52
-    b = 1.0 + rng.integers(0, 2**52, 20_000) * 2.0**-52
-    c = 2.0 ** rng.integers(50, 110, 20_000) * rng.choice([-1.0, 1.0], 20_000) * (1.0 + 2.0**-52)
-    exact = [
-        Fraction(x) * Fraction(y) + Fraction(z) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-    ]
-    assert fused(a, b, c).tolist() == [each.numerator / each.denominator for each in exact]
+    a = 1.0 + rng.integers(0, 2**52, 5000) * 2.0**-52
+    b = 1.0 + rng.integers(0, 2**52, 5000) * 2.0**-52
+    c = 2.0 ** rng.integers(50, 110, 5000) * rng.choice([-1.0, 1.0], 5000) * (1.0 + 2.0**-52)
+    wanted = [rounded_once(*triple) for triple in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    assert fused(a, b, c).tolist() == wanted
+
+
+@pytest.mark.parametrize("low, high", [(-1074, -940), (940, 1023)])
+def test_a_fused_product_at_the_ends_of_the_range(low, high):
+    # Where halves overflow, or what is left of a product is too small for a float, and c is of its size.
+    rng = np.random.default_rng(4)
+    size = rng.integers(low, high, 5000)
+    first = np.where(rng.random(5000) < 0.5, size // 2, np.clip(size, -1020, 1020))
+    a, b = (np.ldexp(rng.uniform(1.0, 2.0, 5000), each) for each in (first, size - first))
+    c = np.ldexp(rng.uniform(-2.0, 2.0, 5000), size + rng.integers(-3, 1, 5000))
+    with np.errstate(all="ignore"):
+        c = np.where(np.isfinite(a * b) & (rng.random(5000) < 0.3), -(a * b), c)  # all but what is left cancels
+        found = fused(a, b, c).tolist()
+    for x, y, z, each in zip(a.tolist(), b.tolist(), c.tolist(), found, strict=True):
+        assert each == rounded_once(x, y, z)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -13,7 +13,8 @@ from rosenblatt.storage.container import TYPES, Tensors
 VALUES: list[Any] = [
     None, True, False, 0, 1, 2, 3, -1, 7, 2**31, 2**40, 2**53, 2**63, 2**64, 10**30, 0.0, 0.5, -1.0, 1e300, -0.0,
     "", "x", "inf", "nan", "direct", "ovo", "binary", [], {}, [None], [1], [0, 1], {"a": 1}, {"tuple": [1]},
-    {"float": "nan"}, {"array": "state.w"}, {"dict": [[1, 2]]}, {"kernel": ["rbf", {"gamma": 0.5}]}, ["rbf", {}],
+    {"float": "nan"}, {"array": "state.w"}, {"dict": [[1, 2]]}, {"json": {"a": [1]}}, {"json": 3},
+    {"kernel": ["rbf", {"gamma": 0.5}]}, ["rbf", {}],
     {"type": "int64", "labels": [1, 2]}, {"type": "text3", "labels": ["a", "b", "c"]},
 ]  # fmt: skip
 

@@ -176,6 +176,7 @@ def with_header(header: str, data: bytes) -> bytes:
         (lambda h, d: with_header("{" * 5, d), "cannot be read"),
         (lambda h, d: with_header("[" * 100_000, d), "nested too deeply"),
         (lambda h, d: with_header('{"a": NaN}', d), "NaN is no number"),
+        (lambda h, d: with_header('{"a": 1e999}', d), "1e999 is no number"),
         (lambda h, d: with_header('{"a": ' + "9" * 5000 + "}", d), "cannot be read"),
         (lambda h, d: with_header('{"a": 1, "a": 1}', d), "occurs twice"),
         (lambda h, d: with_header(json.dumps(h), d[:-1]), "but there are"),

@@ -1,5 +1,7 @@
 """Any model saved and loaded is the same one: what it predicts, what it knows, and how it goes on."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +17,12 @@ from tests.storage.models import MODELS, TWO, X, answers, asked, bits, gone_on, 
 from tests.strategies import quietly
 
 FILES = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch):
+    """Wait for no disk: what a crash leaves is tested elsewhere."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 def through_a_file(model, path):
@@ -177,7 +185,7 @@ OTHERS = {
 
 
 @given(st.data(), st.sampled_from([*OTHERS]))
-@settings(FILES, max_examples=40)
+@settings(FILES, max_examples=25)
 def test_every_other_estimator_on_random_data(tmp_path, data, name):
     parameters = data.draw(OTHERS[name])
     n = data.draw(st.integers(4, 8))

@@ -182,8 +182,12 @@ def _parsed(path: Any, text: str) -> Any:
     def no_number(written: str) -> NoReturn:
         raise ValueError(f"{written} is no number")
 
+    def finite(written: str) -> float:
+        number = float(written)
+        return number if math.isfinite(number) else no_number(written)
+
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+        return json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
     except RecursionError:
         _refuse(path, "its header is nested too deeply")
     except ValueError as error:

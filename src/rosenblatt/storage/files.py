@@ -215,11 +215,12 @@ class StoredModel:
         ``mistakes_per_pass`` are those of the fit, and ``visits`` those made since the start, where known.
         """
         state = self._document["state"]
-        facts = {
-            name: SCALAR.decode(told, name, self._context())
-            for name, told in state.items()
-            if name.endswith("_") and not isinstance(told, dict | list)
+        single = {
+            name: told for name, told in state.items() if name.endswith("_") and not isinstance(told, dict | list)
         }
+        facts = self._reading(
+            lambda: {name: SCALAR.decode(each, name, Context()) for name, each in single.items()}
+        )
         if isinstance(state.get("fit_counts"), list):
             facts["mistakes_per_pass"] = list(state["fit_counts"])
         if isinstance(state.get("state"), dict) and isinstance(state["state"].get("visits"), int):
@@ -260,8 +261,7 @@ class StoredModel:
         return Predictor(model, self.feature_names)
 
     def _context(self) -> Context:
-        tensors = Tensors({name: array.copy() for name, array in self._tensors.items()})
-        return Context(tensors, self.feature_names, self.classes)
+        return Context(Tensors(self._tensors), self.feature_names, self.classes)
 
     def _others(self) -> set[str]:
         """Return the arrays that are no part of the estimator, but of what prepares its data."""
