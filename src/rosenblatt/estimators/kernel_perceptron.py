@@ -408,6 +408,7 @@ class KernelPerceptron(OnlineLearning):
         return Before(state, self.__dict__.get("_drawn"))
 
     def _require_same_kernel(self) -> None:
+        check_kernel_parameters(self)
         if as_kernel(self.kernel) != self._asked_for:
             raise ParameterError(
                 f"kernel={self.kernel!r} cannot go on from {self._asked_for!r}: coefficients mean nothing under "

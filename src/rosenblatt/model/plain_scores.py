@@ -1,8 +1,8 @@
 """Scores without compiled loops: the same bits as those of `rosenblatt.loops`, by numpy alone.
 
-Loading numba and its first loop takes longer than scoring a small table in any other way. Hard to repeat is but
-the multiplication that the dense loops fuse with its addition into one rounding, which numpy does not have. It is
-put together from ordinary operations, as Boldo and Melquiond proved in 2008: product and sums are split without
+Loading numba and its first loop takes longer than scoring a small table in any other way. What is hard to repeat
+is the multiplication that the dense loops fuse with its addition into one rounding, which numpy does not have. It
+is put together from ordinary operations, as Boldo and Melquiond proved in 2008: product and sums are split without
 error into what floats hold and what is left, and what is left is rounded to odd before the last addition, so that
 rounding twice cannot differ from rounding once. Where their conditions may fail, because a number is too large or
 too small, exact fractions decide.
@@ -112,7 +112,7 @@ def _sparse_dots(X: CSR, w: Floats) -> Floats:
     for k in range(3):
         left = np.flatnonzero(rest > k)
         f[left] += products(starts[left] + 4 * fours[left] + k)
-    out = np.empty_like(f)
+    out: Floats = np.empty_like(f)
     out[by] = f
     return out
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rosenblatt.storage.files import StoredModel, load, open_model, save
+from rosenblatt.storage.files import SCHEMA, StoredModel, load, open_model, save
 
-__all__ = ["StoredModel", "load", "open_model", "save"]
+__all__ = ["SCHEMA", "StoredModel", "load", "open_model", "save"]

@@ -48,6 +48,11 @@ class Context:
     names: tuple[Any, ...] | None = None
     classes: NDArray[Any] | None = None
 
+    def take(self, name: Any) -> NDArray[Any] | None:
+        """Return a copy of an array that nobody else has asked for, or None."""
+        array = self.tensors.pop(name, None) if isinstance(name, str) else None
+        return None if array is None else array.copy()
+
 
 class Codec(Protocol):
     """Writes and reads one kind of value; `at` is what it is called."""
@@ -226,7 +231,7 @@ class Array:
 
     def decode(self, told: Any, at: str, context: Context) -> Any:
         """Take the array from the context."""
-        array = context.tensors.pop(told, None) if isinstance(told, str) else None
+        array = context.take(told)
         if array is None:
             wrong(at, "is an array that is not there, or is somebody else's")
         self._look(array, at)

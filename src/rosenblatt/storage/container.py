@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rosenblatt.atomic import replacing
 from rosenblatt.exceptions import ModelFileError
 
-__all__ = ["LARGEST_HEADER", "Tensors", "read_container", "write_container"]
+__all__ = ["LARGEST_HEADER", "Tensors", "packed", "read_container", "write_container"]
 
 LARGEST_HEADER = 2**26
 """Bytes of a header: 64 MiB, room for the names of some million features."""
@@ -71,6 +71,13 @@ class Tensors(dict[str, NDArray[Any]]):
 
 def write_container(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> None:
     """Write a file whole, or leave what stood there before as it was."""
+    content = packed(path, document, tensors)
+    with replacing(path) as file:
+        file.write(content)
+
+
+def packed(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> bytes:
+    """Return what stands in a file; `path` is for messages alone."""
     from safetensors.numpy import save
 
     rest = json.dumps(document, separators=(",", ":"), allow_nan=False)[1:]
@@ -80,9 +87,8 @@ def write_container(path: str | os.PathLike[str], document: Mapping[str, Any], t
             f"{path} would have a header of {len(text):,} bytes, more than the {LARGEST_HEADER // 2:,} that a "
             "model file may have. Names of features take most of it: train without them, or hash them."
         )
-    content = save(dict(tensors), {KEY: text})
-    with replacing(path) as file:
-        file.write(content)
+    content: bytes = save(dict(tensors), {KEY: text})
+    return content
 
 
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
@@ -176,8 +182,12 @@ def _parsed(path: Any, text: str) -> Any:
     def no_number(written: str) -> NoReturn:
         raise ValueError(f"{written} is no number")
 
+    def finite(written: str) -> float:
+        number = float(written)
+        return number if math.isfinite(number) else no_number(written)
+
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+        return json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
     except RecursionError:
         _refuse(path, "its header is nested too deeply")
     except ValueError as error:

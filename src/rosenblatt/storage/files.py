@@ -14,7 +14,7 @@ from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.storage.codecs import Context, UnsoundError, require, wrong
 from rosenblatt.storage.container import Tensors, read_container, write_container
-from rosenblatt.storage.plain import SCALAR, Parameter, read_labels, write_labels
+from rosenblatt.storage.plain import SCALAR, Parameter, read_labels, write_labels, written
 from rosenblatt.storage.prediction import LEARNERS, LINEAR, EstimatorPredictor, Predictor
 from rosenblatt.storage.provenance import made_by
 
@@ -99,7 +99,7 @@ def save(
             context.names = tuple(names)
         made = learner_of(name).encode(model, "", context)
         preprocessing = {
-            each: PARAMETER.encode(_as_json(value), each, context)
+            each: PARAMETER.encode(_as_json(value), f"preprocessing.{each}", context)
             for each, value in zip(PREPROCESSING, (recipe, filling, scaling), strict=True)
         }
         told = PARAMETER.encode(made_by(**(provenance or {})), "provenance", context)
@@ -215,15 +215,16 @@ class StoredModel:
         ``mistakes_per_pass`` are those of the fit, and ``visits`` those made since the start, where known.
         """
         state = self._document["state"]
-        facts = {
-            name: SCALAR.decode(told, name, self._context())
-            for name, told in state.items()
-            if name.endswith("_") and not isinstance(told, dict | list)
+        single = {
+            name: told for name, told in state.items() if name.endswith("_") and not isinstance(told, dict | list)
         }
-        if isinstance(state.get("_fit_counts"), list):
-            facts["mistakes_per_pass"] = list(state["_fit_counts"])
-        if isinstance(state.get("_state"), dict) and isinstance(state["_state"].get("visits"), int):
-            facts["visits"] = state["_state"]["visits"]
+        facts = self._reading(
+            lambda: {name: SCALAR.decode(each, name, Context()) for name, each in single.items()}
+        )
+        if isinstance(state.get("fit_counts"), list):
+            facts["mistakes_per_pass"] = list(state["fit_counts"])
+        if isinstance(state.get("state"), dict) and isinstance(state["state"].get("visits"), int):
+            facts["visits"] = state["state"]["visits"]
         return facts
 
     def estimator(self) -> Any:
@@ -253,19 +254,18 @@ class StoredModel:
         from rosenblatt.storage.hyperplanes import HYPERPLANES, linear_model, require_hyperplanes
 
         state, context = self._document["state"], self._context()
-        require(HYPERPLANES.keys() <= state.keys(), "parts of its state are missing")
-        held = {name: codec.decode(state[name], name, context) for name, codec in HYPERPLANES.items()}
+        require({written(name) for name in HYPERPLANES} <= state.keys(), "parts of its state are missing")
+        held = {name: codec.decode(state[written(name)], name, context) for name, codec in HYPERPLANES.items()}
         require_hyperplanes(held)
         model: LinearModel = linear_model(held)
         return Predictor(model, self.feature_names)
 
     def _context(self) -> Context:
-        tensors = Tensors({name: array.copy() for name, array in self._tensors.items()})
-        return Context(tensors, self.feature_names, self.classes)
+        return Context(Tensors(self._tensors), self.feature_names, self.classes)
 
     def _others(self) -> set[str]:
         """Return the arrays that are no part of the estimator, but of what prepares its data."""
-        return {name for name in self._tensors if name.split(".")[0] in (*PREPROCESSING, "provenance")}
+        return {name for name in self._tensors if name.split(".")[0] in ("preprocessing", "provenance")}
 
     def _reading(self, make: Callable[[], T]) -> T:
         try:

@@ -25,8 +25,8 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
     Parameters
     ----------
     model : estimator of this package
-        Linear (`Perceptron`, `PocketPerceptron`, `LiftedPerceptron`, `SoftMarginClassifier`, `MaxMarginClassifier`) or
-        a `MultilayerPerceptron`, trained.
+        Linear (`Perceptron`, `PocketPerceptron`, `LiftedPerceptron`, `SoftMarginClassifier` or
+        `MaxMarginClassifier`) or a `MultilayerPerceptron`, trained.
     path : str, path or None
         A file to write it to as well, whole or not at all.
     dtype : float64 or float32
@@ -35,10 +35,10 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
     Returns
     -------
     onnx.ModelProto
-        Its input is ``X``, shape (n_rows, n_features). A classifier's outputs are ``label`` (integers, texts, flags
-        or floats as its classes are) and ``scores``, as ``decision_function`` gives them; a regression's is
-        ``values``. Labels are those of `predict`, ties included. Scores differ by rounding: runtimes add in an order
-        of their own.
+        Its input is ``X``, shape (n_rows, n_features). A classifier's outputs are ``label`` (integers, texts,
+        flags or floats as its classes are) and ``scores``, as ``decision_function`` gives them; a regression's is
+        ``values``. Labels are those of `predict`, ties included. Scores differ by rounding: runtimes add in an
+        order of their own.
 
     Raises
     ------
@@ -224,12 +224,9 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
     """Return labels as ONNX holds them: texts, 64-bit integers and floats, or flags."""
     kinds = {type(label) for label in classes.tolist()}
     for kind, dtype in ((str, object), (bool, np.bool_), (int, np.int64), (float, np.float64)):
-        if kinds == {kind}:
-            try:
-                return classes.astype(dtype)
-            except OverflowError:
-                break
+        if kinds == {kind} and (kind is not int or all(-(2**63) <= label < 2**63 for label in classes.tolist())):
+            return classes.astype(dtype)
     raise ParameterError(
-        f"The classes {classes.tolist()[:5]!r} have no type in ONNX. Train on labels that are all texts, all integers "
-        "of 64 bits, all flags or all floats."
+        f"The classes {classes.tolist()[:5]!r} have no type in ONNX. Train on labels that are all texts, all "
+        "integers of 64 bits, all flags or all floats."
     )

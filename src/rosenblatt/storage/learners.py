@@ -22,7 +22,7 @@ from rosenblatt.storage.codecs import (
     require,
     wrong,
 )
-from rosenblatt.storage.plain import Names, Parameter
+from rosenblatt.storage.plain import Names, Parameter, written
 
 PARAMETER = Parameter()
 FACT = Scalar()
@@ -65,7 +65,10 @@ class Learner:
     def encode(self, model: Any, at: str, context: Context) -> dict[str, Any]:
         """Return parameters and state."""
         parameters = model.get_params(deep=False)
-        told = {name: self._parameter(name, value, f"{at}{name}", context) for name, value in parameters.items()}
+        told = {
+            name: self._parameter(name, value, f"{at}parameters.{name}", context)
+            for name, value in parameters.items()
+        }
         held = self.before({name: value for name, value in vars(model).items() if name not in parameters})
         strange = held.keys() - self.parts.keys()
         if strange:
@@ -74,7 +77,10 @@ class Learner:
                 "file would lose. Delete it before saving."
             )
         try:
-            state = {name: self.parts[name].encode(value, f"{at}{name}", context) for name, value in held.items()}
+            state = {
+                written(name): self.parts[name].encode(value, f"{at}{written(name)}", context)
+                for name, value in held.items()
+            }
         except UnsoundError as error:
             raise ParameterError(f"model cannot be saved: {error}.") from None
         return {"parameters": told, "state": state}
@@ -87,12 +93,17 @@ class Learner:
         if not isinstance(told["parameters"], dict) or not told["parameters"].keys() <= set(known):
             wrong(f"{at}parameters", f"are not those of a {self.estimator.__name__}")
         parameters = {
-            name: PARAMETER.decode(value, f"{at}{name}", context) for name, value in told["parameters"].items()
+            name: PARAMETER.decode(value, f"{at}parameters.{name}", context)
+            for name, value in told["parameters"].items()
         }
-        state, parts = told["state"], self.parts
-        if not isinstance(state, dict) or not self.required.keys() <= state.keys() <= parts.keys():
+        state, names = told["state"], {written(name): name for name in self.parts}
+        required = {written(name) for name in self.required}
+        if not isinstance(state, dict) or not required <= state.keys() <= names.keys():
             wrong(f"{at}state", f"is not that of a {self.estimator.__name__}")
-        held = {name: parts[name].decode(value, f"{at}{name}", context) for name, value in state.items()}
+        held = {
+            names[each]: self.parts[names[each]].decode(value, f"{at}{each}", context)
+            for each, value in state.items()
+        }
         self.link(held)
         model = self.estimator(**parameters)
         vars(model).update(held)
@@ -269,7 +280,7 @@ def _networks() -> dict[str, Learner]:
 
 def _machines() -> dict[str, Learner]:
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter
-    from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine
+    from rosenblatt.estimators.extreme_learning import FIXED, ExtremeLearningMachine
     from rosenblatt.estimators.mark_one import MACHINE, MarkOne
     from rosenblatt.estimators.monomial_map import MonomialMap
     from rosenblatt.storage.machines import FILTER, MONOMIALS, RANDOM_LAYER, RETINA, RIDGE, TARGETS, WIRING
@@ -287,6 +298,7 @@ def _machines() -> dict[str, Learner]:
 
     def link_elm(held: dict[str, Any]) -> None:
         _require_names(held)
+        require(held["_kept"].keys() == set(FIXED), "parameters of the machine are missing")
         layer, ridge, targets = held["_layer"], held["_ridge"], held["_targets"]
         require(layer.weights.shape[1] == held["_width"] + 1, "neurons and features do not fit each other")
         require(len(layer.weights) == len(ridge.triangle) - 1, "neurons and read-out do not fit each other")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,11 @@ DTYPES = {name: np.dtype(name) for name in (*["bool", "int8", "int16", "int32", 
 }
 """What labels may be held in; besides, texts, whose type says how long they are."""
 LONGEST = 2**20
+
+
+def written(attribute: str) -> str:
+    """Return what an attribute of an estimator is called in files: whether it is private is nobody's business."""
+    return attribute.removeprefix("_")
 
 
 class Labels:
@@ -123,6 +129,8 @@ class Parameter:
             return [self.encode(each, f"{at}.{k}", context) for k, each in enumerate(value)]
         if type(value) is tuple:
             return {"tuple": self.encode(list(value), at, context)}
+        if type(value) is dict and _is_json(value):
+            return {"json": value}
         if type(value) is dict:
             pairs = [[key, each] for key, each in value.items()]
             return {"dict": [self.encode(pair, f"{at}.{k}", context) for k, pair in enumerate(pairs)]}
@@ -147,7 +155,9 @@ class Parameter:
             case "dict" if isinstance(inner, list) and all(isinstance(pair, list) for pair in inner):
                 return self._dictionary(inner, at, context)
             case "array" if isinstance(inner, str) and inner in context.tensors:
-                return context.tensors.pop(inner)
+                return context.take(inner)
+            case "json" if isinstance(inner, dict):
+                return inner
             case "kernel":
                 from rosenblatt.storage.kernels import KERNEL
 
@@ -162,6 +172,15 @@ class Parameter:
         if len(table) < len(pairs):
             wrong(at, "names something twice")
         return table
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value is the same after JSON: it then needs no marks, and large ones no time to read."""
+    try:
+        same = json.loads(json.dumps(value, allow_nan=False)) == value
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return bool(same)
 
 
 class Names:
