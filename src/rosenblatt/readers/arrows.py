@@ -59,7 +59,7 @@ def from_strings(values: Sequence[str | None]) -> pa.Array:
     encoded = [b"" if value is None else value.encode() for value in values]
     offsets = np.zeros(len(values) + 1, np.int64)
     np.cumsum([len(each) for each in encoded], out=offsets[1:])
-    present = np.packbits([value is not None for value in values], bitorder="little")
+    present = np.packbits(np.array([value is not None for value in values], bool), bitorder="little")
     buffers = [pa.py_buffer(present), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     long = pa.Array.from_buffers(pa.large_string(), len(values), buffers)
     return long.cast(pa.string())

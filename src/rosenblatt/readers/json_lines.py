@@ -38,8 +38,8 @@ class JsonLinesTable:
         Decompressed; read once, from where it stands.
     file : str
         Its name in messages.
-    expected, known : sequence of str
-        Columns that exist even if the first lines lack them: of a recipe, and of options.
+    expected : sequence of str
+        Columns that exist even if the first lines lack them.
     closed : bool
         Whether a key that neither the first lines nor `expected` have is an error.
     chunk_bytes : int
@@ -54,7 +54,6 @@ class JsonLinesTable:
         *,
         file: str,
         expected: Sequence[str] = (),
-        known: Sequence[str] = (),
         closed: bool = True,
         chunk_bytes: int = 1 << 23,
     ) -> None:
@@ -64,7 +63,7 @@ class JsonLinesTable:
             raise FormatError("the file is empty", file=file)
         self._stream, self._head = stream, head
         first = Text(head if complete else head[: last_end(head, LINES)] or head, 1)
-        self._known = dict.fromkeys([*expected, *known])
+        self._known = dict.fromkeys(expected)
         kinds: dict[str, type] = {}
         for row in self._rows(first)[0]:
             for name, value in row.items():

@@ -7,6 +7,7 @@ unpickled.
 
 from __future__ import annotations
 
+import io
 import math
 import mmap
 import re
@@ -63,13 +64,44 @@ def open_npy(path: str, file: str) -> Array:
     return _mapped(mapped, 0, len(mapped), file)
 
 
+class _Seekable(io.RawIOBase):
+    """What is mapped as a file to read."""
+
+    def __init__(self, mapped: mmap.mmap) -> None:
+        self._mapped, self._position = mapped, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        begin = (0, self._position, len(self._mapped))[whence]
+        if begin + offset < 0:
+            raise ValueError("a position before the beginning")
+        self._position = begin + offset
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int = -1, /) -> bytes:
+        end = len(self._mapped) if size < 0 else self._position + size
+        part = self._mapped[self._position : end]
+        self._position += len(part)
+        return part
+
+
 class Archive:
     """An NPZ file: a zip of arrays."""
 
     def __init__(self, path: str, file: str) -> None:
-        self._path, self._file = path, file
+        self._file = file
+        with open(path, "rb") as opened:
+            self._mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(_Seekable(self._mapped))
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
             raise FormatError(f"is no sound NPZ file: {error}", file=file) from error
         self._members = {
@@ -77,8 +109,6 @@ class Archive:
         }
         if len(self._members) != len(self._zip.infolist()):
             raise FormatError("two arrays of the NPZ file have the same name", file=file)
-        with open(path, "rb") as opened:
-            self._mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -100,10 +100,11 @@ class SparseRows:
         n_rows, labels = 0, []
         for number in range(len(self._inputs)):
             archive: Any = self._open(number)
-            if not archive.has_labels:
-                return None
+            found = archive.labels()
+            if found is None:
+                return None  # reading will tell what is wrong, and where
             n_rows += archive.n_rows
-            labels += list(archive.labels())
+            labels += found
             if self._given is None:
                 self._width = max(self._width, archive.n_features)
         return n_rows, labels
