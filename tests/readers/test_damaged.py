@@ -1,109 +1,27 @@
 """Files that something happened to: a clean error or rows, and nothing else."""
 
 import os
-import random
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from rosenblatt.exceptions import InputError
-from tests.readers.files import read, write
+from tests.readers.damage import outcome
+from tests.readers.files import write
 
-CASES = 250
-TABLE = {
-    "a": [1.5, -2.0, 0.25, 4.0, 1e300] * 5,
-    "b": [5, 6, None, 0, 9] * 5,
-    "kind": ["red", "blue", None, "ω", "x y"] * 5,
-    "text": ["Free, call!", "", 'say "so"', "me\tor you", "no"] * 5,
-    "label": ["yes", "no", "no", "yes", "no"] * 5,
-}
-INTERESTING = (b"", b"\0", b"\xff", b'"', b"\n", b"\r", b",", b"\t", b"{", b"[", b"nan", b"inf", b"9" * 40, b"1e999", b"-")
-
-
-def mutated(content, random):
-    """Flip, cut, insert, repeat or drop a few bytes."""
-    data = bytearray(content)
-    for _ in range(random.choice((1, 1, 2, 5))):
-        if not data:
-            break
-        start = random.randrange(len(data))
-        match random.randrange(6):
-            case 0:
-                data[start] ^= 1 << random.randrange(8)
-            case 1:
-                data[start] = random.randrange(256)
-            case 2:
-                del data[start:]
-            case 3:
-                data[start:start] = random.choice(INTERESTING)
-            case 4:
-                del data[start : start + random.randrange(1, 20)]
-            case 5:
-                end = start + random.randrange(1, 30)
-                data[start:start] = data[start:end]
-    return bytes(data)
-
-
-def originals(folder):
-    for ending in ("csv", "tsv", "csv.gz", "csv.zst", "jsonl", "parquet", "arrow", "arrows"):
-        yield write(folder, TABLE, ending)
-    X = np.arange(24.0).reshape(8, 3)
-    np.save(folder / "a.npy", X)
-    np.savez(folder / "b.npz", X=X, y=np.array(["p", "q"] * 4))
-    np.savez_compressed(folder / "c.npz", X=X, y=np.arange(8) % 2)
-    matrix = sp.csr_array(np.eye(8)[:, :5])
-    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": matrix.shape}
-    np.savez(folder / "d.npz", **parts, format="csr", y=np.arange(8) % 2)
-    np.savez_compressed(folder / "e.npz", **parts, format="csr", y=np.arange(8) % 2)
-    yield from (str(folder / name) for name in ("a.npy", "b.npz", "c.npz", "d.npz", "e.npz"))
-
-
-def outcome(path, **options):
-    """Read a file; a clean error is None, anything unclean passes through."""
-    try:
-        X, y, source = read(path, **options)
-    except InputError as error:
-        assert str(error)
-        return None
-    assert len(X) == len(y) > 0
-    assert np.isfinite(X).all()
-    assert X.shape[1] == source.n_features < 1000
-    return X, y
-
-
-def run_cases(folder, which, seed):
-    """Read many mutated copies of one file, with memory limited."""
-    resource = pytest.importorskip("resource")
-    path = list(originals(folder))[which]
-    read(path, text=("text",) if "table" in path else (), bits=6, missing="zero")  # whatever is imported is by now
-    limit = 1 << 32
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    content, shuffled = Path(path).read_bytes(), random.Random(seed)
-    damaged = str(folder / f"damaged.{path.split('.', 1)[1]}")
-    clean = 0
-    for case in range(CASES):
-        Path(damaged).write_bytes(mutated(content, shuffled))
-        text = {"text": ("text",)} if "table" in path and case % 2 else {}
-        skip = bool(case % 3 == 0)
-        found = outcome(damaged, **text, bits=6, missing="zero", skip_bad=skip, chunk_bytes=shuffled.choice((40, 1 << 20)))
-        clean += found is None
-    assert 0 < clean
-    return clean
+CASES = 150
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("which", range(13))
 def test_damage(tmp_path, which):
     # In a process of its own: one that crashes or eats memory is then a failure like any other.
-    code = f"from pathlib import Path; from tests.readers.test_damaged import run_cases; run_cases(Path({str(tmp_path)!r}), {which}, {which})"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", ".", os.environ.get("PYTHONPATH", "")])}
-    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.readers.damage", str(tmp_path), str(which), str(which), str(CASES)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
 

@@ -69,7 +69,7 @@ def test_every_type_and_order(tmp_path, dtype, order):
 
 def test_fortran_order_cannot_be_streamed(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", X=np.asfortranarray(X), y=Y)
-    with pytest.raises(FormatError, match="Fortran order.*save it uncompressed"):
+    with pytest.raises(FormatError, match=r"Fortran order.*save it uncompressed"):
         read(str(tmp_path / "a.npz"))
 
 
@@ -122,7 +122,9 @@ def test_nothing_is_unpickled(tmp_path):
         read(str(tmp_path / "a.npy"))
 
 
-@pytest.mark.parametrize("shape", ["(1000000000000, 4)", "(10, 400000)", "(9, 4)", "(10, 4, 1000)", "(" + "9" * 50 + ", 4)"])
+@pytest.mark.parametrize(
+    "shape", ["(1000000000000, 4)", "(10, 400000)", "(9, 4)", "(10, 4, 1000)", "(" + "9" * 50 + ", 4)"]
+)
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_header_that_lies_allocates_nothing(tmp_path, shape, inside):
     buffer = io.BytesIO()
@@ -136,7 +138,7 @@ def test_a_header_that_lies_allocates_nothing(tmp_path, shape, inside):
             archive.writestr("X.npy", lie)
     else:
         path.write_bytes(lie)
-    with pytest.raises(FormatError, match="speaks of .* bytes of values"):
+    with pytest.raises(FormatError, match=r"speaks of .* bytes of values"):
         read(str(path), labelled=False)
 
 
@@ -213,7 +215,9 @@ def test_sparse_rows_that_are_unsound(tmp_path, changes, problem):
 
 
 def test_sparse_rows_that_are_skipped(tmp_path):
-    path = sparse(sp.csr_array(np.eye(4)), [0.0, np.nan, 0, 1], tmp_path / "s.npz", changes={"data": [1.0, 1.0, np.inf, 1.0]})
+    path = sparse(
+        sp.csr_array(np.eye(4)), [0.0, np.nan, 0, 1], tmp_path / "s.npz", changes={"data": [1.0, 1.0, np.inf, 1.0]}
+    )
     found, labels, source = read(path, skip_bad=True)
     assert found.tolist() == [[1, 0, 0, 0], [0, 0, 0, 1]]
     assert labels.tolist() == [0, 1]

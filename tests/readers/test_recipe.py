@@ -52,7 +52,9 @@ def paths(value, path=()):
 
 
 PATHS = list(paths(TABLE.to_json()))
-wrong = st.sampled_from([None, -1, 2**40, 1.5, "?", True, [], {}, [[]], [1, 2, 3], {"a": 1}, "\ud800", float("nan")])
+wrong = st.sampled_from(
+    [None, -1, 2**40, 1.5, "?", True, [], {}, [[]], [1, 2, 3], {"a": 1}, "\ud800", float("nan")]
+)
 
 
 @given(path=st.sampled_from(PATHS), value=wrong)

@@ -30,7 +30,7 @@ def test_the_target_is_found_by_name_or_is_the_last(path, tmp_path):
 
 @pytest.mark.parametrize("target", ["remark", 5, -1, "5", "-1"])
 def test_columns_by_name_or_position(path, target):
-    X, y, source = read(path, target=target, ignore=("Class", 3))
+    _, y, source = read(path, target=target, ignore=("Class", 3))
     assert y.tolist() == COLUMNS["remark"]
     assert source.names == ("height", "width")
 

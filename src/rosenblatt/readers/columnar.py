@@ -1,13 +1,13 @@
-"""Parquet, and Arrow's own files and streams (Feather among them): columns of typed values, some rows at a time."""
+"""Parquet, and Arrow's own files and streams (Feather among them): typed columns, some rows at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.exceptions import FormatError
-from rosenblatt.readers.delimited import too_long
-from rosenblatt.readers.table import Block, Field, Wanted, dense, kind_of, require_distinct
+from rosenblatt.readers.table import Block, Field, Wanted, dense, kind_of, require_distinct, too_long
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,7 @@ class ColumnarTable:
             self._opened = _Parquet(place) if format_ == "parquet" else _Arrow(place)
             schema = self._opened.schema
             self.fields = tuple(Field(f.name, kind_of(f.type), str(f.type)) for f in schema)
-            self.n_rows = self._opened.n_rows
+            self.n_rows: int | None = self._opened.n_rows
         except FormatError:
             raise
         except _arrow_errors() as error:
@@ -60,10 +60,12 @@ class ColumnarTable:
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         positions = [*wanted.numbers, *wanted.strings, *([] if wanted.label is None else [wanted.label])]
-        start = 0
-        batches = self._opened.batches([self.fields[j].name for j in positions], self._chunk_bytes)
+        start, batches = 0, None
         while True:
             try:
+                if batches is None:
+                    names = [self.fields[j].name for j in positions]
+                    batches = self._opened.batches(names, self._chunk_bytes)
                 batch = next(batches, None)
                 if batch is None:
                     break
@@ -83,17 +85,18 @@ class ColumnarTable:
         def line(row: int) -> int:
             return start + row + 1
 
-        bad = {}
+        bad: dict[int, FormatError] = {}
         for row, k, value in inexact:
             j = wanted.numbers[k]
-            bad.setdefault(row, too_long(value, self.fields[j].name, self.file, line(row), j + 1))
+            problem = too_long(value, self.fields[j].name)
+            bad.setdefault(row, FormatError(problem, file=self.file, line=line(row), column=j + 1))
         for column in columns[n:]:
             column.validate(full=True)  # strings above all: neither format checks that they are UTF-8
         strings = [_as_strings(column) for column in columns[n : n + m]]
         label = None if wanted.label is None else _plain(columns[-1])
         return Block(numbers, strings, label, line, bad)
 
-    def _damaged(self, error: Exception) -> FormatError:
+    def _damaged(self, error: BaseException) -> FormatError:
         reason = " ".join(str(error).split())[:300]
         return FormatError(f"is no sound {self.format} file: {reason}", file=self.file)
 
@@ -111,11 +114,8 @@ class _Parquet:
     def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
         size = _rows_in(chunk_bytes, self._bytes_a_row(set(names)))
         # Neither this nor its caller keeps a batch while rows made of it are in use.
-        return map(lambda batch: batch.select(names), self._batches(size, names))
-
-    def _batches(self, size: int, names: list[str]) -> Iterator[pa.RecordBatch]:
-        found: Iterator[pa.RecordBatch] = self._file.iter_batches(size, columns=names, use_threads=False)
-        return found
+        found = self._file.iter_batches(size, columns=names, use_threads=False)
+        return map(methodcaller("select", names), found)
 
     def _bytes_a_row(self, names: set[str]) -> float:
         """Estimate from what the file says of its row groups."""

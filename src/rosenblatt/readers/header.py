@@ -24,11 +24,11 @@ def first_rows(data: bytes, dialect: Dialect) -> list[list[str]]:
 
 
 def guess_delimiter(data: bytes) -> str:
-    """Choose what splits the rows into the most fields, as many in each; a comma where nothing does.
+    r"""Choose what splits the rows into the most fields, as many in each; a comma where nothing does.
 
     Examples
     --------
-    >>> guess_delimiter(b"a;b;c\\n1,5;2;3\\n2,5;2;4\\n")
+    >>> guess_delimiter(b"a;b;c\n1,5;2;3\n2,5;2;4\n")
     ';'
     """
     best, most = ",", 1

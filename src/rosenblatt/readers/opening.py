@@ -100,8 +100,8 @@ def _open_matrix(place: Input, format_: str, options: Options, recipe: TableReci
     unlabelled = archive is not None and not table.has_labels
     if unlabelled and options.labelled and options.target is None and recipe is None:
         raise FormatError(
-            f"there are no labels: the file has no array called {' or '.join(LABELS)}. If they are a column of the "
-            "table, name it with --target",
+            f"there are no labels: the file has no array called {' or '.join(LABELS)}. If they are a column of "
+            "the table, name it with --target",
             file=place.name,
         )
     return table

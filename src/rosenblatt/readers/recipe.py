@@ -99,8 +99,8 @@ class SparseRecipe(Recipe):
 class TableRecipe(Recipe):
     """Features made of the columns of a table.
 
-    First the numbers, then 2^bits for each text, then as many for each hashed column, then one for each category in
-    the order in which they were first met, row by row and from left to right.
+    First the numbers, then 2^bits for each text, then as many for each hashed column, then one for each category
+    in the order in which they were first met, row by row and from left to right.
 
     Attributes
     ----------
@@ -194,7 +194,18 @@ class TableRecipe(Recipe):
 
     @staticmethod
     def _from(whole: dict[str, Any]) -> TableRecipe:
-        keys = ("kind", "named", "n_columns", "target", "labels", *ROLES, "categories", "ngrams", "bits", "missing")
+        keys = (
+            "kind",
+            "named",
+            "n_columns",
+            "target",
+            "labels",
+            *ROLES,
+            "categories",
+            "ngrams",
+            "bits",
+            "missing",
+        )
         schema.only(whole, (*keys, "words"), "recipe")
         n_columns = schema.integer(whole["n_columns"], "recipe.n_columns", 1, 2**31 - 1)
         places = {role: schema.places(whole[role], f"recipe.{role}", n_columns) for role in ROLES}

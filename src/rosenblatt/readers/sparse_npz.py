@@ -136,7 +136,7 @@ class SparseArchive:
             return None
         counts = np.bincount(row_of[wanted], minlength=last - first)[keep]
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
-        data = values[wanted].astype(real_dtype(values.dtype, name="X"))
+        data: Any = values[wanted].astype(real_dtype(values.dtype, name="X"))
         rows = CSR(read_only(data), read_only(indices[wanted].astype(np.uint32)), read_only(starts))
         return Chunk(Features(rows, int(keep.sum()), self.n_features), labels)
 

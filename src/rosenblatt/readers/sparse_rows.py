@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from numpy.typing import NDArray
 
@@ -46,8 +46,8 @@ class SparseRows:
         if recipe is not None and recipe.zero_based is None and "svmlight" in formats:
             if options.zero_based is None:
                 raise ParameterError(
-                    f"the model knows features by their numbers from 0, but not how {inputs[0].name} counts: say so "
-                    "with --zero-based or --one-based."
+                    f"the model knows features by their numbers from 0, but not how {inputs[0].name} counts: say "
+                    "so with --zero-based or --one-based."
                 )
             self._zero_based = options.zero_based
 
@@ -117,7 +117,7 @@ class SparseRows:
 
             self._stream = place.open()
             return SvmlightReader(
-                self._stream,
+                cast("BinaryIO", self._stream),
                 file=place.name,
                 zero_based=self._zero_based,
                 skipped=self._skipped,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ def bucket(gram: bytes, bits: int) -> int:
 
 
 def grams(text: bytes, ngrams: int) -> list[bytes]:
-    """Runs of words."""
+    """Give runs of words."""
     tokens = re.findall(rb"[a-z0-9_\x80-\xff]+", text.lower())
     return [b" ".join(tokens[i : i + n]) for n in range(1, ngrams + 1) for i in range(len(tokens) - n + 1)]
 
@@ -34,7 +35,7 @@ def hash_texts(values: Any, offsets: Any, *, ngrams: int, bits: int) -> CSR:
     data: list[float] = []
     indices: list[int] = []
     indptr = [0]
-    for start, end in zip(offsets[:-1], offsets[1:], strict=True):
+    for start, end in pairwise(offsets):
         counts: dict[int, int] = {}
         for gram in grams(values[start:end].tobytes(), ngrams):
             b = bucket(gram, bits)
