@@ -111,4 +111,6 @@ def run_cases(folder, which, seed, cases):
 
 
 if __name__ == "__main__":
-    run_cases(Path(sys.argv[1]), *map(int, sys.argv[2:]))
+    cases, seed, *several = map(int, sys.argv[2:])
+    for which in several:
+        run_cases(Path(sys.argv[1]), which, seed, cases)

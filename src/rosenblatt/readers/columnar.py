@@ -44,7 +44,6 @@ class ColumnarTable:
             self._opened = _Parquet(place) if format_ == "parquet" else _Arrow(place)
             schema = self._opened.schema
             self.fields = tuple(Field(f.name, kind_of(f.type), str(f.type)) for f in schema)
-            self.n_rows: int | None = self._opened.n_rows
         except FormatError:
             raise
         except _arrow_errors() as error:
@@ -106,26 +105,27 @@ class _Parquet:
         import pyarrow.parquet as pq
 
         self._file = pq.ParquetFile(place, pre_buffer=False, buffer_size=PAGES)
-        self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
+        self.schema = self._file.schema_arrow
 
     def close(self) -> None:
         self._file.close()
 
     def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
-        size = _rows_in(chunk_bytes, self._bytes_a_row(set(names)))
+        size = _rows_in(chunk_bytes, self._bytes_a_row(len(names)))
         # Neither this nor its caller keeps a batch while rows made of it are in use.
         found = self._file.iter_batches(size, columns=names, use_threads=False)
         return map(methodcaller("select", names), found)
 
-    def _bytes_a_row(self, names: set[str]) -> float:
-        """Estimate from what the file says of its row groups."""
-        metadata, total = self._file.metadata, 0
-        for g in range(min(metadata.num_row_groups, 8)):
-            group = metadata.row_group(g)
-            columns = [group.column(c) for c in range(group.num_columns)]
-            size = sum(c.total_uncompressed_size for c in columns if c.path_in_schema.split(".")[0] in names)
-            total = max(total, size / max(group.num_rows, 1))
-        return total
+    def _bytes_a_row(self, n_wanted: int) -> float:
+        """Estimate from what the file says of its row groups.
+
+        What it says of columns is not asked for: pyarrow ends the process where that is damaged.
+        """
+        metadata, most = self._file.metadata, 0.0
+        for number in range(min(metadata.num_row_groups, 8)):
+            group = metadata.row_group(number)
+            most = max(most, group.total_byte_size / max(group.num_rows, 1))
+        return most * n_wanted / max(metadata.num_columns, 1)
 
 
 class _Arrow:
@@ -133,7 +133,6 @@ class _Arrow:
         import pyarrow as pa
 
         self._source = source = pa.memory_map(place, "r") if isinstance(place, str) else pa.PythonFile(place, "r")
-        self.n_rows = None
         self._reader: Any
         if isinstance(place, str) and source.read_at(6, 0) == b"ARROW1":
             self._reader = pa.ipc.open_file(source)

@@ -61,8 +61,6 @@ class DelimitedTable:
         About how much to read at once.
     """
 
-    n_rows: int | None = None
-
     def __init__(
         self,
         stream: Bytes,

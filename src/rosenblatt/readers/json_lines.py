@@ -52,7 +52,6 @@ class JsonLinesTable:
     """
 
     format, named = "JSON Lines", True
-    n_rows: int | None = None
 
     def __init__(
         self,

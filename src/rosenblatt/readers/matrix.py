@@ -54,7 +54,6 @@ class MatrixTable:
             self._labels = archive.array(labels) if labels else None
         self._require_table()
         width = self._rows.shape[1]
-        self.n_rows: int | None = self._rows.shape[0]
         kind = _kind(self._rows, file)
         called = str(self._rows.dtype)
         self.fields = tuple(Field(f"x{j}", kind, called) for j in range(1, width + 1))

@@ -94,7 +94,6 @@ class Table(Protocol):
     format: str
     named: bool
     fields: tuple[Field, ...]
-    n_rows: int | None
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
