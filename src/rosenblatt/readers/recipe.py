@@ -18,7 +18,7 @@ Place: TypeAlias = tuple[str, int]
 Words: TypeAlias = Mapping[int, tuple[str, ...]]
 """For hashed features, by number: the first few words that fell into them."""
 
-MOST_BITS, MOST_NGRAMS = 28, 100
+MOST_BITS, MOST_NGRAMS = 28, 16
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def rows_of(text: Text, dialect: Dialect) -> Iterator[Row]:
     between = dialect.delimiter.encode()
     line = text.line
     for match in _rows(text.data, dialect):
-        is_open = dialect.quoted and match["open"] is not None
+        is_open = match.lastgroup == "open"
         row = match[0] if is_open else match[0].rstrip(b"\r\n")
         if row:
             plain = not dialect.quoted or b'"' not in row
@@ -130,7 +130,7 @@ def fields_of(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
     """Take rows apart into fields, one after the other; what is not UTF-8 shows as such."""
     between = dialect.delimiter.encode()
     for row in rows_of(Text(data, 1), dialect):
-        if dialect.quoted:
+        if dialect.quoted and b'"' in row.data:
             fields = [_unquoted(field) for field in _field(dialect.delimiter).findall(between + row.data)]
         else:
             fields = row.data.split(between)
@@ -143,7 +143,9 @@ def _unquoted(field: bytes) -> bytes:
 
 
 def _last_end_slowly(data: bytes, dialect: Dialect) -> int:
-    ends = [row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row["open"] is None]
+    ends = [
+        row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row.lastgroup != "open"
+    ]
     if ends and ends[-1] == len(data) and data.endswith(b"\r"):
         ends.pop()  # the other half of this line end may be still to come
     return ends[-1] if ends else 0
@@ -156,7 +158,7 @@ def _require_closed(data: bytes, line: int, dialect: Dialect, file: str) -> None
     if quotes is not None and len(quotes) % 2 == 0:
         return
     for row in _rows(data, dialect):
-        if row.end() == len(data) and row["open"] is not None:
+        if row.end() == len(data) and row.lastgroup == "open":
             at = line + _line_ends(data[: row.start()])
             raise FormatError(
                 "a quote is opened in this row and never closed. If quotes are plain characters here, save the "
@@ -181,7 +183,7 @@ def _alternating_quotes(data: bytes, dialect: Dialect) -> NDArray[np.int64] | No
 
 
 def _rows(data: bytes, dialect: Dialect) -> Iterator[re.Match[bytes]]:
-    return (_row(dialect.delimiter) if dialect.quoted else PLAIN_ROW).finditer(data)
+    return (_row(dialect.delimiter) if dialect.quoted and b'"' in data else PLAIN_ROW).finditer(data)
 
 
 @lru_cache(maxsize=16)
