@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.readers.arrow_csv import column_types, read_columns
 from rosenblatt.readers.header import LOOKED_AT, first_rows, guess_delimiter, looks_like_header
-from rosenblatt.readers.row_ends import Bytes, Dialect, Text, last_end, row_lines, rows_of, whole_rows
+from rosenblatt.readers.row_ends import Bytes, Dialect, Text, has_rows, last_end, row_lines, rows_of, whole_rows
 from rosenblatt.readers.second_reading import INTEGER, SecondReading
 from rosenblatt.readers.stream_parts import Joined, beginning, behind_rows
 from rosenblatt.readers.table import (
@@ -102,11 +102,11 @@ class DelimitedTable:
         self._head = b""
         before_header = self.named
         for text in whole_rows(stream, self._chunk_bytes, self._dialect, self.file):
-            if not text.data.strip(b"\r\n"):
+            if not has_rows(text.data):
                 continue
             body = self._without_header(text) if before_header else text
             before_header = False
-            if body.data.strip(b"\r\n"):
+            if has_rows(body.data):
                 yield self._block(body, wanted)
 
     def _block(self, text: Text, wanted: Wanted) -> Block:
@@ -155,7 +155,7 @@ class DelimitedTable:
         end = len(self._head) if self._complete else last_end(self._head, self._dialect) or len(self._head)
         body = Text(self._head[:end], 1)
         body = self._without_header(body) if self.named else body
-        if not body.data.strip(b"\r\n"):
+        if not has_rows(body.data):
             raise FormatError("there are names of columns, but no rows", file=self.file, line=1)
         try:
             types = column_types(body.data, self._dialect, len(names))

@@ -20,6 +20,7 @@ __all__ = [
     "Row",
     "Text",
     "fields_of",
+    "has_rows",
     "last_end",
     "row_lines",
     "rows_of",
@@ -83,9 +84,12 @@ def whole_rows(stream: Bytes, size: int, dialect: Dialect, file: str) -> Iterato
             why = " A quote may have been opened and never closed." if dialect.quoted else ""
             raise FormatError(f"a row goes on for more than {LONGEST >> 20} MiB.{why}", file=file, line=line)
         if end:
-            yield Text(data[:end], line)
-            line += _line_ends(data[:end])
-        rest = data[end:]
+            rest, block = data[end:], data[:end]
+            del data, fresh  # so that one block at a time is in memory
+            yield Text(block, line)
+            line += _line_ends(block)
+        else:
+            rest = data
 
 
 def last_end(data: bytes, dialect: Dialect) -> int:
@@ -198,6 +202,11 @@ def _row(delimiter: str) -> re.Pattern[bytes]:
 def _field(delimiter: str) -> re.Pattern[bytes]:
     between = re.escape(delimiter).encode()
     return re.compile(rb'%b((?:"(?:[^"]++|"")*+"?+)?+[^%b]*+)' % (between, between))
+
+
+def has_rows(data: bytes) -> bool:
+    """Tell whether there is anything but empty lines."""
+    return re.search(rb"[^\r\n]", data) is not None
 
 
 def _line_ends(data: bytes) -> int:
