@@ -87,3 +87,21 @@ def read(places, recipe=None, **options):
     X = np.concatenate([dense(chunk.features, source.n_features) for chunk in chunks])
     labels = [chunk.labels for chunk in chunks]
     return X, None if labels[0] is None else np.concatenate(labels), source
+
+
+NAMED = {
+    "csv": "csv",
+    "CSV": "csv",
+    "csv.gz": "csv",
+    "tab": "tsv",
+    "tsv.zst": "tsv",
+    "libsvm": "svmlight",
+    "ndjson": "jsonl",
+    "pq": "parquet",
+    "feather": "arrow",
+    "npy": "npy",
+    "npz": "npz",
+    "data": "svmlight",
+    "txt": "svmlight",
+}
+"""Endings of names, and the format each stands for; the last two stand for none."""

@@ -4,12 +4,14 @@ import csv
 import io
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rosenblatt.exceptions import FormatError, ParameterError
-from rosenblatt.readers.row_ends import Dialect, Text, fields_of, last_end, row_lines, whole_rows
+from rosenblatt.readers.arrow_csv import read_columns
+from rosenblatt.readers.row_ends import Dialect, Text, fields_of, last_end, row_lines, rows_of, whole_rows
 from tests.readers.files import read
 
 COMMA = Dialect(",", quoted=True)
@@ -34,7 +36,9 @@ def test_a_word_among_numbers(table):
     rows[20] = "20,many,0"
     path = table("a,b,y\n" + "\n".join(rows) + "\n")
     for chunk_bytes in (1, 50, 1 << 20):
-        with pytest.raises(FormatError, match=r"'b' is 'many', which is no number.*--categorical b.*--skip-bad") as caught:
+        with pytest.raises(
+            FormatError, match=r"'b' is 'many', which is no number.*--categorical b.*--skip-bad"
+        ) as caught:
             read(path, header=True, chunk_bytes=chunk_bytes, features=("a", "b"), categorical=("b",)[:0])
         assert place(caught) == (22, 2)
         X, _, source = read(path, skip_bad=True, chunk_bytes=chunk_bytes)
@@ -91,7 +95,7 @@ def test_quotes(table):
     with pytest.raises(FormatError, match="'a' is 'z'") as caught:
         read(path, features=("a", "kind"))
     assert place(caught) == (6, 1)
-    X, y, source = read(path, skip_bad=True)
+    _, y, source = read(path, skip_bad=True)
     assert source.names == ("a", "kind=x, y", 'kind=two\nlines "quoted"', 'kind=plain "inside"')
     assert y.tolist() == ["p", "q", "p"]
 
@@ -145,7 +149,7 @@ def test_whether_there_is_a_header(table, content, named):
 
 
 def test_columns_without_names_are_counted(table):
-    X, y, source = read(table("1,p,2\n3,q,4\n"), target=2)
+    _, y, source = read(table("1,p,2\n3,q,4\n"), target=2)
     assert source.names == ("x1", "x3")
     assert y.tolist() == ["p", "q"]
     again, labels, _ = read(table("5,6\n", "new.csv"), source.recipe, labelled=False)
@@ -158,7 +162,9 @@ def test_columns_without_names_are_counted(table):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_what_stands_between_fields(table, delimiter):
-    content = delimiter.join("ab") + delimiter + "y\n" + "".join(delimiter.join(row) + "\n" for row in ("120", "341"))
+    content = (
+        delimiter.join("ab") + delimiter + "y\n" + "".join(delimiter.join(row) + "\n" for row in ("120", "341"))
+    )
     X, y, source = read(table(content))
     assert (X.tolist(), y.tolist(), source.names) == ([[1, 2], [3, 4]], [0, 1], ("a", "b"))
     assert read(table(content), delimiter=delimiter)[0].tolist() == X.tolist()
@@ -185,7 +191,9 @@ def test_labels(table):
     assert read(table("a,y\n1,1.0\n2,+2\n3,-3\n"))[1].tolist() == [1, 2, -3]
     assert read(table("a,y\n1,1.5\n2,2\n"))[1].dtype == np.float64
     assert read(table("a,y\n1,true\n2,False\n"))[1].tolist() == ["true", "False"]
-    with pytest.raises(FormatError, match="the label 'two' is no number, but those at the beginning are") as caught:
+    with pytest.raises(
+        FormatError, match="the label 'two' is no number, but those at the beginning are"
+    ) as caught:
         read(table("a,y\n" + "1,1\n" * 40 + "2,two\n"))
     assert place(caught) == (42, 2)
     _, y, source = read(table("a,y\n1,1\n2,x\n"))
@@ -200,7 +208,7 @@ def test_truth_values_are_numbers(table):
 
 
 def test_dates_are_no_features(table):
-    with pytest.raises(FormatError, match="'day' holds values of type date32.*--ignore day"):
+    with pytest.raises(FormatError, match=r"'day' holds values of type date32.*--ignore day"):
         read(table("day,a,y\n2020-01-01,1,p\n2020-01-02,2,q\n"))
 
 
@@ -269,13 +277,13 @@ def test_rows_end_where_they_do(text):
         assert list(fields_of(data, COMMA)) == [fields for _, fields in rows]
         assert row_lines(Text(data, 1), COMMA).tolist() == [line for line, _ in rows]
     for size in (1, 3, 7, 1000):
-        try:
-            parts = list(whole_rows(io.BytesIO(data), size, COMMA, "f"))
-        except FormatError as error:
-            assert is_open
-            assert error.line == rows[-1][0]
+        blocks = whole_rows(io.BytesIO(data), size, COMMA, "f")
+        if is_open:
+            with pytest.raises(FormatError, match="never closed") as caught:
+                list(blocks)
+            assert caught.value.line == rows[-1][0]
             continue
-        assert not is_open
+        parts = list(blocks)
         assert b"".join(part.data for part in parts) == data
         assert [line for part in parts for line in row_lines(part, COMMA)] == [line for line, _ in rows]
     end = last_end(data, COMMA)
@@ -285,3 +293,17 @@ def test_rows_end_where_they_do(text):
 def test_the_oracle_is_pythons_reader_where_quotes_are_proper():
     text = 'a,"b ""c""",d\n\n"e\nf",,g\n'
     assert [fields for _, fields in oracle(text)[0]] == [row for row in csv.reader(io.StringIO(text)) if row]
+
+
+@given(pieces)
+def test_pyarrow_takes_rows_apart_as_the_oracle_does(text):
+    rows, is_open = oracle(text)
+    whole = list(rows_of(Text(text.encode(), 1), COMMA))
+    if is_open:
+        return
+    for row, (_, fields) in zip(whole, rows, strict=True):
+        types = dict.fromkeys(range(len(fields)), pa.binary())
+        columns = read_columns(row.data + b"\n", COMMA, len(fields), types)
+        if row.data != b'""':  # which pyarrow takes for an empty line
+            assert [column.to_pylist() for column in columns] == [[field.encode()] for field in fields]
+        assert row.n_fields == len(fields)

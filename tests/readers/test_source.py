@@ -24,7 +24,10 @@ MIXED = {
     "shape": ["flat", "flat", "round", "flat"] * 6,
     "label": [1, 0, 1, 1] * 6,
 }
-TEXTS = {"text": ["Free call!", "...", "call me, call me", "ω free"] * 6, "label": ["spam", "ham", "ham", "spam"] * 6}
+TEXTS = {
+    "text": ["Free call!", "...", "call me, call me", "ω free"] * 6,
+    "label": ["spam", "ham", "ham", "spam"] * 6,
+}
 
 
 @pytest.fixture(params=EVERY)
@@ -76,7 +79,9 @@ def test_hashed_categories(tmp_path, ending):
     assert source.names[-2:] == ("shape=flat", "shape=round")
 
 
-@pytest.mark.parametrize("columns, more", [(NUMBERS, {}), (MIXED, {}), (MIXED, {"hashed": (1,)}), (TEXTS, {"text": (1,)})])
+@pytest.mark.parametrize(
+    "columns, more", [(NUMBERS, {}), (MIXED, {}), (MIXED, {"hashed": (1,)}), (TEXTS, {"text": (1,)})]
+)
 def test_the_size_of_chunks_changes_nothing(tmp_path, ending, columns, more):
     path = write(tmp_path, columns, ending)
     X, y, whole = read(path, bits=6, **more)
@@ -87,7 +92,9 @@ def test_the_size_of_chunks_changes_nothing(tmp_path, ending, columns, more):
         assert source.recipe == whole.recipe
 
 
-@pytest.mark.parametrize("columns, more", [(NUMBERS, {}), (MIXED, {"hashed": ("shape",)}), (TEXTS, {"text": ("text",)})])
+@pytest.mark.parametrize(
+    "columns, more", [(NUMBERS, {}), (MIXED, {"hashed": ("shape",)}), (TEXTS, {"text": ("text",)})]
+)
 def test_predicting_encodes_as_training_did(tmp_path, ending, columns, more):
     path = write(tmp_path, columns, ending)
     X, y, source = read(path, bits=6, **more)
@@ -200,7 +207,7 @@ def test_standard_input(tmp_path, ending, monkeypatch):
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     if ending in ("parquet", "arrow", "feather"):
-        with pytest.raises(FormatError, match="<stdin>: .* cannot be read from standard input"):
+        with pytest.raises(FormatError, match=r"<stdin>: .* cannot be read from standard input"):
             read("-")
         return
     options = {"format": "tsv"} if ending == "tsv" else {}
@@ -301,10 +308,12 @@ def test_types_that_are_no_features(tmp_path, ending, column, told):
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "arrow"])
 def test_integers_that_float64_would_round(tmp_path, ending):
     path = write(tmp_path, {"id": [1, 2**53 + 1, 3], "big": [2**60, 2, 3], "y": [0, 1, 0]}, ending)
-    with pytest.raises(FormatError, match=r"'id' is '?9007199254740993'?, an integer beyond 2\^53.*--ignore id") as caught:
+    with pytest.raises(
+        FormatError, match=r"'id' is '?9007199254740993'?, an integer beyond 2\^53.*--ignore id"
+    ) as caught:
         read(path)
     assert caught.value.line == (3 if ending == "csv" else 2)
-    X, _, source = read(path, skip_bad=True)
+    X, _, _ = read(path, skip_bad=True)
     assert X.tolist() == [[1, 2.0**60], [3, 3]]
     X, _, _ = read(path, categorical=("id",))
     assert X[:, 1:].tolist() == np.eye(3).tolist()
@@ -323,7 +332,9 @@ def test_numbers_must_be_finite(tmp_path, ending):
 def test_automatic_categories_have_a_limit(tmp_path):
     columns = {"name": [f"n{k}" for k in range(1001)], "a": [1.0] * 1001, "y": [0, 1] * 500 + [1]}
     path = write(tmp_path, columns, "csv")
-    with pytest.raises(FormatError, match=r"'name' holds more than 1000 .*--text name.*--categorical name.*--hashed.*--ig"):
+    with pytest.raises(
+        FormatError, match=r"'name' holds more than 1000 .*--text name.*--categorical name.*--hashed.*--ig"
+    ):
         read(path)
     assert read(path, categorical=("name",))[0].shape == (1001, 1002)
     assert read(path, hashed=("name",), bits=4)[0].shape == (1001, 17)

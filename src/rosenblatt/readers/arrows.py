@@ -1,11 +1,12 @@
 """Between numpy, strings and Arrow through their buffers.
 
-``pyarrow.array`` and ``Array.to_numpy`` import pandas where it is installed, which takes longer than reading a small
-file; buffers do not.
+``pyarrow.array`` and ``Array.to_numpy`` import pandas where it is installed, which takes longer than reading a
+small file; buffers do not.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,15 @@ def distinct(column: pa.Array) -> tuple[list[Any], NDArray[np.int32]]:
     """Give the distinct values in the order of their first rows, null as None, and for each row which it has."""
     encoded = column.dictionary_encode(null_encoding="encode")
     codes = encoded.indices
-    numbers = np.frombuffer(codes.buffers()[1], np.int32, len(codes), 4 * codes.offset) if len(codes) else []
-    return encoded.dictionary.to_pylist(), np.asarray(numbers, np.int32)
+    if len(codes) == 0:
+        return [], np.empty(0, np.int32)
+    return encoded.dictionary.to_pylist(), np.frombuffer(
+        codes.buffers()[1], np.int32, len(codes), 4 * codes.offset
+    )
 
 
 def from_numpy(values: NDArray[Any]) -> pa.Array:
-    """Give an array of bools, numbers or strings to Arrow.
+    """Give a one-dimensional array of bools, numbers or strings to Arrow; strings that are none are a ValueError.
 
     Examples
     --------
@@ -38,9 +42,11 @@ def from_numpy(values: NDArray[Any]) -> pa.Array:
     """
     import pyarrow as pa
 
-    if values.dtype.kind == "U":
-        return from_strings(values.tolist())
     native = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if values.dtype.kind == "U":
+        if native.view(np.uint32).max(initial=0) > sys.maxunicode:  # numpy would run into an error of Python's own
+            raise ValueError("there are strings of characters that do not exist")
+        return from_strings(native.tolist())
     if values.dtype.kind == "b":
         native = np.packbits(native, bitorder="little")
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(native)])
@@ -59,7 +65,7 @@ def from_strings(values: Sequence[str | None]) -> pa.Array:
     encoded = [b"" if value is None else value.encode() for value in values]
     offsets = np.zeros(len(values) + 1, np.int64)
     np.cumsum([len(each) for each in encoded], out=offsets[1:])
-    present = np.packbits([value is not None for value in values], bitorder="little")
+    present = np.packbits(np.array([value is not None for value in values], bool), bitorder="little")
     buffers = [pa.py_buffer(present), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     long = pa.Array.from_buffers(pa.large_string(), len(values), buffers)
     return long.cast(pa.string())

@@ -1,13 +1,13 @@
-"""Parquet, and Arrow's own files and streams (Feather among them): columns of typed values, some rows at a time."""
+"""Parquet, and Arrow's own files and streams (Feather among them): typed columns, some rows at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.exceptions import FormatError
-from rosenblatt.readers.delimited import too_long
-from rosenblatt.readers.table import Block, Field, Wanted, dense, kind_of, require_distinct
+from rosenblatt.readers.table import Block, Field, Wanted, dense, kind_of, require_distinct, too_long
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,6 @@ class ColumnarTable:
             self._opened = _Parquet(place) if format_ == "parquet" else _Arrow(place)
             schema = self._opened.schema
             self.fields = tuple(Field(f.name, kind_of(f.type), str(f.type)) for f in schema)
-            self.n_rows = self._opened.n_rows
         except FormatError:
             raise
         except _arrow_errors() as error:
@@ -60,10 +59,12 @@ class ColumnarTable:
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         positions = [*wanted.numbers, *wanted.strings, *([] if wanted.label is None else [wanted.label])]
-        start = 0
-        batches = self._opened.batches([self.fields[j].name for j in positions], self._chunk_bytes)
+        start, batches = 0, None
         while True:
             try:
+                if batches is None:
+                    names = [self.fields[j].name for j in positions]
+                    batches = self._opened.batches(names, self._chunk_bytes)
                 batch = next(batches, None)
                 if batch is None:
                     break
@@ -83,17 +84,18 @@ class ColumnarTable:
         def line(row: int) -> int:
             return start + row + 1
 
-        bad = {}
+        bad: dict[int, FormatError] = {}
         for row, k, value in inexact:
             j = wanted.numbers[k]
-            bad.setdefault(row, too_long(value, self.fields[j].name, self.file, line(row), j + 1))
+            problem = too_long(value, self.fields[j].name)
+            bad.setdefault(row, FormatError(problem, file=self.file, line=line(row), column=j + 1))
         for column in columns[n:]:
             column.validate(full=True)  # strings above all: neither format checks that they are UTF-8
         strings = [_as_strings(column) for column in columns[n : n + m]]
         label = None if wanted.label is None else _plain(columns[-1])
         return Block(numbers, strings, label, line, bad)
 
-    def _damaged(self, error: Exception) -> FormatError:
+    def _damaged(self, error: BaseException) -> FormatError:
         reason = " ".join(str(error).split())[:300]
         return FormatError(f"is no sound {self.format} file: {reason}", file=self.file)
 
@@ -103,29 +105,27 @@ class _Parquet:
         import pyarrow.parquet as pq
 
         self._file = pq.ParquetFile(place, pre_buffer=False, buffer_size=PAGES)
-        self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
+        self.schema = self._file.schema_arrow
 
     def close(self) -> None:
         self._file.close()
 
     def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
-        size = _rows_in(chunk_bytes, self._bytes_a_row(set(names)))
+        size = _rows_in(chunk_bytes, self._bytes_a_row(len(names)))
         # Neither this nor its caller keeps a batch while rows made of it are in use.
-        return map(lambda batch: batch.select(names), self._batches(size, names))
+        found = self._file.iter_batches(size, columns=names, use_threads=False)
+        return map(methodcaller("select", names), found)
 
-    def _batches(self, size: int, names: list[str]) -> Iterator[pa.RecordBatch]:
-        found: Iterator[pa.RecordBatch] = self._file.iter_batches(size, columns=names, use_threads=False)
-        return found
+    def _bytes_a_row(self, n_wanted: int) -> float:
+        """Estimate from what the file says of its row groups.
 
-    def _bytes_a_row(self, names: set[str]) -> float:
-        """Estimate from what the file says of its row groups."""
-        metadata, total = self._file.metadata, 0
-        for g in range(min(metadata.num_row_groups, 8)):
-            group = metadata.row_group(g)
-            columns = [group.column(c) for c in range(group.num_columns)]
-            size = sum(c.total_uncompressed_size for c in columns if c.path_in_schema.split(".")[0] in names)
-            total = max(total, size / max(group.num_rows, 1))
-        return total
+        What it says of columns is not asked for: pyarrow ends the process where that is damaged.
+        """
+        metadata, most = self._file.metadata, 0.0
+        for number in range(min(metadata.num_row_groups, 8)):
+            group = metadata.row_group(number)
+            most = max(most, group.total_byte_size / max(group.num_rows, 1))
+        return most * n_wanted / max(metadata.num_columns, 1)
 
 
 class _Arrow:
@@ -133,7 +133,6 @@ class _Arrow:
         import pyarrow as pa
 
         self._source = source = pa.memory_map(place, "r") if isinstance(place, str) else pa.PythonFile(place, "r")
-        self.n_rows = None
         self._reader: Any
         if isinstance(place, str) and source.read_at(6, 0) == b"ARROW1":
             self._reader = pa.ipc.open_file(source)

@@ -9,26 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.readers.arrow_csv import column_types, read_columns
 from rosenblatt.readers.header import LOOKED_AT, first_rows, guess_delimiter, looks_like_header
-from rosenblatt.readers.row_ends import Dialect, Text, last_end, row_lines, whole_rows
+from rosenblatt.readers.row_ends import Bytes, Dialect, Text, has_rows, last_end, row_lines, rows_of, whole_rows
+from rosenblatt.readers.second_reading import INTEGER, SecondReading
 from rosenblatt.readers.stream_parts import Joined, beginning, behind_rows
 from rosenblatt.readers.table import (
     EXACT,
-    MISSING,
     WRITTEN_TRUTH,
     Block,
     Field,
     Wanted,
     dense,
+    is_rounded,
     kind_of,
     require_distinct,
+    too_long,
 )
 from rosenblatt.typing import Reals
 
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["DelimitedTable"]
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
-INTEGER = r"^\s*[+-]?\d{16,}\s*$"
 
 
 class DelimitedTable:
@@ -60,11 +61,9 @@ class DelimitedTable:
         About how much to read at once.
     """
 
-    n_rows = None
-
     def __init__(
         self,
-        stream: BinaryIO,
+        stream: Bytes,
         *,
         file: str,
         tabs: bool = False,
@@ -91,7 +90,7 @@ class DelimitedTable:
         self.format = ("TSV" if tabs else "CSV") + (" with a header" if header else " without a header")
         if header:
             self._require_names(names)
-        self.fields = tuple(map(Field, names, *zip(*self._inferred(len(names)), strict=True)))
+        self.fields = self._inferred(names)
 
     def close(self) -> None:
         """Close the file."""
@@ -101,24 +100,28 @@ class DelimitedTable:
         """Read the wanted columns, some rows at a time."""
         stream = Joined(self._head, self._stream)
         self._head = b""
-        for number, text in enumerate(whole_rows(stream, self._chunk_bytes, self._dialect, self.file)):
-            body = self._without_header(text) if number == 0 and self.named else text
-            if body.data.strip(b"\r\n"):
+        before_header = self.named
+        for text in whole_rows(stream, self._chunk_bytes, self._dialect, self.file):
+            if not has_rows(text.data):
+                continue
+            body = self._without_header(text) if before_header else text
+            before_header = False
+            if has_rows(body.data):
                 yield self._block(body, wanted)
 
     def _block(self, text: Text, wanted: Wanted) -> Block:
         import pyarrow as pa
 
+        types = self._types(wanted)
         try:
-            table = self._read(text.data, self._types(wanted))
-        except (pa.ArrowException, UnicodeDecodeError):
-            return SlowBlock(self, text, wanted).block()
-        columns = [_whole(column) for column in table.columns]
-        numbers, _ = dense(columns[: len(wanted.numbers)], table.num_rows)
+            columns = read_columns(text.data, self._dialect, len(self.fields), types)
+        except pa.ArrowException:
+            return SecondReading(text, self._dialect, self.fields, self.file).block(wanted, types)
+        n, m = len(wanted.numbers), len(wanted.strings)
+        numbers, _ = dense(columns[:n], len(columns[0]))
+        label = columns[-1] if wanted.label is not None else None
         lines = _Lines(text, self._dialect)
-        bad = self._rounded(text, numbers, wanted, lines)
-        strings = columns[len(wanted.numbers) : len(wanted.numbers) + len(wanted.strings)]
-        return Block(numbers, strings, columns[-1] if wanted.label is not None else None, lines, bad)
+        return Block(numbers, columns[n : n + m], label, lines, self._rounded(text, numbers, wanted, lines))
 
     def _types(self, wanted: Wanted) -> dict[int, pa.DataType]:
         import pyarrow as pa
@@ -126,32 +129,6 @@ class DelimitedTable:
         types = {j: pa.bool_() if self.fields[j].type == WRITTEN_TRUTH else pa.float64() for j in wanted.numbers}
         types |= dict.fromkeys(wanted.strings, pa.string())
         return types if wanted.label is None else types | {wanted.label: pa.string()}
-
-    def _read(self, data: bytes, types: dict[int, pa.DataType], **more: Any) -> pa.Table:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        quoted = self._dialect.quoted and b'"' in data
-        slow = "invalid_row_handler" in more
-        return csv.read_csv(
-            pa.BufferReader(data),
-            csv.ReadOptions(
-                column_names=[str(j) for j in range(len(self.fields))],
-                use_threads=not slow,
-                block_size=len(data) + 1 if slow else 1 << 20,
-            ),
-            csv.ParseOptions(
-                delimiter=self._dialect.delimiter,
-                quote_char='"' if self._dialect.quoted else False,
-                newlines_in_values=quoted,
-                **more,
-            ),
-            csv.ConvertOptions(
-                column_types={str(j): type_ for j, type_ in types.items()},
-                include_columns=[str(j) for j in types],
-                null_values=MISSING,
-            ),
-        )
 
     def _rounded(self, text: Text, numbers: Reals, wanted: Wanted, line: _Lines) -> dict[int, FormatError]:
         """Find integers that float64 rounded. Any other number is rounded in text already."""
@@ -163,37 +140,40 @@ class DelimitedTable:
         bad: dict[int, FormatError] = {}
         for k in np.flatnonzero((np.abs(numbers) >= EXACT).any(axis=0)):
             j = wanted.numbers[k]
-            values = _whole(self._read(text.data, {j: pa.string()}).column(0))
-            for row in np.flatnonzero(pc.match_substring_regex(values, INTEGER).to_numpy(zero_copy_only=False)):
-                value = values[int(row)].as_py().strip()
+            [values] = read_columns(text.data, self._dialect, len(self.fields), {j: pa.string()})
+            long = pc.match_substring_regex(values, INTEGER).to_numpy(zero_copy_only=False)
+            for row in np.flatnonzero(long).tolist():
+                value = values[row].as_py().strip()
                 if is_rounded(value):
-                    bad[int(row)] = too_long(value, self.fields[j].name, self.file, line(int(row)), j + 1)
+                    problem = too_long(value, self.fields[j].name)
+                    bad[row] = FormatError(problem, file=self.file, line=line(row), column=j + 1)
         return bad
 
-    def _inferred(self, width: int) -> list[tuple[Any, str]]:
+    def _inferred(self, names: list[str]) -> tuple[Field, ...]:
         import pyarrow as pa
-        from pyarrow import csv
 
         end = len(self._head) if self._complete else last_end(self._head, self._dialect) or len(self._head)
         body = Text(self._head[:end], 1)
         body = self._without_header(body) if self.named else body
-        if not body.data.strip(b"\r\n"):
+        if not has_rows(body.data):
             raise FormatError("there are names of columns, but no rows", file=self.file, line=1)
-        options = {
-            "read_options": csv.ReadOptions(column_names=[str(j) for j in range(width)], block_size=end + 1),
-            "parse_options": csv.ParseOptions(
-                delimiter=self._dialect.delimiter,
-                quote_char='"' if self._dialect.quoted else False,
-                newlines_in_values=True,
-                invalid_row_handler=lambda row: "skip",
-            ),
-            "convert_options": csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True),
-        }
         try:
-            schema = csv.read_csv(pa.BufferReader(body.data), **options).schema
+            types = column_types(body.data, self._dialect, len(names))
+        except pa.ArrowException:
+            types = self._inferred_from_whole_rows(body, len(names))
+        return tuple(map(_field, names, types))
+
+    def _inferred_from_whole_rows(self, body: Text, width: int) -> list[pa.DataType]:
+        import pyarrow as pa
+
+        rows = [row.data for row in rows_of(body, self._dialect) if row.n_fields == width]
+        if not rows:
+            problem = f"no row has {width} fields, as the first has; check --delimiter and --header"
+            raise FormatError(problem, file=self.file, line=body.line)
+        try:
+            return column_types(b"\n".join(rows) + b"\n", self._dialect, width)
         except pa.ArrowException as error:
             raise FormatError(f"cannot be read as {self.format}: {error}", file=self.file, line=1) from error
-        return [_named_type(field.type) for field in schema]
 
     def _without_header(self, text: Text) -> Text:
         """Leave out the first row."""
@@ -220,81 +200,6 @@ class DelimitedTable:
             raise FormatError("the header is not UTF-8; save the file as UTF-8", file=self.file, line=1)
 
 
-class SlowBlock:
-    """A block that pyarrow refused, read again as bytes to find out which rows are wrong."""
-
-    def __init__(self, table: DelimitedTable, text: Text, wanted: Wanted) -> None:
-        self._table, self._text, self._wanted = table, text, wanted
-        self._bad: dict[int, FormatError] = {}
-        self._lost: list[FormatError] = []
-        self._lines = row_lines(text, table._dialect)
-
-    def block(self) -> Block:
-        """Read every row that can be read, and say of the others what is wrong with them."""
-        import pyarrow as pa
-
-        table, wanted = self._table, self._wanted
-        types = table._types(wanted)
-        refused: list[tuple[int, int]] = []
-
-        def refuse(row: Any) -> str:
-            refused.append((row.number, row.actual_columns))
-            return "skip"
-
-        try:
-            raw = table._read(self._text.data, dict.fromkeys(types, pa.binary()), invalid_row_handler=refuse)
-        except pa.ArrowException as error:
-            problem = f"these lines cannot be read: {error}"
-            raise FormatError(problem, file=table.file, line=self._text.line) from error
-        for number, actual in refused:
-            problem = f"the row has {actual} fields instead of {len(table.fields)}; mend it or use --skip-bad"
-            self._lost.append(FormatError(problem, file=table.file, line=int(self._lines[number - 1])))
-        self._lines = np.delete(self._lines, [number - 1 for number, _ in refused])
-        columns = [
-            self._column(j, _whole(column), type_)
-            for (j, type_), column in zip(types.items(), raw.columns, strict=True)
-        ]
-        n, m = len(wanted.numbers), len(wanted.strings)
-        numbers, _ = dense(columns[:n], raw.num_rows)
-        lines = self._lines
-        label = columns[-1] if wanted.label is not None else None
-        return Block(
-            numbers, columns[n : n + m], label, lambda row: int(lines[row]), bad=self._bad, lost=self._lost
-        )
-
-    def _column(self, j: int, raw: pa.Array, type_: pa.DataType) -> pa.Array:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        field, file = self._table.fields[j], self._table.file
-        strings, wrong = convert(raw, pa.string())
-        for row in wrong:
-            problem = f"{field.name!r} is not UTF-8: {shown(raw[row].as_py())}; save the file as UTF-8"
-            self._refuse(row, FormatError(problem, file=file, line=int(self._lines[row]), column=j + 1))
-        if type_ == pa.string():
-            return strings
-        trimmed = pc.ascii_trim_whitespace(strings)
-        missing = pc.is_in(trimmed, pa.array(MISSING))
-        values, wrong = convert(pc.if_else(missing, pa.scalar(None, pa.string()), trimmed), type_)
-        for row in wrong:
-            problem = (
-                f"{field.name!r} is {shown(strings[row].as_py())}, which is no number, though the column holds numbers: "
-                f"mend it, take all of them as names with --categorical {field.name}, or use --skip-bad"
-            )
-            self._refuse(row, FormatError(problem, file=file, line=int(self._lines[row]), column=j + 1))
-        if type_ == pa.float64():
-            large = pc.fill_null(pc.greater_equal(pc.abs(values), float(EXACT)), False)
-            for row in np.flatnonzero(large.to_numpy(zero_copy_only=False)):
-                value = trimmed[int(row)].as_py()
-                if re.match(INTEGER, value) and is_rounded(value):
-                    line = int(self._lines[row])
-                    self._refuse(int(row), too_long(value, field.name, file, line, j + 1))
-        return values
-
-    def _refuse(self, row: int, problem: FormatError) -> None:
-        self._bad.setdefault(row, problem)
-
-
 class _Lines:
     """The lines of the rows of a block, found when they are first asked for: only errors want to know."""
 
@@ -309,46 +214,10 @@ class _Lines:
         return int(self._found[row])
 
 
-def convert(values: pa.Array, type_: pa.DataType) -> tuple[pa.Array, list[int]]:
-    """Cast what can be cast; give the rest as null, and its positions. Halves until it knows which these are."""
-    import pyarrow as pa
-
-    try:
-        return values.cast(type_), []
-    except pa.ArrowInvalid:
-        if len(values) == 1:
-            return pa.nulls(1, type_), [0]
-    half = len(values) // 2
-    left, wrong = convert(values[:half], type_)
-    right, more = convert(values[half:], type_)
-    return pa.concat_arrays([left, right]), [*wrong, *(half + row for row in more)]
-
-
-def is_rounded(value: str) -> bool:
-    """Tell whether float64 cannot hold an integer."""
-    if len(value) > 400:
-        return True
-    exact = int(value)
-    return abs(exact) >= 2**1024 or int(float(exact)) != exact
-
-
-def too_long(value: object, name: str, file: str, line: int, column: int) -> FormatError:
-    """Say that an integer would be rounded."""
-    problem = (
-        f"{name!r} is {shown(value)}, an integer beyond 2^53 that float64 would round. If it is an identifier, leave "
-        f"it out with --ignore {name}, or take it as a name with --hashed {name}"
-    )
-    return FormatError(problem, file=file, line=line, column=column)
-
-
-def _named_type(type_: pa.DataType) -> tuple[Any, str]:
+def _field(name: str, type_: pa.DataType) -> Field:
     if str(type_) == "binary":  # strings that are not UTF-8, which is said where they stand
-        return "string", "string"
-    return kind_of(type_), WRITTEN_TRUTH if str(type_) == "bool" else str(type_)
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        return Field(name, "string", "string")
+    return Field(name, kind_of(type_), WRITTEN_TRUTH if str(type_) == "bool" else str(type_))
 
 
 def _behind_lines(data: bytes, n_lines: int) -> int:
@@ -362,5 +231,3 @@ def _behind_lines(data: bytes, n_lines: int) -> int:
 def _require_delimiter(delimiter: str | None) -> None:
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
         raise ParameterError(f"delimiter is {delimiter!r}, but must be one ASCII character that is no quote.")
-
-

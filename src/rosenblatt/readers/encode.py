@@ -135,8 +135,8 @@ class Encoder:
         if recipe.missing == "error":
             first = len(recipe.texts) + len(recipe.hashed)
             for (name, _), column in zip(recipe.categorical, block.strings[first:], strict=True):
-                for row in np.flatnonzero(_missing(column)):
-                    add(int(row), f"{name!r} is missing; {WAY_OUT}", name)
+                for row in np.flatnonzero(_missing(column)).tolist():
+                    add(row, f"{name!r} is missing; {WAY_OUT}", name)
         if block.label is not None and recipe.labels is not None:
             target = recipe.target[0] if recipe.target else ""
             for row, problem in label_problems(block.label, recipe.labels).items():

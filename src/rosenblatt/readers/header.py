@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import islice
 
 from rosenblatt.readers.labels import NUMERAL
-from rosenblatt.readers.row_ends import Dialect, fields_of
+from rosenblatt.readers.row_ends import Dialect, Text, fields_of, rows_of
 from rosenblatt.readers.table import MISSING
 
 __all__ = ["LOOKED_AT", "first_rows", "guess_delimiter", "looks_like_header"]
 
 DELIMITERS = ",;\t|"
-LOOKED_AT = 50  # rows
+LOOKED_AT = 20  # rows
 NAME = re.compile(r"[^\W\d][\w .:/()%#*+\-]{0,63}")
 PLAIN_NAME = re.compile(r"[^\W\d][\w.\-]{0,63}")
 
@@ -24,16 +24,17 @@ def first_rows(data: bytes, dialect: Dialect) -> list[list[str]]:
 
 
 def guess_delimiter(data: bytes) -> str:
-    """Choose what splits the rows into the most fields, as many in each; a comma where nothing does.
+    r"""Choose what splits the rows into the most fields, as many in each; a comma where nothing does.
 
     Examples
     --------
-    >>> guess_delimiter(b"a;b;c\\n1,5;2;3\\n2,5;2;4\\n")
+    >>> guess_delimiter(b"a;b;c\n1,5;2;3\n2,5;2;4\n")
     ';'
     """
     best, most = ",", 1
     for delimiter in DELIMITERS:
-        widths = {len(row) for row in first_rows(data, Dialect(delimiter, quoted=True))}
+        rows = rows_of(Text(data, 1), Dialect(delimiter, quoted=True))
+        widths = {row.n_fields for row in islice(rows, LOOKED_AT)}
         if len(widths) == 1 and max(widths) > most:
             best, most = delimiter, max(widths)
     if most > 1:

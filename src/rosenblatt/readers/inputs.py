@@ -24,6 +24,10 @@ ENDINGS = {
     "tsv": ("tsv", "tab"),
     "svmlight": ("svm", "svmlight", "libsvm"),
     "jsonl": ("jsonl", "ndjson"),
+    "parquet": ("parquet", "pq"),
+    "arrow": ("arrow", "arrows", "feather", "ipc"),
+    "npy": ("npy",),
+    "npz": ("npz",),
 }
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 MARKS = {

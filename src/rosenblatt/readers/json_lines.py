@@ -7,24 +7,29 @@ every error. pyarrow's reader would be faster, but lets objects go over lines an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 from rosenblatt.readers.arrows import from_strings
-from rosenblatt.readers.delimited import LINE_END, is_rounded, too_long
-from rosenblatt.readers.row_ends import Dialect, Text, last_end, whole_rows
+from rosenblatt.readers.row_ends import Bytes, Dialect, Text, last_end, whole_rows
 from rosenblatt.readers.stream_parts import Joined, beginning
-from rosenblatt.readers.table import Block, Field, Kind, Wanted
+from rosenblatt.readers.table import EXACT, Block, Field, Kind, Wanted, is_rounded, no_number, too_long
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["JsonLinesTable"]
 
+Refuse: TypeAlias = Callable[[int, str, int], None]
+"""Takes a row, what is wrong with it, and the column."""
+
+LINE_END = re.compile(rb"\r\n|\n|\r")
 LINES = Dialect("\n", quoted=False)
 SIMPLE = (str, int, float, bool, type(None))
 
@@ -38,23 +43,22 @@ class JsonLinesTable:
         Decompressed; read once, from where it stands.
     file : str
         Its name in messages.
-    expected, known : sequence of str
-        Columns that exist even if the first lines lack them: of a recipe, and of options.
+    expected : sequence of str
+        Columns that exist even if the first lines lack them.
     closed : bool
         Whether a key that neither the first lines nor `expected` have is an error.
     chunk_bytes : int
         About how much to read at once.
     """
 
-    format, named, n_rows = "JSON Lines", True, None
+    format, named = "JSON Lines", True
 
     def __init__(
         self,
-        stream: BinaryIO,
+        stream: Bytes,
         *,
         file: str,
         expected: Sequence[str] = (),
-        known: Sequence[str] = (),
         closed: bool = True,
         chunk_bytes: int = 1 << 23,
     ) -> None:
@@ -64,7 +68,7 @@ class JsonLinesTable:
             raise FormatError("the file is empty", file=file)
         self._stream, self._head = stream, head
         first = Text(head if complete else head[: last_end(head, LINES)] or head, 1)
-        self._known = dict.fromkeys([*expected, *known])
+        self._known = dict.fromkeys(expected)
         kinds: dict[str, type] = {}
         for row in self._rows(first)[0]:
             for name, value in row.items():
@@ -100,36 +104,32 @@ class JsonLinesTable:
 
         numbers = np.empty((len(rows), len(wanted.numbers)))
         for k, j in enumerate(wanted.numbers):
-            name = self.fields[j].name
-            numbers[:, k] = self._numbers([row.get(name) for row in rows], j, refuse, lines, bad)
+            numbers[:, k] = self._numbers(rows, j, refuse)
         strings = [self._strings(rows, j, refuse) for j in wanted.strings]
         label = None if wanted.label is None else self._strings(rows, wanted.label, refuse)
         return Block(numbers, strings, label, lines.__getitem__, bad, lost)
 
-    def _numbers(
-        self, values: list[Any], j: int, refuse: Any, lines: list[int], bad: dict[int, FormatError]
-    ) -> list[float]:
-        types = set(map(type, values))
+    def _numbers(self, rows: list[dict[str, Any]], j: int, refuse: Refuse) -> list[float]:
         name = self.fields[j].name
-        if str in types:
+        values = [row.get(name) for row in rows]
+        types = set(map(type, values))
+        if str in types or int in types:
             for row, value in enumerate(values):
                 if isinstance(value, str):
-                    refuse(row, f"{name!r} is {shown(value)}, which is no number, though the column holds numbers: "
-                           f"mend it, take all of them as names with --categorical {name}, or use --skip-bad", j)  # fmt: skip
-                    values[row] = None
-        if int in types:
-            for row, value in enumerate(values):
-                if type(value) is int and abs(value) > 2**53 and is_rounded(str(value)):
-                    bad.setdefault(row, too_long(value, name, self.file, lines[row], j + 1))
-                    values[row] = None
-        return [np.nan if value is None else value for value in values]
+                    refuse(row, no_number(value, name), j)
+                elif isinstance(value, int) and abs(value) > EXACT and is_rounded(str(value)):
+                    refuse(row, too_long(value, name), j)
+                else:
+                    continue
+                values[row] = None
+        return [math.nan if value is None else value for value in values]
 
-    def _strings(self, rows: list[dict[str, Any]], j: int, refuse: Any) -> pa.Array:
+    def _strings(self, rows: list[dict[str, Any]], j: int, refuse: Refuse) -> pa.Array:
         name = self.fields[j].name
         values = [row.get(name) for row in rows]
         return self._encodable([_as_string(value) for value in values], j, refuse)
 
-    def _encodable(self, values: list[str | None], j: int, refuse: Any) -> pa.Array:
+    def _encodable(self, values: list[str | None], j: int, refuse: Refuse) -> pa.Array:
         try:
             return from_strings(values)
         except UnicodeEncodeError:
@@ -177,15 +177,15 @@ class JsonLinesTable:
 
     def _problem(self, row: object) -> str | None:
         if not isinstance(row, dict):
-            return f"is {shown(row)}, but every line must be an object, as in {{\"x\": 1.5, \"label\": \"yes\"}}"
+            return f'is {shown(row)}, but every line must be an object, as in {{"x": 1.5, "label": "yes"}}'
         for name, value in row.items():
             if not isinstance(value, SIMPLE):
                 return f"{name!r} is {shown(value)}; nested values are no features: flatten them"
         if self._closed and hasattr(self, "fields") and not row.keys() <= self._known.keys():
             name = next(name for name in row if name not in self._known)
             return (
-                f"the key {name!r} is not among those of the first lines. Name the columns to use with --features, "
-                "or give the first line every key (null where it has no value)"
+                f"the key {name!r} is not among those of the first lines. Name the columns to use with "
+                "--features, or give the first line every key (null where it has no value)"
             )
         return None
 

@@ -19,7 +19,7 @@ __all__ = ["LabelKind", "label_kind", "label_problems", "read_labels"]
 
 LabelKind: TypeAlias = Literal["number", "truth", "name"]
 
-NUMERAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+NUMERAL = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?\s*+", re.ASCII)
 LONGEST = 1000  # characters; a longer label is a text that was taken for one
 
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from rosenblatt.data.reals import real_dtype
 from rosenblatt.exceptions import FormatError
 from rosenblatt.readers.arrows import from_numpy
-from rosenblatt.readers.delimited import too_long
 from rosenblatt.readers.numpy_files import Archive, Array, open_npy
-from rosenblatt.readers.table import EXACT, Block, Field, Kind, Wanted
+from rosenblatt.readers.table import EXACT, Block, Field, Kind, Wanted, too_long
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +53,7 @@ class MatrixTable:
             labels = next((name for name in LABELS if name in archive.names), None)
             self._labels = archive.array(labels) if labels else None
         self._require_table()
-        self.n_rows, width = self._rows.shape
+        width = self._rows.shape[1]
         kind = _kind(self._rows, file)
         called = str(self._rows.dtype)
         self.fields = tuple(Field(f"x{j}", kind, called) for j in range(1, width + 1))
@@ -75,8 +74,9 @@ class MatrixTable:
         size = max(self._chunk_bytes // (width * self._rows.dtype.itemsize), 1)
         beside = wanted.label == width
         only_labels = beside and not wanted.numbers and not wanted.strings
-        for start in range(0, self.n_rows, size):
-            end = min(start + size, self.n_rows)
+        n_rows = self._rows.shape[0]
+        for start in range(0, n_rows, size):
+            end = min(start + size, n_rows)
             rows = np.empty((end - start, 0)) if only_labels else self._rows.part(start, end)
             labels = None
             if wanted.label is not None:
@@ -89,15 +89,16 @@ class MatrixTable:
 
         every = wanted.numbers == tuple(range(rows.shape[1]))
         chosen = rows if every else rows[:, list(wanted.numbers)]
-        bad = {}
+        bad: dict[int, FormatError] = {}
         if chosen.dtype.kind in "iu" and chosen.dtype.itemsize == 8:
             for row, k in np.argwhere((chosen > EXACT) | (chosen < -EXACT)):
                 value, j = int(chosen[row, k]), wanted.numbers[k]
                 if int(float(value)) != value:
-                    problem = too_long(value, self.fields[j].name, self.file, line(int(row)), j + 1)
-                    bad.setdefault(int(row), problem)
+                    problem = too_long(value, self.fields[j].name)
+                    where = line(int(row))
+                    bad.setdefault(int(row), FormatError(problem, file=self.file, line=where, column=j + 1))
         dtype = real_dtype(chosen.dtype, name="X") if wanted.numbers else np.dtype(np.float64)
-        numbers = np.array(chosen, dtype, order="C") if wanted.numbers else np.empty((len(rows), 0))
+        numbers: Any = np.array(chosen, dtype, order="C") if wanted.numbers else np.empty((len(rows), 0))
         strings = [_strings(rows[:, j], self.file) for j in wanted.strings]
         label = None if labels is None else labels_of(labels, self.file)
         return Block(numbers, strings, label, line, bad)

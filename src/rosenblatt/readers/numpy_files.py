@@ -1,19 +1,20 @@
 """NPY and NPZ: arrays that are mapped where they lie, or read row by row where they are compressed.
 
-Their headers are read by a few strict patterns instead of numpy's own reader, which evaluates what it finds and trusts
-the sizes it is told. Here a size is compared with that of the file before anything is made of it; nothing is ever
-unpickled.
+Their headers are read by one strict pattern instead of numpy's own reader, which evaluates what it finds and
+trusts the sizes it is told. Here a size is compared with that of the file before anything is made of it. Nothing
+is ever unpickled.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import mmap
 import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError
 
-__all__ = ["Array", "Archive", "open_npy"]
+__all__ = ["Archive", "Array", "open_npy"]
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 1 << 16
@@ -63,22 +64,49 @@ def open_npy(path: str, file: str) -> Array:
     return _mapped(mapped, 0, len(mapped), file)
 
 
+class _Seekable(io.RawIOBase):
+    """What is mapped as a file to read."""
+
+    def __init__(self, mapped: mmap.mmap) -> None:
+        self._mapped, self._position = mapped, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        begin = (0, self._position, len(self._mapped))[whence]
+        if begin + offset < 0:
+            raise ValueError("a position before the beginning")
+        self._position = begin + offset
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int = -1, /) -> bytes:
+        end = len(self._mapped) if size < 0 else self._position + size
+        part = self._mapped[self._position : end]
+        self._position += len(part)
+        return part
+
+
 class Archive:
     """An NPZ file: a zip of arrays."""
 
     def __init__(self, path: str, file: str) -> None:
-        self._path, self._file = path, file
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
-            raise FormatError(f"is no sound NPZ file: {error}", file=file) from error
-        self._members = {
-            info.filename.removesuffix(".npy"): info for info in self._zip.infolist() if not info.is_dir()
-        }
-        if len(self._members) != len(self._zip.infolist()):
-            raise FormatError("two arrays of the NPZ file have the same name", file=file)
+        self._file = file
         with open(path, "rb") as opened:
             self._mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            self._zip = zipfile.ZipFile(_Seekable(self._mapped))
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
+            raise FormatError(f"is no sound NPZ file: {error}", file=file) from error
+        self._members = {info.filename.removesuffix(".npy"): info for info in self._zip.infolist()}
+        if len(self._members) != len(self._zip.infolist()):
+            raise FormatError("two arrays of the NPZ file have the same name", file=file)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -198,14 +226,18 @@ def _header(
     text = read(12 if wide else 10, length).decode("latin-1")
     match = HEADER.fullmatch(text)
     if match is None:
-        why = "holds Python objects or records" if "'|O'" in text or "[(" in text else "has no header that can be read"
+        why = (
+            "holds Python objects or records"
+            if "'|O'" in text or "[(" in text
+            else "has no header that can be read"
+        )
         raise FormatError(f"{why}; save plain arrays of numbers or strings", file=file)
     dtype = _dtype(match["dtype"], file)
     shape = tuple(int(number[:30]) for number in match["shape"].replace(",", " ").split())
     needed = math.prod(shape) * dtype.itemsize
     if needed != size - offset:
         raise FormatError(
-            f"the header speaks of {needed} bytes of values (shape {shape}, {dtype}), but there are {size - offset}",
+            f"the header speaks of {needed} bytes of values (shape {shape}, {dtype}), not of {size - offset}",
             file=file,
         )
     return dtype, match["fortran"] == "True", shape, offset

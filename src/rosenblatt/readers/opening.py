@@ -80,14 +80,12 @@ def _open_delimited(place: Input, format_: str, options: Options, recipe: TableR
 def _open_json_lines(place: Input, options: Options, recipe: TableRecipe | None) -> Table:
     from rosenblatt.readers.json_lines import JsonLinesTable
 
-    asked = (*options.features, *options.text, *options.categorical, *options.hashed)
     with _closing_on_error(place.open()) as stream:
         return JsonLinesTable(
             stream,
             file=place.name,
             expected=[name for name, _ in recipe.columns] if recipe else [],
             closed=recipe is None and not options.features,
-            known=[column for column in asked if isinstance(column, str)],
             chunk_bytes=options.chunk_bytes,
         )
 
@@ -102,8 +100,8 @@ def _open_matrix(place: Input, format_: str, options: Options, recipe: TableReci
     unlabelled = archive is not None and not table.has_labels
     if unlabelled and options.labelled and options.target is None and recipe is None:
         raise FormatError(
-            f"there are no labels: the file has no array called {' or '.join(LABELS)}. If they are a column of the "
-            "table, name it with --target",
+            f"there are no labels: the file has no array called {' or '.join(LABELS)}. If they are a column of "
+            "the table, name it with --target",
             file=place.name,
         )
     return table

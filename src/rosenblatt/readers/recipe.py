@@ -18,7 +18,7 @@ Place: TypeAlias = tuple[str, int]
 Words: TypeAlias = Mapping[int, tuple[str, ...]]
 """For hashed features, by number: the first few words that fell into them."""
 
-MOST_BITS, MOST_NGRAMS = 28, 100
+MOST_BITS, MOST_NGRAMS = 28, 16
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class SparseRecipe(Recipe):
 class TableRecipe(Recipe):
     """Features made of the columns of a table.
 
-    First the numbers, then 2^bits for each text, then as many for each hashed column, then one for each category in
-    the order in which they were first met, row by row and from left to right.
+    First the numbers, then 2^bits for each text, then as many for each hashed column, then one for each category
+    in the order in which they were first met, row by row and from left to right.
 
     Attributes
     ----------

@@ -6,19 +6,33 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError
 
-__all__ = ["LONGEST", "Dialect", "Text", "fields_of", "last_end", "row_lines", "whole_rows"]
+__all__ = [
+    "LONGEST",
+    "Bytes",
+    "Dialect",
+    "Row",
+    "Text",
+    "fields_of",
+    "has_rows",
+    "last_end",
+    "row_lines",
+    "rows_of",
+    "whole_rows",
+]
 
 LONGEST = 1 << 26
 """Bytes of a row; more is an error, so that memory stays bounded whatever the file holds."""
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
+PLAIN_ROW = re.compile(rb"(?!\Z)[^\r\n]*+(?:\r\n|\n|\r|\Z)")
+QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"?+')
 
 
 class Dialect(NamedTuple):
@@ -28,6 +42,24 @@ class Dialect(NamedTuple):
     quoted: bool
 
 
+class Bytes(Protocol):
+    """What bytes are read from. It gives fewer than asked for only at its end."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read so many."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+class Row(NamedTuple):
+    """One row: its line, its bytes without the line end, and how many fields they are."""
+
+    line: int
+    data: bytes
+    n_fields: int
+
+
 class Text(NamedTuple):
     """Whole rows, and the line in the file at which they begin."""
 
@@ -35,8 +67,8 @@ class Text(NamedTuple):
     line: int
 
 
-def whole_rows(stream: BinaryIO, size: int, dialect: Dialect, file: str) -> Iterator[Text]:
-    """Cut a stream, which gives fewer bytes than asked for only at its end, into blocks that end where rows do."""
+def whole_rows(stream: Bytes, size: int, dialect: Dialect, file: str) -> Iterator[Text]:
+    """Cut a stream into blocks of about `size` bytes that end where rows do."""
     rest, line = b"", 1
     while True:
         asked = max(size - len(rest), size // 2, len(rest), 1)
@@ -52,9 +84,12 @@ def whole_rows(stream: BinaryIO, size: int, dialect: Dialect, file: str) -> Iter
             why = " A quote may have been opened and never closed." if dialect.quoted else ""
             raise FormatError(f"a row goes on for more than {LONGEST >> 20} MiB.{why}", file=file, line=line)
         if end:
-            yield Text(data[:end], line)
-            line += _line_ends(data[:end])
-        rest = data[end:]
+            rest, block = data[end:], data[:end]
+            del data, fresh  # so that one block at a time is in memory
+            yield Text(block, line)
+            line += _line_ends(block)
+        else:
+            rest = data
 
 
 def last_end(data: bytes, dialect: Dialect) -> int:
@@ -81,27 +116,40 @@ def row_lines(text: Text, dialect: Dialect) -> NDArray[np.int64]:
     return text.line + np.searchsorted(ends, np.array(starts, np.int64), side="right")
 
 
+def rows_of(text: Text, dialect: Dialect) -> Iterator[Row]:
+    """Take a block apart into rows, and count their fields."""
+    between = dialect.delimiter.encode()
+    line = text.line
+    for match in _rows(text.data, dialect):
+        is_open = match.lastgroup == "open"
+        row = match[0] if is_open else match[0].rstrip(b"\r\n")
+        if row:
+            plain = not dialect.quoted or b'"' not in row
+            n_fields = row.count(between) + 1 if plain else len(_field(dialect.delimiter).findall(between + row))
+            yield Row(line, row, n_fields)
+        line += _line_ends(match[0])
+
+
 def fields_of(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
-    """Take rows apart, one after the other; what is not UTF-8 shows as such."""
-    if not dialect.quoted:
-        for row in re.finditer(rb"[^\r\n]+", data):
-            yield row[0].decode(errors="replace").split(dialect.delimiter)
-        return
-    for row in _rows(data, dialect):
-        text = row[0].rstrip(b"\r\n").decode(errors="replace")
-        if text:
-            yield [_unquoted(field[1]) for field in _field(dialect.delimiter).finditer(dialect.delimiter + text)]
+    """Take rows apart into fields, one after the other; what is not UTF-8 shows as such."""
+    between = dialect.delimiter.encode()
+    for row in rows_of(Text(data, 1), dialect):
+        if dialect.quoted and b'"' in row.data:
+            fields = [_unquoted(field) for field in _field(dialect.delimiter).findall(between + row.data)]
+        else:
+            fields = row.data.split(between)
+        yield [field.decode(errors="replace") for field in fields]
 
 
-def _unquoted(field: str) -> str:
-    if not field.startswith('"'):
-        return field
-    inside, _, rest = field[1:].replace('""', "\0").partition('"')
-    return inside.replace("\0", '"') + rest.replace("\0", '""')
+def _unquoted(field: bytes) -> bytes:
+    quoted = QUOTED.match(field)
+    return field if quoted is None else quoted[1].replace(b'""', b'"') + field[quoted.end() :]
 
 
 def _last_end_slowly(data: bytes, dialect: Dialect) -> int:
-    ends = [row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row["open"] is None]
+    ends = [
+        row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row.lastgroup != "open"
+    ]
     if ends and ends[-1] == len(data) and data.endswith(b"\r"):
         ends.pop()  # the other half of this line end may be still to come
     return ends[-1] if ends else 0
@@ -114,7 +162,7 @@ def _require_closed(data: bytes, line: int, dialect: Dialect, file: str) -> None
     if quotes is not None and len(quotes) % 2 == 0:
         return
     for row in _rows(data, dialect):
-        if row.end() == len(data) and row["open"] is not None:
+        if row.end() == len(data) and row.lastgroup == "open":
             at = line + _line_ends(data[: row.start()])
             raise FormatError(
                 "a quote is opened in this row and never closed. If quotes are plain characters here, save the "
@@ -139,7 +187,7 @@ def _alternating_quotes(data: bytes, dialect: Dialect) -> NDArray[np.int64] | No
 
 
 def _rows(data: bytes, dialect: Dialect) -> Iterator[re.Match[bytes]]:
-    return _row(dialect.delimiter).finditer(data)
+    return (_row(dialect.delimiter) if dialect.quoted and b'"' in data else PLAIN_ROW).finditer(data)
 
 
 @lru_cache(maxsize=16)
@@ -151,9 +199,14 @@ def _row(delimiter: str) -> re.Pattern[bytes]:
 
 
 @lru_cache(maxsize=16)
-def _field(delimiter: str) -> re.Pattern[str]:
-    between = re.escape(delimiter)
-    return re.compile(rf'{between}((?:"(?:[^"]++|"")*+"?+)?+[^{between}]*+)')
+def _field(delimiter: str) -> re.Pattern[bytes]:
+    between = re.escape(delimiter).encode()
+    return re.compile(rb'%b((?:"(?:[^"]++|"")*+"?+)?+[^%b]*+)' % (between, between))
+
+
+def has_rows(data: bytes) -> bool:
+    """Tell whether there is anything but empty lines."""
+    return re.search(rb"[^\r\n]", data) is not None
 
 
 def _line_ends(data: bytes) -> int:

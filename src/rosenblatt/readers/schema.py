@@ -1,4 +1,4 @@
-"""Checks of plain values that came from a file nobody vouches for; each says which value is not what it must be."""
+"""Checks of plain values from a file nobody vouches for; each says which value is not what it must be."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Known:
 
 
 def open_source(places: Sequence[str], options: Options | None = None, recipe: Recipe | None = None) -> Source:
-    """Open files as one source of rows.
+    r"""Open files as one source of rows.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     table = Path(folder) / "mail.csv"
-    ...     _ = table.write_text("length,sender,label\\n3.5,bob,ham\\n9,eve,spam\\n")
+    ...     _ = table.write_text("length,sender,label\n3.5,bob,ham\n9,eve,spam\n")
     ...     source = open_source([str(table)])
     ...     [chunk] = source.chunks()
     >>> source.description
@@ -158,7 +158,7 @@ class Source:
         return self._chunks()
 
     def close(self) -> None:
-        """Close a source that will not be read; one that was read to its end, or to an error, is closed already."""
+        """Close a source that will not be read; one read to its end, or to an error, is closed already."""
         self._reader.close()
 
     def known(self) -> Known | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,13 @@ from rosenblatt.exceptions import FormatError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.readers.arrows import from_numpy
 from rosenblatt.readers.chunk import Chunk, Skipped
-from rosenblatt.readers.labels import label_kind, label_problems, read_labels
+from rosenblatt.readers.labels import LabelKind, label_kind, label_problems, read_labels
 from rosenblatt.readers.matrix import LABELS, labels_of
 from rosenblatt.readers.numpy_files import Archive, Array
 from rosenblatt.readers.table import EXACT, Field
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["SparseArchive"]
 
@@ -74,12 +77,17 @@ class SparseArchive:
         """Tell whether an archive looks like scipy's."""
         return all(name in archive.names for name in MEMBERS)
 
-    def labels(self) -> Iterator[NDArray[Any]]:
-        """Read the labels alone."""
-        assert self._labels is not None
-        size = max(self._chunk_bytes // self._labels.dtype.itemsize, 1)
+    def labels(self) -> list[NDArray[Any]] | None:
+        """Read the labels alone; None if there are none, or one of them has a problem."""
+        if self._labels is None:
+            return None
+        size, found = max(self._chunk_bytes // self._labels.dtype.itemsize, 1), []
         for start in range(0, self.n_rows, size):
-            yield self._read_labels(self._labels, start, min(start + size, self.n_rows))[0]
+            raw, bad = self._raw_labels(self._labels, start, min(start + size, self.n_rows))
+            if bad:
+                return None
+            found.append(read_labels(raw, _kind(self._labels)))
+        return found
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the rows, some at a time."""
@@ -114,11 +122,13 @@ class SparseArchive:
             if ((np.diff(indices) == 0) & (np.diff(row_of) == 0)).any():
                 raise self._wrong("a value is stored twice; call sum_duplicates() before saving")
         bad = self._bad_values(values, indices, row_of, first)
-        labels = None
+        labels, raw = None, None
         if self._labels is not None:
-            labels, more = self._read_labels(self._labels, first, last)
+            raw, more = self._raw_labels(self._labels, first, last)
             bad = {**more, **bad}
         keep = self._kept(bad, last - first)
+        if self._labels is not None and raw is not None:
+            labels = read_only(read_labels(raw.filter(from_numpy(keep)) if bad else raw, _kind(self._labels)))
         beyond = indices >= self.n_features
         wanted = keep[row_of] & ~beyond
         self.unmet += int(np.count_nonzero(beyond & keep[row_of]))
@@ -126,7 +136,7 @@ class SparseArchive:
             return None
         counts = np.bincount(row_of[wanted], minlength=last - first)[keep]
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
-        data = values[wanted].astype(real_dtype(values.dtype, name="X"))
+        data: Any = values[wanted].astype(real_dtype(values.dtype, name="X"))
         rows = CSR(read_only(data), read_only(indices[wanted].astype(np.uint32)), read_only(starts))
         return Chunk(Features(rows, int(keep.sum()), self.n_features), labels)
 
@@ -146,16 +156,12 @@ class SparseArchive:
             bad.setdefault(row, problem)
         return bad
 
-    def _read_labels(self, array: Array, first: int, last: int) -> tuple[NDArray[Any], dict[int, FormatError]]:
+    def _raw_labels(self, array: Array, first: int, last: int) -> tuple[pa.Array, dict[int, FormatError]]:
         labels = labels_of(array.part(first, last), self._file)
-        kind = label_kind(Field("y", "string" if array.dtype.kind == "U" else "number", str(array.dtype)))
-        problems = label_problems(labels, kind)
-        keep = np.ones(last - first, bool)
-        keep[list(problems)] = False
-        bad = {
+        problems = label_problems(labels, _kind(array))
+        return labels, {
             row: FormatError(problem, file=self._file, line=first + row + 1) for row, problem in problems.items()
         }
-        return read_only(read_labels(labels.filter(from_numpy(keep)) if bad else labels, kind)), bad
 
     def _kept(self, bad: dict[int, FormatError], n_rows: int) -> NDArray[np.bool_]:
         keep = np.ones(n_rows, bool)
@@ -179,3 +185,7 @@ class SparseArchive:
 
     def _wrong(self, problem: str) -> FormatError:
         return FormatError(f"the sparse matrix {problem}", file=self._file)
+
+
+def _kind(array: Array) -> LabelKind:
+    return label_kind(Field("y", "string" if array.dtype.kind == "U" else "number", str(array.dtype)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from numpy.typing import NDArray
 
@@ -46,8 +46,8 @@ class SparseRows:
         if recipe is not None and recipe.zero_based is None and "svmlight" in formats:
             if options.zero_based is None:
                 raise ParameterError(
-                    f"the model knows features by their numbers from 0, but not how {inputs[0].name} counts: say so "
-                    "with --zero-based or --one-based."
+                    f"the model knows features by their numbers from 0, but not how {inputs[0].name} counts: say "
+                    "so with --zero-based or --one-based."
                 )
             self._zero_based = options.zero_based
 
@@ -100,10 +100,11 @@ class SparseRows:
         n_rows, labels = 0, []
         for number in range(len(self._inputs)):
             archive: Any = self._open(number)
-            if not archive.has_labels:
-                return None
+            found = archive.labels()
+            if found is None:
+                return None  # reading will tell what is wrong, and where
             n_rows += archive.n_rows
-            labels += list(archive.labels())
+            labels += found
             if self._given is None:
                 self._width = max(self._width, archive.n_features)
         return n_rows, labels
@@ -116,7 +117,7 @@ class SparseRows:
 
             self._stream = place.open()
             return SvmlightReader(
-                self._stream,
+                cast("BinaryIO", self._stream),
                 file=place.name,
                 zero_based=self._zero_based,
                 skipped=self._skipped,

@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-import io
 import re
-from typing import BinaryIO
+from itertools import islice
 
-from rosenblatt.readers.row_ends import LONGEST
+from rosenblatt.readers.row_ends import LONGEST, Bytes
 
 __all__ = ["Joined", "beginning", "behind_rows"]
 
 HEAD = 1 << 20
-"""Bytes from which the types of columns are inferred, whatever the size of chunks, so that this decides nothing."""
+"""Bytes from which the types of columns are inferred, whatever the size of chunks: that must decide nothing."""
 
 BOM = b"\xef\xbb\xbf"
 
 
-class Joined(io.BufferedIOBase):
+class Joined:
     """What was read already, and then the rest.
 
     Examples
     --------
+    >>> import io
     >>> Joined(b"abc", io.BytesIO(b"defg")).read(5)
     b'abcde'
     """
 
-    def __init__(self, head: bytes, rest: BinaryIO | None = None) -> None:
+    def __init__(self, head: bytes, rest: Bytes | None = None) -> None:
         self._head, self._rest = head, rest
 
-    def read(self, size: int | None = -1, /) -> bytes:
+    def read(self, size: int, /) -> bytes:
         """Read so many bytes, fewer only at the end."""
-        if size is None or size < 0:
-            part, self._head = self._head, b""
-            return part + self._rest.read() if self._rest else part
         part, self._head = self._head[:size], self._head[size:]
         if len(part) == size or self._rest is None:
             return part
         more = self._rest.read(size - len(part))
         return part + more if part else more
 
+    def close(self) -> None:
+        """Close the rest."""
+        if self._rest is not None:
+            self._rest.close()
 
-def beginning(stream: BinaryIO, n_rows: int) -> tuple[bytes, bool]:
+
+def beginning(stream: Bytes, n_rows: int) -> tuple[bytes, bool]:
     """Read the beginning, a few rows of it at least, and tell whether that is all there is."""
     head = stream.read(HEAD).removeprefix(BOM)
     wanted = HEAD - len(BOM)
@@ -52,9 +54,6 @@ def beginning(stream: BinaryIO, n_rows: int) -> tuple[bytes, bool]:
 
 def behind_rows(data: bytes, n_rows: int) -> int:
     """Give a position behind so many rows that are not empty, where none goes over several lines."""
-    found = 0
-    for match in re.finditer(rb"[^\r\n]+(?:\r\n|\n|\r)", data):
-        found += 1
-        if found == n_rows:
-            return match.end()
-    return len(data)
+    found = re.finditer(rb"[^\r\n](?:\r\n|\n|\r)", data)
+    row = next(islice(found, n_rows - 1, None), None)
+    return len(data) if row is None else row.end()

@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EXACT", "MISSING", "WRITTEN_TRUTH", "Block", "Field", "Kind", "Table", "Wanted", "dense", "kind_of", "require_distinct"]
+__all__ = [
+    "EXACT",
+    "MISSING",
+    "WRITTEN_TRUTH",
+    "Block",
+    "Field",
+    "Kind",
+    "Table",
+    "Wanted",
+    "dense",
+    "kind_of",
+    "require_distinct",
+]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 """What stands for a missing value in text: in fields of CSV and TSV, and in categories anywhere."""
@@ -81,7 +94,6 @@ class Table(Protocol):
     format: str
     named: bool
     fields: tuple[Field, ...]
-    n_rows: int | None
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
@@ -95,9 +107,7 @@ def require_distinct(names: Sequence[str], file: str) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
         if name in seen:
-            raise FormatError(
-                f"two columns are called {name!r}; rename one", file=file, line=1, column=position
-            )
+            raise FormatError(f"two columns are called {name!r}; rename one", file=file, line=1, column=position)
         seen.add(name)
 
 
@@ -160,3 +170,27 @@ def _rounded(column: pa.Array) -> list[tuple[int, str]]:
         return []
     values = column.to_pylist()
     return [(i, str(v)) for i, v in enumerate(values) if v is not None and int(float(v)) != v]
+
+
+def is_rounded(value: str) -> bool:
+    """Tell whether float64 cannot hold an integer."""
+    if len(value) > 400:
+        return True
+    exact = int(value)
+    return abs(exact) >= 2**1024 or int(float(exact)) != exact
+
+
+def too_long(value: object, name: str) -> str:
+    """Say that an integer would be rounded."""
+    return (
+        f"{name!r} is {shown(value)}, an integer beyond 2^53 that float64 would round. If it is an identifier, "
+        f"leave it out with --ignore {name}, or take it as a name with --hashed {name}"
+    )
+
+
+def no_number(value: object, name: str) -> str:
+    """Say that a word stands among numbers."""
+    return (
+        f"{name!r} is {shown(value)}, which is no number, though the column holds numbers: mend it, take all of "
+        f"them as names with --categorical {name}, or use --skip-bad"
+    )

@@ -151,7 +151,7 @@ class Tables:
             if differing:
                 listed = ", ".join(map(repr, sorted(differing)[:5]))
                 raise FormatError(
-                    f"{what} the column {listed}, unlike {self._inputs[0].name}; files read together need the same",
+                    f"{what} the column {listed}, unlike {self._inputs[0].name}; files read together must agree",
                     file=table.file,
                     line=1,
                 )
