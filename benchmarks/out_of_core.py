@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.timing import Setup
 
-ROWS, FEATURES, GROUP, BATCH = 3_000_000, 100, 1 << 17, 1 << 14
+ROWS, FEATURES, GROUP, BATCH, PAGE = 3_000_000, 100, 1 << 17, 1 << 12, 1 << 13
 TARGET = "label"
 SEVERAL = 5
 MEGABYTE = 1e6
@@ -95,11 +95,11 @@ class ParquetSource:
         self.path, self.files, self.options = path, (str(path),), Options()
 
     def batches(self) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and labels, as a user of pyarrow would."""
+        """Yield rows and labels, with pyarrow's frugal settings; by default it would hold most of the file."""
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.path) as file:
-            for batch in file.iter_batches(BATCH):
+        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=PAGE) as file:
+            for batch in file.iter_batches(BATCH, use_threads=False):
                 *columns, labels = batch.columns
                 yield _rows(columns), labels.to_numpy()
 

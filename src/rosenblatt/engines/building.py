@@ -18,8 +18,12 @@ from rosenblatt.loops.layout import CSR, Unsigned
 from rosenblatt.readers.chunk import Chunk
 from rosenblatt.typing import Ints, Reals
 
-BLOCK_BYTES = 1 << 25
-"""Blocks close before they take more than this, but for a single row that does."""
+BLOCK_BYTES = 1 << 23
+"""Blocks close before they take more than this, but for a single row that does.
+
+Two of them are in memory at a time, and hardly show beside the program itself. Rows visited in random order within
+8 MiB are found in the processor's cache; switching blocks costs a thousandth of training on one.
+"""
 
 
 class Builder:
