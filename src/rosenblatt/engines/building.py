@@ -7,7 +7,6 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features
 from rosenblatt.engines.labels import LabelTable, Provisional
@@ -174,5 +173,5 @@ class _Sparse:
         self._parts, self._bytes = [], 0
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         largest = max(int(indptr[-1]), int(indices.max(initial=0)))
-        index: NDArray[Any] = np.empty(0, np.uint32 if largest <= np.iinfo(np.int32).max else np.uint64)
-        yield Raw(CSR(data, indices.astype(index.dtype), indptr.astype(index.dtype)), codes)
+        index: Any = np.uint32 if largest <= np.iinfo(np.int32).max else np.uint64
+        yield Raw(CSR(data, indices.astype(index), indptr.astype(index)), codes)

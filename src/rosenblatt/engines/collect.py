@@ -112,7 +112,7 @@ def collect(
             where = _temporary() if path is None else path
             tell(f"The rows are more than {memory:,} bytes, and go into the cache {where}.")
             return _into_cache(where, held, raws, builder, source, stamp, identity, temporary=path is None)
-        require_memory("The data so far", total, "Allow a cache beside it.", limit=None)
+        require_memory(f"Another block, after {total:,} bytes", 4 * raw.n_bytes, "Allow a cache for the data.")
     return _in_memory(held, builder, source, identity)
 
 
