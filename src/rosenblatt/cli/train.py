@@ -55,7 +55,7 @@ the first file, which later runs use again. The other learners need all rows in 
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint, to the same model bit for bit.")
 @click.option("--memory", type=click.IntRange(1), default=256, show_default=True, metavar="MB",
               help="Rows up to this size stay in memory.")  # fmt: skip
-@click.option("--no-cache", is_flag=True, help="Write no cache; read the files anew in every pass.")
+@click.option("--no-cache", is_flag=True, help="Keep all rows in memory, and write no cache.")
 @reading
 @common
 def train(
@@ -89,7 +89,7 @@ def train(
         )
     else:
         blocks = read_blocks(source)
-    remark_on_source(source, output)
+    remark_on_source(source, output, blocks.facts)
     held = None
     if holdout is not None:
         held, blocks = _held_back(blocks, holdout, parameters["random_state"])
@@ -107,7 +107,7 @@ def train(
     save(
         estimator,
         path,
-        recipe=source.recipe,
+        recipe=blocks.facts.get("recipe"),
         filling=trained.filling,
         scaling=trained.scaling,
         provenance=_provenance(source, blocks, learner, scale, holdout),

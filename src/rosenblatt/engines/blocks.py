@@ -168,7 +168,7 @@ class MemoryBlocks(Tabled):
     batch : Batch
         All rows.
     boundaries : ndarray of int or None
-        Where blocks begin; by default each takes at most 32 MiB.
+        Where blocks begin; by default each takes at most 8 MiB.
     facts : mapping
         What else is known of the data.
     identity : str or None

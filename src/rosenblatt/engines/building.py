@@ -7,7 +7,6 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features
 from rosenblatt.engines.labels import LabelTable, Provisional
@@ -18,8 +17,12 @@ from rosenblatt.loops.layout import CSR, Unsigned
 from rosenblatt.readers.chunk import Chunk
 from rosenblatt.typing import Ints, Reals
 
-BLOCK_BYTES = 1 << 25
-"""Blocks close before they take more than this, but for a single row that does."""
+BLOCK_BYTES = 1 << 23
+"""Blocks close before they take more than this, but for a single row that does.
+
+Two of them are in memory at a time, and hardly show beside the program itself. Rows visited in random order within
+8 MiB are found in the processor's cache; switching blocks costs a thousandth of training on one.
+"""
 
 
 class Builder:
@@ -170,5 +173,5 @@ class _Sparse:
         self._parts, self._bytes = [], 0
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         largest = max(int(indptr[-1]), int(indices.max(initial=0)))
-        index: NDArray[Any] = np.empty(0, np.uint32 if largest <= np.iinfo(np.int32).max else np.uint64)
-        yield Raw(CSR(data, indices.astype(index.dtype), indptr.astype(index.dtype)), codes)
+        index: Any = np.uint32 if largest <= np.iinfo(np.int32).max else np.uint64
+        yield Raw(CSR(data, indices.astype(index), indptr.astype(index)), codes)

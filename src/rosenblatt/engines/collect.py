@@ -23,7 +23,7 @@ from rosenblatt.engines.building import BLOCK_BYTES, Builder
 from rosenblatt.engines.cache import CachedBlocks, CacheWriter, StaleError
 from rosenblatt.engines.raw import Raw, protected
 from rosenblatt.engines.statistics import Statistics
-from rosenblatt.engines.streaming import Source, StreamedBlocks, digest, facts_of, peeked
+from rosenblatt.engines.streaming import Source, StreamedBlocks, chunks_of, digest, facts_of, type_of
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.readers.options import Options
 from rosenblatt.typing import Ints
@@ -92,19 +92,16 @@ def collect(
         else:
             tell(f"The rows come from the cache {path}.")
             return found
-    first, chunks = peeked(source)
-    known = source.known() if hasattr(source, "known") and not statistics else None
-    dense = not isinstance(first.features.rows, CSR)
-    if known is not None and dense and identity is not None:
-        size = known.n_rows * known.n_features * first.features.values.itemsize
-        if size > memory and (path is not None or passes == 1):
-            del chunks
+    if identity is not None and not statistics and (path is not None or passes == 1):
+        known: Any = source.known() if hasattr(source, "known") else None
+        dtype = None if known is None else type_of(source)
+        if dtype is not None and known.n_rows * known.n_features * dtype.itemsize > memory:
             where = None if passes == 1 else path
             if where is not None:
                 tell(f"The first pass writes the cache {where}.")
-            return StreamedBlocks(source, first, known, where, stamp, identity, block_bytes)
+            return StreamedBlocks(source, dtype, known, where, stamp, identity, block_bytes)
     builder = Builder(block_bytes, Statistics() if statistics else None)
-    raws = builder.blocks(chunks)
+    raws = builder.blocks(chunks_of(source))
     held, total = [], 0
     for raw in raws:
         held.append(raw)
@@ -115,7 +112,7 @@ def collect(
             where = _temporary() if path is None else path
             tell(f"The rows are more than {memory:,} bytes, and go into the cache {where}.")
             return _into_cache(where, held, raws, builder, source, stamp, identity, temporary=path is None)
-        require_memory("The data so far", total, "Allow a cache beside it.", limit=None)
+        require_memory(f"Another block, after {total:,} bytes", 4 * raw.n_bytes, "Allow a cache for the data.")
     return _in_memory(held, builder, source, identity)
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -66,8 +65,8 @@ class StreamedBlocks(Tabled):
     ----------
     source : Source
         Read once for each walk, as long as there is no cache.
-    first : Chunk
-        Its first chunk, which tells the type of its values.
+    dtype : dtype
+        The type of its values.
     known : object
         With the attributes `classes`, `n_rows` and `n_features`.
     path : Path or None
@@ -81,20 +80,18 @@ class StreamedBlocks(Tabled):
     def __init__(
         self,
         source: Source,
-        first: Chunk,
+        dtype: np.dtype[Any],
         known: Any,
         path: Path | None,
         stamp: Mapping[str, Any],
         identity: str,
         block_bytes: int,
     ) -> None:
-        rows = first.features.rows
-        assert not isinstance(rows, CSR), "where sparse blocks end is not known before they are read"
         self._source, self._path, self._stamp, self._block_bytes = source, path, stamp, block_bytes
-        self._dtype = rows.dtype
+        self._dtype = dtype
         self.identity = identity
         n_rows, n_features = int(known.n_rows), int(known.n_features)
-        step = rows_of_block(n_features, rows.dtype, block_bytes)
+        step = rows_of_block(n_features, dtype, block_bytes)
         boundaries = np.array([*range(0, n_rows, step), n_rows])
         classes = np.unique(np.asarray(known.classes))
         names = getattr(source, "names", None)
@@ -205,13 +202,19 @@ class StreamedBlocks(Tabled):
             )
 
 
-def peeked(source: Source) -> tuple[Chunk, Iterator[Chunk]]:
-    """Return the first chunk, and an iterator over all."""
-    chunks = chunks_of(source)
-    first = next(chunks, None)
-    if first is None:
-        raise FormatError("The source has no rows.")
-    return first, chain([first], chunks)
+def type_of(source: Source) -> np.dtype[Any] | None:
+    """Return the type of the values of a source whose rows are dense, by its first chunk; None of others.
+
+    The chunk is read as all will be, by another thread: what memory it takes is then there for theirs.
+    """
+
+    def first() -> Generator[np.dtype[Any] | None, None, None]:
+        for chunk in chunks_of(source):
+            rows = chunk.features.rows
+            yield None if isinstance(rows, CSR) else rows.dtype
+            return
+
+    return next(ahead(first()), None)
 
 
 def digest(value: Any) -> str:

@@ -93,6 +93,8 @@ class Source:
         What is read, as it is named in messages.
     formats : tuple of str
         The format of each.
+    options : Options
+        How they are read.
     skipped : Skipped
         Rows that the last pass left out because they could not be read.
     """
@@ -100,7 +102,7 @@ class Source:
     def __init__(self, inputs: list[Input], options: Options, recipe: Recipe | None) -> None:
         self.files = tuple(each.name for each in inputs)
         self.formats = tuple(each.format(options.format) for each in inputs)
-        self.skipped, self._skips = Skipped(), options.skip_bad
+        self.options, self.skipped = options, Skipped()
         self._begun = False
         kinds = {is_sparse(each, format_) for each, format_ in zip(inputs, self.formats, strict=True)}
         if len(kinds) > 1:
@@ -166,7 +168,7 @@ class Source:
 
         This is so of Parquet, NPY and NPZ whose features are all numbers.
         """
-        found = None if self._skips else self._reader.known()
+        found = None if self.options.skip_bad else self._reader.known()
         if found is None:
             return None
         n_rows, labels = found
