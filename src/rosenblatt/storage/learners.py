@@ -145,6 +145,7 @@ def _visiting() -> dict[str, Learner]:
     from rosenblatt.storage.kernels import KERNEL, KERNEL_STATE
     from rosenblatt.storage.plain import VocabularyCodec
     from rosenblatt.storage.streams import HYPOTHESES, STREAM, require_votes, revived
+    from rosenblatt.storage.tables import require_width
     from rosenblatt.storage.traces import DRAWN, RUN, Proof, without_long_trace
 
     online: dict[str, Codec] = HYPERPLANES | {
@@ -178,7 +179,10 @@ def _visiting() -> dict[str, Learner]:
         require(scheme.n_classes < 2**20, "there are too many classes")
         shape = () if scheme.kind == "binary" else (scheme.n_machines,)
         require(state.w.shape[:-1] == shape, "weights are not of their scheme")
-        require(held["_width"] <= state.n_features, "rows have fewer features")
+        support, width = state.support, held["_width"]
+        require(width <= state.n_features, "rows have fewer features")
+        if support.keeps_rows and support.count:  # of sparse rows there may be room for features to come
+            require_width(support.points.rows, support.count, width)
         require(
             held["_kernel"].streams == state.support.keeps_rows, "rows are kept, or missing, against the kernel"
         )
