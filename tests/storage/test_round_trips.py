@@ -272,12 +272,12 @@ def test_names_and_what_prepares_the_data(tmp_path):
 
 
 def test_estimators_of_one_file_are_their_own(tmp_path):
-    rb.save(made("Perceptron-stream"), tmp_path / "m")
+    rb.save(made("Perceptron-fit-then-stream"), tmp_path / "m")
     stored = open_model(tmp_path / "m")
     first, second = stored.estimator(), stored.estimator()
     before = bits(answers(second))
-    first.learn_one(np.full(9, 50.0), 3)
-    first.learn_one(np.full(9, 50.0), 5)
+    for label in (True, False):
+        first.learn_one(np.full(9, 50.0), label)  # in place
     assert bits(answers(first)) != before
     assert bits(answers(second)) == bits(answers(stored.estimator())) == before
 
