@@ -20,11 +20,11 @@ NOISY = np.where(_rng.random(24) < 0.2, ~PLANE, PLANE)
 THREE = np.array([3, 5, 8])[_rng.integers(0, 3, 24)]
 SPARSE = csr_array(np.where(_rng.random(X.shape) < 0.4, X, 0.0))
 NUMBERS = X[:, :2] @ np.array([[1.0, 2.0], [0.5, -1.0]])
-NAMED: list[dict[str, float]] = [{"a": 1.0, "b": -2.0}, {"b": 0.5, "c": 3.0}, {"d": -1.0, "a": 0.25}]
+NAMED: list[dict[str, float]] = [{"a": 1.0, "b": -2.0}, {"b": 0.5, "c": 3.0}, {"d": -1.0, "a": 0.25}, {"e": 2.0}]
 
 
 def _one_by_one(model: Any) -> Any:
-    for example, label in zip(NAMED * 2, ["no", "yes", "no", "yes", "no", "no"], strict=True):
+    for example, label in zip(NAMED * 2, ["no", "yes", "no", "yes"] * 2, strict=True):
         model.learn_one(example, label)
     return model
 

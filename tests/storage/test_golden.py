@@ -55,7 +55,7 @@ def test_it_says_what_it_said(path, moment):
 def test_the_header_says_what_it_said():
     stored = open_model(FOLDER / MODEL.format(name="Perceptron-named", schema=1))
     assert (stored.learner, stored.schema, stored.recipe) == ("Perceptron", 1, {"kind": "csv"})
-    assert stored.feature_names == ("a", "b", "c", "d")
+    assert stored.feature_names == ("a", "b", "c", "d", "e")
     assert stored.classes.tolist() == ["no", "yes"]
     assert stored.parameters["average"] is True
     assert stored.provenance["created"] == "2026-01-01T00:00:00+00:00"

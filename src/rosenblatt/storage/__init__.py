@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from rosenblatt.storage.files import SCHEMA, StoredModel, load, open_model, save
+from rosenblatt.storage.files import load, save
+from rosenblatt.storage.stored import SCHEMA, StoredModel, open_model
 
 __all__ = ["SCHEMA", "StoredModel", "load", "open_model", "save"]

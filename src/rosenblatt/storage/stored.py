@@ -1,0 +1,216 @@
+"""What a model file says, and what can be made of it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import ModelFileError
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.storage.codecs import Context, UnsoundError, require, wrong
+from rosenblatt.storage.container import Tensors, read_container
+from rosenblatt.storage.plain import SCALAR, Parameter, read_labels, written
+from rosenblatt.storage.prediction import LEARNERS, LINEAR, EstimatorPredictor, Predictor
+
+__all__ = ["FORMAT", "SCHEMA", "StoredModel", "open_model"]
+
+SCHEMA = 1
+"""The version of what the header says. Files of every version up to this one can be read."""
+FORMAT = "rosenblatt-model"
+PARTS = {
+    *("format", "schema", "learner", "parameters", "feature_names", "classes", "state", "preprocessing"),
+    "provenance",
+}
+PREPROCESSING = ("recipe", "filling", "scaling")
+PARAMETER = Parameter()
+T = TypeVar("T")
+
+
+def open_model(path: str | os.PathLike[str]) -> StoredModel:
+    """Read a model file, without making an estimator of it yet.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    StoredModel
+        What the file says.
+    """
+    document, tensors = read_container(path)
+    try:
+        return _stored(path, document, tensors)
+    except UnsoundError as error:
+        raise _refused(path, error) from None
+    except RecursionError:
+        raise _refused(path, "it is nested too deeply") from None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredModel:
+    """What a model file says.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    learner : str
+        The name of the estimator.
+    feature_names : tuple or None
+        The names of the features.
+    classes : ndarray or None
+        The labels.
+    recipe, filling, scaling : dict or None
+        As they were handed to `save`.
+    provenance : dict
+        Where the model comes from.
+    schema : int
+        The version of the file.
+    """
+
+    path: str
+    learner: str
+    feature_names: tuple[Any, ...] | None
+    classes: NDArray[Any] | None
+    recipe: Any
+    filling: Any
+    scaling: Any
+    provenance: dict[str, Any]
+    schema: int
+    _document: dict[str, Any] = field(repr=False)
+    _tensors: Tensors = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<StoredModel: {self.learner} in {self.path}>"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the estimator."""
+        told, context = self._document["parameters"], self._context()
+        return self._reading(lambda: {name: PARAMETER.decode(each, name, context) for name, each in told.items()})
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """How training went, as far as single values tell: ``n_iter_``, ``stop_reason_``, ``converged_``, ….
+
+        ``mistakes_per_pass`` are those of the fit, and ``visits`` those made since the start, where known.
+        """
+        state = self._document["state"]
+        single = {
+            name: told for name, told in state.items() if name.endswith("_") and not isinstance(told, dict | list)
+        }
+        facts = self._reading(
+            lambda: {name: SCALAR.decode(each, name, Context()) for name, each in single.items()}
+        )
+        if isinstance(state.get("fit_counts"), list):
+            facts["mistakes_per_pass"] = list(state["fit_counts"])
+        if isinstance(state.get("state"), dict) and isinstance(state["state"].get("visits"), int):
+            facts["visits"] = state["state"]["visits"]
+        return facts
+
+    def estimator(self) -> Any:
+        """Return the trained estimator, a new one with each call."""
+        from rosenblatt.storage.learners import learner_of
+
+        def made() -> Any:
+            context = self._context()
+            parts = {name: self._document[name] for name in ("parameters", "state")}
+            model = learner_of(self.learner).decode(parts, "", context)
+            require(not context.tensors.keys() - self._others(), "it holds arrays that no part of it is made of")
+            require(names_of(model) == self.feature_names, "feature_names are not those of the model")
+            return model
+
+        return self._reading(made)
+
+    def predictor(self) -> Predictor | EstimatorPredictor:
+        """Return what predicts, of linear models without loading scikit-learn or any compiled loop.
+
+        The scores are those of the estimator, bit for bit.
+        """
+        return self._reading(self._predictor)
+
+    def _predictor(self) -> Predictor | EstimatorPredictor:
+        if self.learner not in LINEAR:
+            return EstimatorPredictor(self.estimator(), self.feature_names)
+        from rosenblatt.storage.hyperplanes import HYPERPLANES, linear_model, require_hyperplanes
+
+        state, context = self._document["state"], self._context()
+        require({written(name) for name in HYPERPLANES} <= state.keys(), "parts of its state are missing")
+        held = {name: codec.decode(state[written(name)], name, context) for name, codec in HYPERPLANES.items()}
+        require_hyperplanes(held)
+        model: LinearModel = linear_model(held)
+        return Predictor(model, self.feature_names)
+
+    def _context(self) -> Context:
+        return Context(Tensors(self._tensors), self.feature_names, self.classes)
+
+    def _others(self) -> set[str]:
+        """Return the arrays that are no part of the estimator, but of what prepares its data."""
+        return {name for name in self._tensors if name.split(".")[0] in ("preprocessing", "provenance")}
+
+    def _reading(self, make: Callable[[], T]) -> T:
+        try:
+            return make()
+        except UnsoundError as error:
+            raise _refused(self.path, error) from None
+        except RecursionError:
+            raise _refused(self.path, "it is nested too deeply") from None
+
+
+def _stored(path: Any, document: dict[str, Any], tensors: Tensors) -> StoredModel:
+    require(document.get("format") == FORMAT, "it does not say that it is a model")
+    schema = document.get("schema")
+    require(type(schema) is int and schema >= 1, "it does not say which version of the format it has")
+    if schema > SCHEMA:  # type: ignore[operator]  # it is an integer
+        wrong("it", f"has version {schema} of the format, but this rosenblatt reads up to {SCHEMA}: update it")
+    require(document.keys() == PARTS, "its header does not have the parts it should have")
+    learner, prepared = document["learner"], document["preprocessing"]
+    require(isinstance(learner, str) and learner in LEARNERS, f"there is no learner {learner!r:.60}")
+    require(isinstance(document["parameters"], dict), "it has no parameters")
+    require(isinstance(document["state"], dict), "it has no state")
+    require(isinstance(prepared, dict) and prepared.keys() == set(PREPROCESSING), "preprocessing is not all told")
+    context = Context(Tensors(tensors))
+    told = {each: PARAMETER.decode(prepared[each], each, context) for each in PREPROCESSING}
+    provenance = PARAMETER.decode(document["provenance"], "provenance", context)
+    require(isinstance(provenance, dict), "its provenance is no table")
+    classes = None if document["classes"] is None else read_labels(document["classes"], "classes")
+    names = document["feature_names"]
+    require(names is None or (isinstance(names, list) and _are_names(names)), "feature_names are no names")
+    return StoredModel(
+        path=os.fspath(path),
+        learner=learner,
+        feature_names=None if names is None else tuple(names),
+        classes=classes,
+        provenance=provenance,
+        schema=schema,  # type: ignore[arg-type]  # it is an integer
+        _document=document,
+        _tensors=tensors,
+        **told,
+    )
+
+
+def _are_names(names: list[Any]) -> bool:
+    scalars = all(
+        type(name) in (str, int, bool) or (type(name) is float and math.isfinite(name)) for name in names
+    )
+    return scalars and len(set(names)) == len(names)
+
+
+def names_of(model: Any) -> tuple[Any, ...] | None:
+    """Return the names of an estimator's features."""
+    names = model._feature_names() if hasattr(model, "_feature_names") else None
+    return None if names is None else tuple(names)
+
+
+def _refused(path: Any, why: object) -> ModelFileError:
+    return ModelFileError(
+        f"{os.fspath(path)} is not a model that can be trusted: {why}. Save the model again, or use another copy "
+        "of the file."
+    )
