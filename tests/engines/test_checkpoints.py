@@ -145,6 +145,21 @@ def test_a_seed_that_was_drawn_is_kept(tmp_path):
     assert len(ends) == 1
 
 
+def test_the_best_pass_may_lie_before_the_cut(tmp_path):
+    X, y = noisy(120, 4, flip=0.2)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    for seed in range(20):
+        parameters = {"max_iter": 9, "early_stopping": True, "random_state": seed}
+        expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+        best = expected.curve_.best
+        if best < 5:
+            break
+    model, was_cut = cut_and_resumed(blocks, tmp_path / "c", best + 2, parameters)
+    assert was_cut
+    assert model.t_ == expected.t_ < 120 * 5
+    assert told(model) == told(expected)
+
+
 def test_every_so_many_passes(tmp_path, monkeypatch):
     X, y = noisy(80, 4)
     blocks = collect(ArraySource(X, y), block_bytes=500)
