@@ -93,6 +93,20 @@ def test_within_a_pass(tmp_path):
     assert len(blocks.boundaries) - 1 > 5  # so that most of these were within a pass
 
 
+@pytest.mark.parametrize("layout", ["f64", "csr"])
+def test_within_a_block(tmp_path, layout):
+    X, y = problem(1, 60, 3, 3, layout)
+    parameters = {"max_iter": 4, "average": True, "tol": 0.001, "trace": "mistakes", "early_stopping": True}
+    for kind, blocks in everywhere(X, y, tmp_path, block_bytes=600).items():
+        expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 7)
+            for writes in range(1, 14):
+                model, was_cut = cut_and_resumed(blocks, tmp_path / kind, writes, parameters)
+                assert was_cut
+                assert told(model) == told(expected)
+
+
 def test_ctrl_c_in_a_resumed_pass_leaves_the_last_completed_one(tmp_path):
     X, y = noisy(300, 4)
     blocks = everywhere(X, y, tmp_path, block_bytes=1000)["cache"]
