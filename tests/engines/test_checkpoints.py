@@ -93,6 +93,20 @@ def test_within_a_pass(tmp_path):
     assert len(blocks.boundaries) - 1 > 5  # so that most of these were within a pass
 
 
+@pytest.mark.parametrize("layout", ["f64", "csr"])
+def test_within_a_block(tmp_path, layout):
+    X, y = problem(1, 60, 3, 3, layout)
+    parameters = {"max_iter": 4, "average": True, "tol": 0.001, "trace": "mistakes", "early_stopping": True}
+    for kind, blocks in everywhere(X, y, tmp_path, block_bytes=600).items():
+        expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 7)
+            for writes in range(1, 14):
+                model, was_cut = cut_and_resumed(blocks, tmp_path / kind, writes, parameters)
+                assert was_cut
+                assert told(model) == told(expected)
+
+
 def test_ctrl_c_in_a_resumed_pass_leaves_the_last_completed_one(tmp_path):
     X, y = noisy(300, 4)
     blocks = everywhere(X, y, tmp_path, block_bytes=1000)["cache"]
@@ -143,6 +157,21 @@ def test_a_seed_that_was_drawn_is_kept(tmp_path):
         model = quietly(rb.Perceptron(**parameters).fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
         ends.add(model.coef_.tobytes())
     assert len(ends) == 1
+
+
+def test_the_best_pass_may_lie_before_the_cut(tmp_path):
+    X, y = noisy(120, 4, flip=0.2)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    for seed in range(20):
+        parameters = {"max_iter": 9, "early_stopping": True, "random_state": seed}
+        expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+        best = expected.curve_.best
+        if best < 5:
+            break
+    model, was_cut = cut_and_resumed(blocks, tmp_path / "c", best + 2, parameters)
+    assert was_cut
+    assert model.t_ == expected.t_ < 120 * 5
+    assert told(model) == told(expected)
 
 
 def test_every_so_many_passes(tmp_path, monkeypatch):

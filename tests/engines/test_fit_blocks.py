@@ -263,6 +263,8 @@ def test_a_single_pass_reads_the_source_once_and_writes_nothing(tmp_path):
     assert source.read == 2  # once for its first chunk alone
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
     assert told(model) == told(twin(blocks, X, y, max_iter=1, trace="counts"))
+    assert blocks.fingerprint == collect(ArraySource(X, y), block_bytes=300).fingerprint
+    assert source.read == 2
     with pytest.raises(ParameterError, match="cache"):
         quietly(rb.Perceptron(max_iter=2).fit_blocks, blocks)
 

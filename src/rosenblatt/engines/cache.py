@@ -67,8 +67,8 @@ class CacheWriter:
     def __exit__(self, *error: Any) -> Any:
         return self._stack.__exit__(*error)
 
-    def add(self, raw: Raw) -> None:
-        """Write a block."""
+    def add(self, raw: Raw) -> str:
+        """Write a block; return its checksum."""
         shape = Shape.of(raw, self._at)
         for section in raw.sections:
             for piece in pieces(section):
@@ -77,6 +77,7 @@ class CacheWriter:
         self._at = -(-end // FIRST) * FIRST
         self._file.write(bytes(self._at - end))
         self._shapes.append(shape)
+        return shape.checksum
 
     def finish(self, table: Table, ranks: Ints, statistics: Statistics | None) -> None:
         """Write what is known of all blocks."""

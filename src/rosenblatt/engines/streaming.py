@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import listed
-from rosenblatt.engines.blocks import NOTHING, Change, Table, Tabled
+from rosenblatt.engines.blocks import NOTHING, Change, Table, Tabled, fingerprint
 from rosenblatt.engines.building import Builder, rows_of_block
 from rosenblatt.engines.cache import CachedBlocks, CacheWriter
 from rosenblatt.engines.prefetch import LIVE, ahead
+from rosenblatt.engines.raw import checksum
 from rosenblatt.exceptions import FormatError, InputError, LabelError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.readers.chunk import Chunk
@@ -99,6 +100,7 @@ class StreamedBlocks(Tabled):
         self.table = Table(n_rows, n_features, n_rows * n_features, classes, counts, boundaries, names, NOTHING)
         self.cached: CachedBlocks | None = None
         self._complete = False
+        self._checksums: list[str] = []
 
     @property
     def counts(self) -> Ints:
@@ -108,12 +110,9 @@ class StreamedBlocks(Tabled):
 
     @property
     def fingerprint(self) -> str:
-        """A digest of all values, labels and names; reads all rows unless there is a cache."""
-        if self._path is None:
-            raise ParameterError("Data that is kept nowhere has no fingerprint. Let it have a cache.")
+        """A digest of all values, labels and names; reads all rows unless they have been."""
         self._read_all()
-        assert self.cached is not None, "a walk to the end makes it"
-        return self.cached.fingerprint
+        return fingerprint(self.table, self._checksums)
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -155,10 +154,9 @@ class StreamedBlocks(Tabled):
             writer = None
             if self._path is not None and to_the_end:
                 writer = stack.enter_context(CacheWriter(self._path, self._stamp))
-            number = -1
+            number, checksums = -1, []
             for number, raw in enumerate(builder.blocks(chunks_of(self._source))):
-                if writer is not None:
-                    writer.add(raw)
+                checksums.append(checksum(raw.sections) if writer is None else writer.add(raw))
                 self._require_known(raw.rows.dtype, builder, number)  # type: ignore[union-attr]  # dense
                 if first <= number <= last:
                     raw = raw if change is None else raw._replace(rows=change(raw.rows))
@@ -171,7 +169,7 @@ class StreamedBlocks(Tabled):
                 names=getattr(self._source, "names", None),
                 facts=facts_of(self._source),
             )
-            self._complete = True
+            self._complete, self._checksums = True, checksums
             if writer is not None:
                 writer.finish(table, builder.labels.ranks, None)
         if writer is not None and self._path is not None:
@@ -198,7 +196,8 @@ class StreamedBlocks(Tabled):
         if not same:
             raise FormatError(
                 f"The source has not the {table.n_rows:,} rows of {table.n_features:,} features and "
-                f"{len(table.classes)} classes that were found in it before. Has it changed?"
+                f"{len(table.classes)} classes that were found in it before. Has it changed?",
+                file=next(iter(getattr(self._source, "files", ())), None),
             )
 
 
