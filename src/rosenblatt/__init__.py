@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt import testing as testing
     from rosenblatt.certify.certifying import certify as certify
     from rosenblatt.data.batch import as_batch as as_batch
+    from rosenblatt.engines.collect import read_blocks as read_blocks
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
     from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine as ExtremeLearningMachine
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
@@ -58,6 +59,7 @@ _NAMES = {
     "as_batch": "rosenblatt.data.batch",
     "bounds": "rosenblatt.theory.bounds",
     "exact_curve": "rosenblatt.trace.curve",
+    "read_blocks": "rosenblatt.engines.collect",
     "load": "rosenblatt.storage.files",
     "save": "rosenblatt.storage.files",
     "to_onnx": "rosenblatt.storage.graphs",
@@ -88,6 +90,7 @@ __all__ = [
     "kernels",
     "load",
     "plot",
+    "read_blocks",
     "save",
     "testing",
     "to_onnx",

@@ -17,7 +17,7 @@ from rosenblatt.readers.options import Options
 if TYPE_CHECKING:
     from rosenblatt.engines.blocks import MemoryBlocks
 
-__all__ = ["Table", "read_blocks", "read_table"]
+__all__ = ["Table", "all_blocks", "read_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def read_table(data: Sequence[str], options: Options, output: Output, *, filled:
     from rosenblatt.cli.fitting import Preparation
 
     source = open_data(data, options)
-    blocks: Any = read_blocks(source)
+    blocks: Any = all_blocks(source)
     remark_on_source(source, output)
     fills = options.missing == "mean"
     if fills and filled:
@@ -73,7 +73,7 @@ def read_table(data: Sequence[str], options: Options, output: Output, *, filled:
     return Table(blocks.batch, feature_names(source), fills and not filled)
 
 
-def read_blocks(source: Any) -> MemoryBlocks:
+def all_blocks(source: Any) -> MemoryBlocks:
     """Read all rows of a source into memory."""
     from rosenblatt.engines.blocks import MemoryBlocks
     from rosenblatt.engines.collect import collect

@@ -16,7 +16,7 @@ from rosenblatt.cli.learners import learning, make_learner
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.cli.summary import Summary, margin_of
-from rosenblatt.cli.table import read_blocks
+from rosenblatt.cli.table import all_blocks
 from rosenblatt.cli.text import size
 from rosenblatt.data.batch import Batch
 from rosenblatt.engines.blocks import MemoryBlocks
@@ -88,7 +88,7 @@ def train(
             tell=tell,
         )
     else:
-        blocks = read_blocks(source)
+        blocks = all_blocks(source)
     remark_on_source(source, output, blocks.facts)
     held = None
     if holdout is not None:

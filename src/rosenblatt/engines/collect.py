@@ -28,7 +28,7 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.readers.options import Options
 from rosenblatt.typing import Ints
 
-__all__ = ["MEMORY", "cache_path", "collect", "measure"]
+__all__ = ["MEMORY", "cache_path", "collect", "measure", "read_blocks"]
 
 MEMORY = 1 << 28
 SAMPLE, SAMPLES = 1 << 16, 16  # bytes read of a file at so many places, to know it again
@@ -36,6 +36,45 @@ SAMPLE, SAMPLES = 1 << 16, 16  # bytes read of a file at so many places, to know
 Tell = Callable[[str], None]
 
 _log = logging.getLogger("rosenblatt.engines")
+
+
+def read_blocks(
+    *places: str | os.PathLike[str], memory: int = MEMORY, cache: str | os.PathLike[str] = "auto", **options: Any
+) -> Blocks:
+    """Read files of any size into blocks of rows, for `Perceptron.fit_blocks`.
+
+    Parameters
+    ----------
+    *places : str or path
+        Files of any format, globs, or ``-`` for standard input; several are one set of rows.
+    memory, cache
+        See `collect`.
+    **options
+        How to read them: the attributes of `rosenblatt.readers.options.Options`, such as ``target="label"``.
+
+    Returns
+    -------
+    Blocks
+        The rows, in memory or in a cache beside the first file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from rosenblatt import Perceptron
+    >>> with TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "or.csv"
+    ...     _ = table.write_text("a,b,either\\n0,0,no\\n1,0,yes\\n0,1,yes\\n1,1,yes\\n")
+    ...     blocks = read_blocks(table, target="either")
+    >>> blocks.n_rows, blocks.names
+    (4, ('a', 'b'))
+    >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
+    array([[2., 2.]])
+    """
+    from rosenblatt.readers.source import open_source
+
+    return collect(
+        open_source([os.fspath(place) for place in places], Options(**options)), memory=memory, cache=cache
+    )
 
 
 def collect(

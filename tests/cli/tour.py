@@ -1,0 +1,68 @@
+"""Run the commands of a page: ``python -m tests.cli.tour docs/tour.md`` writes what they print into it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+VARYING = re.compile(r"\d+\.\d\d s\b|\([\d.]+ [kM]B\)")  # seconds, and files that hold names of versions
+
+
+def commands_of(block: str) -> list[tuple[str, str]]:
+    """Return each command of a block, with what stands below it."""
+    found: list[list[str]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append([line[2:]])
+        else:
+            found[-1].append(line)
+    parted = []
+    for command, *rest in found:
+        if "<<'END'" in command:
+            end = rest.index("END") + 1
+            parted.append(("\n".join([command, *rest[:end]]), "\n".join(rest[end:])))
+        else:
+            parted.append((command, "\n".join(rest)))
+    return parted
+
+
+def run(command: str, folder: Path) -> str:
+    """Return what a command prints, as a terminal shows it."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.stdout.rstrip("\n")
+
+
+def plain(text: str) -> str:
+    """Return text without what differs from one time to the next."""
+    return VARYING.sub("…", text)
+
+
+def write(page: Path, folder: Path) -> None:
+    """Write what the commands of a page print below them."""
+
+    def filled(match: re.Match[str]) -> str:
+        lines = []
+        for command, _ in commands_of(match[1]):
+            printed = run(command, folder)
+            lines += [f"$ {command}", *([printed] if printed else [])]
+        return "```console\n" + "\n".join(lines) + "\n```"
+
+    page.write_text(BLOCK.sub(filled, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        write(Path(sys.argv[1]), Path(folder))
