@@ -18,7 +18,7 @@ from rosenblatt.evaluation import Evaluation, evaluate
 from rosenblatt.exceptions import LabelError, ModelFileError, ShapeError
 from rosenblatt.readers.options import Options
 from rosenblatt.readers.recipe import Recipe
-from rosenblatt.storage.files import StoredModel, open_model
+from rosenblatt.storage.stored import StoredModel, open_model
 
 __all__ = ["Model", "as_codes", "measure"]
 

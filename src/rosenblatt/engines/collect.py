@@ -41,7 +41,7 @@ _log = logging.getLogger("rosenblatt.engines")
 def read_blocks(
     *places: str | os.PathLike[str], memory: int = MEMORY, cache: str | os.PathLike[str] = "auto", **options: Any
 ) -> Blocks:
-    """Read files of any size into blocks of rows, for `Perceptron.fit_blocks`.
+    r"""Read files of any size into blocks of rows, for `Perceptron.fit_blocks`.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_blocks(
     >>> from rosenblatt import Perceptron
     >>> with TemporaryDirectory() as folder:
     ...     table = Path(folder) / "or.csv"
-    ...     _ = table.write_text("a,b,either\\n0,0,no\\n1,0,yes\\n0,1,yes\\n1,1,yes\\n")
+    ...     _ = table.write_text("a,b,either\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
     ...     blocks = read_blocks(table, target="either")
     >>> blocks.n_rows, blocks.names
     (4, ('a', 'b'))
