@@ -24,6 +24,7 @@ from benchmarks import (
     single,
     spam,
     startup,
+    tables,
     texts,
 )
 from benchmarks.comparison import Comparison
@@ -40,6 +41,7 @@ WORKLOADS = {
     "SMS": spam.sms,
     "svmlight": texts.svmlight,
     "words": texts.words,
+    "csv": tables.delimited,
     "soft": margins.soft,
     "hard": margins.hard,
     "proofs": proofs.proofs,
@@ -50,6 +52,7 @@ WORKLOADS = {
     "predict": prediction.batch,
     "one": single.one_row,
     "import": startup.imports,
+    "command": startup.command,
 }
 
 
