@@ -188,7 +188,8 @@ def test_tables_that_are_none(table, content, problem):
 
 
 def test_labels(table):
-    assert read(table("a,y\n1,1.0\n2,+2\n3,-3\n"))[1].tolist() == [1, 2, -3]
+    whole = read(table("a,y\n1,1.0\n2,+2\n3,-3\n"))[1]
+    assert (whole.dtype, whole.tolist()) == (np.int64, [1, 2, -3])
     assert read(table("a,y\n1,1.5\n2,2\n"))[1].dtype == np.float64
     assert read(table("a,y\n1,true\n2,False\n"))[1].tolist() == ["true", "False"]
     with pytest.raises(
@@ -220,6 +221,19 @@ def test_every_spelling_of_missing(table):
     assert source.names == ("n", "a", "kind=z")
     assert np.isnan(X[1:, 1]).all()
     assert not X[1:, 2].any()
+
+
+def test_the_first_integer_that_is_rounded(table):
+    with pytest.raises(FormatError, match="'a' is '9007199254740993'"):
+        read(table(f"a,y\n1,p\n{2**53 + 1},q\n"))
+    assert read(table(f"a,y\n1,p\n{2**53},q\n"))[0].tolist() == [[1], [2**53]]
+
+
+def test_a_second_reading_knows_what_is_missing(table):
+    path = table("a,b,y\n" + "1,2,p\n" * 20 + "NA, 3 ,q\n?,4,q\n5,word,p\n1.5\n")
+    X, _, source = read(path, missing="mean", skip_bad=True)
+    np.testing.assert_array_equal(X[20:], [[np.nan, 3], [np.nan, 4]])
+    assert source.skipped.count == 2
 
 
 def test_wide_rows(table):

@@ -76,6 +76,9 @@ def test_lines_are_not_made_of_each_other(table):
     with pytest.raises(FormatError) as caught:
         read(table('{"a": 1, "y": 0},{"a": 2, "y": 0}', '{"a": 3,', '"y": 1}'))
     assert caught.value.line == 1
+    with pytest.raises(FormatError) as caught:
+        read(table('{"a": "x}', '{", "y": 1}', '{"a": "p", "y": 0},{"a": "q", "y": 0}'))
+    assert caught.value.line == 1
 
 
 def test_with_named_features_other_keys_may_come_late(table, monkeypatch):

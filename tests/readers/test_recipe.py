@@ -81,7 +81,7 @@ def test_anything_else_is_refused(path, value):
         ({"extra": 1}, "unknown key 'extra'"),
         ({"kind": "magic"}, "must be 'table' or 'sparse'"),
         ({"bits": 29}, "whole number from 1 to 28"),
-        ({"bits": True}, "whole number"),
+        ({"ngrams": True}, "recipe.ngrams is True"),
         ({"labels": None}, "null exactly where"),
         ({"target": ["label", 5]}, "one column twice"),
         ({"words": [[], [], []]}, "length of recipe.words is 3"),

@@ -156,6 +156,26 @@ def test_missing_values(tmp_path, ending):
     assert [problem.line for problem in source.skipped.first] == [first, first + 1]
 
 
+def test_missing_values_in_prediction(tmp_path, ending):
+    recipe = read(write(tmp_path, MIXED, ending))[2].recipe
+    new = write(tmp_path, {"colour": [None, "red"], "size": [None, 2.0], "shape": ["flat", None]}, ending, "new")
+    X, _, _ = read(new, recipe, labelled=False, missing="zero")
+    assert X.tolist() == [[0, 0, 1, 0, 0, 0], [2, 1, 0, 0, 0, 0]]
+    recipe = read(write(tmp_path, MIXED, ending), missing="mean")[2].recipe
+    X, _, _ = read(new, recipe, labelled=False)
+    np.testing.assert_array_equal(X, [[np.nan, 0, 1, 0, 0, 0], [2, 1, 0, 0, 0, 0]])
+
+
+def test_places_count_through_all_chunks(tmp_path, ending):
+    values = [float(k) for k in range(30)]
+    values[23] = None
+    path = write(tmp_path, {"a": values, "label": ["p", "q"] * 15}, ending)
+    for chunk_bytes in (1, 60, 1 << 20):
+        with pytest.raises(FormatError, match="'a' is missing") as caught:
+            read(path, chunk_bytes=chunk_bytes)
+        assert caught.value.line == (25 if ending[:3] in ("csv", "tsv") else 24)
+
+
 def test_missing_labels_are_never_accepted(tmp_path, ending):
     path = write(tmp_path, {"a": [1.0, 2.0, 3.0], "label": ["x", None, "y"]}, ending)
     with pytest.raises(FormatError, match="the label is missing"):
@@ -224,6 +244,8 @@ def test_missing_files_are_all_named(tmp_path):
         read([f"{tmp_path}/one.csv", here, f"{tmp_path}/two*.csv"])
     with pytest.raises(InputError, match="folder"):
         read(str(tmp_path))
+    with pytest.raises(InputError, match="only once"):
+        read(["-", "-"])
     with pytest.raises(InputError, match="nothing to read"):
         read([])
 
@@ -283,6 +305,8 @@ def test_types_of_columns(tmp_path, ending):
     single = {"a": pa.array([0.1, 0.2], pa.float32()), "b": pa.array([1, 2], pa.float32()), "y": [0, 1]}
     X, _, _ = read(write(tmp_path, single, ending))
     assert X.dtype == np.float32
+    X, _, _ = read(write(tmp_path, {**single, "b": [1.0, 2.0]}, ending))
+    assert X.dtype == np.float64
 
 
 @pytest.mark.parametrize(

@@ -121,11 +121,12 @@ class _Parquet:
 
         What it says of columns is not asked for: pyarrow ends the process where that is damaged.
         """
-        metadata, most = self._file.metadata, 0.0
+        metadata: Any = self._file.metadata
+        most: float = 0.0
         for number in range(min(metadata.num_row_groups, 8)):
             group = metadata.row_group(number)
-            most = max(most, group.total_byte_size / max(group.num_rows, 1))
-        return most * n_wanted / max(metadata.num_columns, 1)
+            most = max(most, float(group.total_byte_size) / max(group.num_rows, 1))
+        return most * n_wanted / max(int(metadata.num_columns), 1)
 
 
 class _Arrow:

@@ -31,7 +31,7 @@ Refuse: TypeAlias = Callable[[int, str, int], None]
 
 LINE_END = re.compile(rb"\r\n|\n|\r")
 LINES = Dialect("\n", quoted=False)
-SIMPLE = (str, int, float, bool, type(None))
+SIMPLE = frozenset((str, int, float, bool, type(None)))
 
 
 class JsonLinesTable:
@@ -178,9 +178,9 @@ class JsonLinesTable:
     def _problem(self, row: object) -> str | None:
         if not isinstance(row, dict):
             return f'is {shown(row)}, but every line must be an object, as in {{"x": 1.5, "label": "yes"}}'
-        for name, value in row.items():
-            if not isinstance(value, SIMPLE):
-                return f"{name!r} is {shown(value)}; nested values are no features: flatten them"
+        if not SIMPLE.issuperset(map(type, row.values())):
+            name = next(name for name, value in row.items() if type(value) not in SIMPLE)
+            return f"{name!r} is {shown(row[name])}; nested values are no features: flatten them"
         if self._closed and hasattr(self, "fields") and not row.keys() <= self._known.keys():
             name = next(name for name in row if name not in self._known)
             return (
