@@ -142,20 +142,26 @@ def test_a_streamed_first_pass_goes_on_too(tmp_path):
         assert told(model) == told(expected)
 
 
-def test_a_seed_that_was_drawn_is_kept(tmp_path):
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_seed_that_was_drawn_is_kept(tmp_path, early_stopping):
     X, y = noisy(80, 4)
     blocks = collect(ArraySource(X, y), block_bytes=500)
     parameters = {"max_iter": 6, "random_state": None, "early_stopping": True, "init": "random"}
+    if not early_stopping:
+        del parameters["early_stopping"]
     with pytest.MonkeyPatch.context() as patch:
         CutAfter(patch, 2)
         with pytest.raises(CutError):
             rb.Perceptron(**parameters).fit_blocks(blocks, checkpoint=tmp_path / "c")
     saved = (tmp_path / "c").read_bytes()
+    arrays, described = module._unpacked(saved)
     ends = set()
     for _ in range(2):
         (tmp_path / "c").write_bytes(saved)
         model = quietly(rb.Perceptron(**parameters).fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
         ends.add(model.coef_.tobytes())
+        assert model._drawn.seed == int(described["seed"])
+        assert np.array_equal(model._drawn.held_out, arrays.get("held_out"))
     assert len(ends) == 1
 
 
