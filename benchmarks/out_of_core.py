@@ -133,15 +133,16 @@ class ParquetSource:
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=PAGE) as file:
-            labels = [batch.column(0).to_numpy() for batch in file.iter_batches(columns=[TARGET])]
+            labels = [np.unique(batch.column(0).to_numpy()) for batch in file.iter_batches(columns=[TARGET])]
             classes = np.unique(np.concatenate(labels))
-            return _Known(classes, file.metadata.num_rows, file.metadata.num_columns - 1)
+            return _Known(classes, file.metadata.num_rows, file.metadata.num_columns - 1, np.dtype(np.float64))
 
 
 class _Known(NamedTuple):
     classes: Any
     n_rows: int
     n_features: int
+    dtype: Any
 
 
 def _in_a_process(name: str, path: Path, passes: int) -> Measured:

@@ -53,7 +53,7 @@ def cut_and_resumed(blocks, path, writes, parameters, every=1):
     return quietly(resumed.fit_blocks, blocks, checkpoint=path, every=every, resume=True), True
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 4),
@@ -83,7 +83,7 @@ def test_within_a_pass(tmp_path):
     parameters = {"max_iter": 4, "average": True}
     blocks = everywhere(X, y, tmp_path, block_bytes=1000)["cache"]
     expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
-    for writes in range(1, 25):
+    for writes in range(1, 25, 3):
         path = tmp_path / "checkpoint"
         model, was_cut = cut_and_resumed(blocks, path, writes, parameters)
         assert was_cut
@@ -101,7 +101,7 @@ def test_within_a_block(tmp_path, layout):
         expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 7)
-            for writes in range(1, 14):
+            for writes in (1, 4, 9, 13):
                 model, was_cut = cut_and_resumed(blocks, tmp_path / kind, writes, parameters)
                 assert was_cut
                 assert told(model) == told(expected)
