@@ -53,7 +53,7 @@ def cut_and_resumed(blocks, path, writes, parameters, every=1):
     return quietly(resumed.fit_blocks, blocks, checkpoint=path, every=every, resume=True), True
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 4),
@@ -83,7 +83,7 @@ def test_within_a_pass(tmp_path):
     parameters = {"max_iter": 4, "average": True}
     blocks = everywhere(X, y, tmp_path, block_bytes=1000)["cache"]
     expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
-    for writes in range(1, 25):
+    for writes in range(1, 25, 3):
         path = tmp_path / "checkpoint"
         model, was_cut = cut_and_resumed(blocks, path, writes, parameters)
         assert was_cut
@@ -101,7 +101,7 @@ def test_within_a_block(tmp_path, layout):
         expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 7)
-            for writes in range(1, 14):
+            for writes in (1, 4, 9, 13):
                 model, was_cut = cut_and_resumed(blocks, tmp_path / kind, writes, parameters)
                 assert was_cut
                 assert told(model) == told(expected)
@@ -142,20 +142,26 @@ def test_a_streamed_first_pass_goes_on_too(tmp_path):
         assert told(model) == told(expected)
 
 
-def test_a_seed_that_was_drawn_is_kept(tmp_path):
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_seed_that_was_drawn_is_kept(tmp_path, early_stopping):
     X, y = noisy(80, 4)
     blocks = collect(ArraySource(X, y), block_bytes=500)
     parameters = {"max_iter": 6, "random_state": None, "early_stopping": True, "init": "random"}
+    if not early_stopping:
+        del parameters["early_stopping"]
     with pytest.MonkeyPatch.context() as patch:
         CutAfter(patch, 2)
         with pytest.raises(CutError):
             rb.Perceptron(**parameters).fit_blocks(blocks, checkpoint=tmp_path / "c")
     saved = (tmp_path / "c").read_bytes()
+    arrays, described = module._unpacked(saved)
     ends = set()
     for _ in range(2):
         (tmp_path / "c").write_bytes(saved)
         model = quietly(rb.Perceptron(**parameters).fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
         ends.add(model.coef_.tobytes())
+        assert model._drawn.seed == int(described["seed"])
+        assert np.array_equal(model._drawn.held_out, arrays.get("held_out"))
     assert len(ends) == 1
 
 

@@ -133,7 +133,7 @@ def collect(
             return found
     if identity is not None and not statistics and (path is not None or passes == 1):
         known: Any = source.known() if hasattr(source, "known") else None
-        dtype = None if known is None else type_of(source)
+        dtype = None if known is None else getattr(known, "dtype", None) or type_of(source)
         if dtype is not None and known.n_rows * known.n_features * dtype.itemsize > memory:
             where = None if passes == 1 else path
             if where is not None:

@@ -69,7 +69,7 @@ class StreamedBlocks(Tabled):
     dtype : dtype
         The type of its values.
     known : object
-        With the attributes `classes`, `n_rows` and `n_features`.
+        With the attributes `classes`, `n_rows` and `n_features`, and perhaps `dtype`.
     path : Path or None
         Where the cache goes; None makes none.
     stamp, identity
