@@ -93,56 +93,26 @@ def _write(path: Path, n_rows: int) -> None:
             writer.write_table(pa.Table.from_arrays([*columns, pa.array(y)], schema=schema), row_group_size=GROUP)
 
 
-class ParquetSource:
-    """Rows of a Parquet file whose columns are all numbers, and whose last one is the label."""
+def _frugal(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Yield rows and labels by pyarrow's most frugal settings; by default it would hold most of the file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    def __init__(self, path: Path) -> None:
-        from rosenblatt.readers.options import Options
-
-        self.path, self.files, self.options = path, (str(path),), Options()
-
-    def batches(self) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and labels by pyarrow's most frugal settings; by default it would hold most of the file."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=PAGE) as file:
-            for batch in file.iter_batches(BATCH, use_threads=False):
-                *columns, labels = batch.columns
-                rows = pa.RecordBatch.from_arrays(columns, names=[""] * len(columns))
-                yield rows.to_tensor(row_major=True).to_numpy(), labels.to_numpy()
-
-    def plain_batches(self) -> Iterator[tuple[Any, Any]]:
-        """Yield rows and labels as pyarrow's documentation has it."""
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(self.path) as file:
-            for batch in file.iter_batches():
-                frame = batch.to_pandas()
-                yield frame.drop(columns=TARGET).to_numpy(), frame[TARGET].to_numpy()
-
-    def chunks(self) -> Iterator[Any]:
-        """Yield chunks."""
-        from rosenblatt.data.features import as_rows
-        from rosenblatt.readers.chunk import Chunk
-
-        return (Chunk(as_rows(X), y) for X, y in self.batches())
-
-    def known(self) -> Any:
-        """Return classes and size, from the label alone."""
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(self.path, pre_buffer=False, buffer_size=PAGE) as file:
-            labels = [np.unique(batch.column(0).to_numpy()) for batch in file.iter_batches(columns=[TARGET])]
-            classes = np.unique(np.concatenate(labels))
-            return _Known(classes, file.metadata.num_rows, file.metadata.num_columns - 1, np.dtype(np.float64))
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=PAGE) as file:
+        for batch in file.iter_batches(BATCH, use_threads=False):
+            *columns, labels = batch.columns
+            rows = pa.RecordBatch.from_arrays(columns, names=[""] * len(columns))
+            yield rows.to_tensor(row_major=True).to_numpy(), labels.to_numpy()
 
 
-class _Known(NamedTuple):
-    classes: Any
-    n_rows: int
-    n_features: int
-    dtype: Any
+def _plain(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Yield rows and labels as pyarrow's documentation has it."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            frame = batch.to_pandas()
+            yield frame.drop(columns=TARGET).to_numpy(), frame[TARGET].to_numpy()
 
 
 def _in_a_process(name: str, path: Path, passes: int) -> Measured:
@@ -151,11 +121,13 @@ def _in_a_process(name: str, path: Path, passes: int) -> Measured:
     return Measured(**json.loads(answer))
 
 
-def _ours(path: Path, passes: int) -> Any:
+def _ours(path: Path, passes: int, **sizes: int) -> Any:
     from rosenblatt import Perceptron
     from rosenblatt.engines.collect import collect
+    from rosenblatt.readers.options import Options
+    from rosenblatt.readers.source import open_source
 
-    blocks = collect(ParquetSource(path), passes=passes)
+    blocks = collect(open_source([str(path)], Options(target=TARGET)), passes=passes, **sizes)
     return Perceptron(max_iter=passes, n_iter_no_change=passes + 1).fit_blocks(blocks)
 
 
@@ -163,9 +135,9 @@ def _peer(name: str, path: Path, passes: int) -> Any:
     from benchmarks.peers import sklearn_perceptron
 
     _, average, frugal = PEERS[name]
-    model, source = sklearn_perceptron(average=average), ParquetSource(path)
+    model = sklearn_perceptron(average=average)
     for _ in range(passes):
-        for X, y in source.batches() if frugal else source.plain_batches():
+        for X, y in (_frugal if frugal else _plain)(path):
             model.partial_fit(X, y, classes=[0, 1])
     return model
 
@@ -183,7 +155,7 @@ def main() -> None:
     model = _ours(path, passes) if arguments.name == "ours" else _peer(arguments.name, path, passes)
     seconds, processor = time.perf_counter() - start, time.process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MEGABYTE
-    X, y = next(ParquetSource(path).batches())
+    X, y = next(_frugal(path))
     print(json.dumps(Measured(seconds, processor, peak, float(np.mean(model.predict(X) == y)))._asdict()))
 
 
@@ -192,14 +164,10 @@ def _warm_up(name: str) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "few.parquet"
         _write(path, 1000)
-        if name != "ours":
+        if name == "ours":
+            _ours(path, 2, memory=0, block_bytes=1 << 16)
+        else:
             _peer(name, path, 1)
-            return
-        from rosenblatt import Perceptron
-        from rosenblatt.engines.collect import collect
-
-        blocks = collect(ParquetSource(path), memory=0, block_bytes=1 << 16)
-        Perceptron(max_iter=2).fit_blocks(blocks)
 
 
 if __name__ == "__main__":

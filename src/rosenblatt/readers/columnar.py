@@ -36,7 +36,7 @@ class ColumnarTable:
 
     named = True
 
-    def __init__(self, place: Any, *, file: str, format_: str, chunk_bytes: int = 1 << 23) -> None:
+    def __init__(self, place: Any, *, file: str, format_: str, chunk_bytes: int = 1 << 21) -> None:
         self.file, self._chunk_bytes = file, chunk_bytes
         self.format = "Parquet" if format_ == "parquet" else "Arrow"
         self._opened: _Parquet | _Arrow
@@ -161,8 +161,7 @@ class _Arrow:
 
 
 def _rows_in(chunk_bytes: int, bytes_a_row: float) -> int:
-    # Columns and the rows made of them are in memory at the same time.
-    return int(min(max(chunk_bytes / 2 / max(bytes_a_row, 1), 1), MOST))
+    return int(min(max(chunk_bytes / max(bytes_a_row, 1), 1), MOST))
 
 
 def _as_strings(column: pa.Array) -> pa.Array:

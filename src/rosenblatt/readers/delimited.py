@@ -70,7 +70,7 @@ class DelimitedTable:
         delimiter: str | None = None,
         header: bool | None = None,
         expected: frozenset[str] = frozenset(),
-        chunk_bytes: int = 1 << 23,
+        chunk_bytes: int = 1 << 21,
     ) -> None:
         self.file, self._chunk_bytes = file, max(chunk_bytes, 1)
         _require_delimiter(delimiter)

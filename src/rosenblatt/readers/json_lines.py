@@ -60,7 +60,7 @@ class JsonLinesTable:
         file: str,
         expected: Sequence[str] = (),
         closed: bool = True,
-        chunk_bytes: int = 1 << 23,
+        chunk_bytes: int = 1 << 21,
     ) -> None:
         self.file, self._closed, self._chunk_bytes = file, closed, max(chunk_bytes, 1)
         head, complete = beginning(stream, 1)

@@ -41,7 +41,7 @@ class MatrixTable:
     named = False
 
     def __init__(
-        self, path: str, *, file: str, archive: Archive | None = None, chunk_bytes: int = 1 << 23
+        self, path: str, *, file: str, archive: Archive | None = None, chunk_bytes: int = 1 << 21
     ) -> None:
         self.file, self._chunk_bytes = file, chunk_bytes
         self.format = "NPY" if archive is None else "NPZ"

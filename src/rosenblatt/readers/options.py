@@ -65,4 +65,4 @@ class Options:
     missing: Literal["error", "zero", "mean"] = "error"
     skip_bad: bool = False
     zero_based: bool | None = None
-    chunk_bytes: int = 1 << 23
+    chunk_bytes: int = 1 << 21

@@ -50,7 +50,7 @@ class SparseArchive:
         *,
         file: str,
         skipped: Skipped | None = None,
-        chunk_bytes: int = 1 << 23,
+        chunk_bytes: int = 1 << 21,
         width: int | None = None,
     ) -> None:
         self._file, self._skipped, self._chunk_bytes, self.unmet = file, skipped, chunk_bytes, 0

@@ -79,7 +79,7 @@ class SvmlightReader:
         file: str,
         zero_based: bool | None = None,
         skipped: Skipped | None = None,
-        chunk_bytes: int = 1 << 23,
+        chunk_bytes: int = 1 << 21,
         width: int | None = None,
     ) -> None:
         if not 1 <= chunk_bytes <= LONGEST_LINE:

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, ParameterError
@@ -112,7 +113,7 @@ class Tables:
             self._first[0].close()
 
     def known(self) -> tuple[int, list[NDArray[Any]]] | None:
-        """Give the number of rows and the labels where this takes reading no more than these."""
+        """Give the number of rows and the labels of each block, where that takes reading no more than labels."""
         kind = self._encoder.recipe.labels
         if not set(self._formats) <= set(SAYS_ITS_SIZE) or not self._encoder.recipe.only_numbers or kind is None:
             return None
@@ -124,7 +125,7 @@ class Tables:
                     if block.label is None or label_problems(block.label, kind):
                         return None  # reading will tell what is wrong, and where
                     n_rows += len(block.label)
-                    labels.append(read_labels(block.label, kind))
+                    labels.append(np.unique(read_labels(block.label, kind)))
         return n_rows, labels
 
     def _table(self, number: int) -> tuple[Table, Roles]:
