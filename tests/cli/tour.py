@@ -1,10 +1,15 @@
 """Run the commands of a page: ``python -m tests.cli.tour docs/tour.md`` writes what they print into it."""
 
+import contextlib
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+from rosenblatt.cli.main import main
 
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 VARYING = re.compile(r"\d+\.\d\d s\b|\([\d.]+ [kM]B\)")  # seconds, and files that hold names of versions
@@ -29,18 +34,20 @@ def commands_of(block: str) -> list[tuple[str, str]]:
 
 
 def run(command: str, folder: Path) -> str:
-    """Return what a command prints, as a terminal shows it."""
+    """Return what a command prints, as a terminal shows it; run in this process if it is one of ours alone."""
+    if command.startswith("rosenblatt ") and not set(command) & set("|<>'"):
+        return _run_here(shlex.split(command)[1:], folder)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = os.environ | {"PATH": path, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    return done.stdout.rstrip("\n")
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, **streams).stdout.rstrip("\n")
+
+
+def _run_here(arguments: list[str], folder: Path) -> str:
+    printed = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        main(arguments)
+    return printed.buffer.getvalue().decode().rstrip("\n")
 
 
 def plain(text: str) -> str:

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import InputError, ParameterError, StorageError
 from rosenblatt.trace import export
 from tests.strategies import noisy, trained
 
@@ -271,5 +271,5 @@ def test_records_of_shrinking_weights_that_contradict_themselves(tmp_path, chang
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         rb.Trace.load(tmp_path / "none.npz")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(StorageError, match="No such file or directory"):
         trained(X, Y, max_iter=1).trace_.save(tmp_path / "no folder" / "run.npz")

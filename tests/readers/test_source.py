@@ -65,8 +65,9 @@ def test_texts(tmp_path, ending):
     assert X[2, bucket(b"call", 10)] == 2
     assert X[2, bucket(b"me call", 10)] == 1
     assert X[3, bucket("ω".encode(), 10)] == 1
-    assert "call" in source.names[bucket(b"call", 10)].removeprefix("text=").split("|")
-    assert sum("#" in name for name in source.names) == 1024 - np.count_nonzero(X.any(axis=0))
+    names = source.recipe.names(source.n_features)
+    assert "call" in names[bucket(b"call", 10)].removeprefix("text=").split("|")
+    assert sum("#" in name for name in names) == 1024 - np.count_nonzero(X.any(axis=0))
     assert y[0] == "spam"
 
 
@@ -74,9 +75,10 @@ def test_hashed_categories(tmp_path, ending):
     X, _, source = read(write(tmp_path, MIXED, ending), hashed=("colour",), bits=8, vocabulary=True)
     red = bucket(b"colour=red", 8)
     assert X[:4, 1 + red].tolist() == [1, 0, 1, 0]
-    assert "red" in source.names[1 + red]
+    names = source.recipe.names(source.n_features)
+    assert "red" in names[1 + red]
     assert X.shape[1] == 1 + 256 + 2
-    assert source.names[-2:] == ("shape=flat", "shape=round")
+    assert names[-2:] == ("shape=flat", "shape=round")
 
 
 @pytest.mark.parametrize(

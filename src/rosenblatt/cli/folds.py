@@ -36,7 +36,7 @@ def deal(codes: Ints, folds: int, seed: int) -> Ints:
 
     Examples
     --------
-    >>> np.bincount(deal(np.array([0, 0, 1, 0, 1, 0, 0]), 3, seed=0)).tolist()
+    >>> np.bincount(deal(np.array([0, 0, 1, 0, 1, 0, 1]), 3, seed=0)).tolist()
     [3, 2, 2]
     """
     counts = np.bincount(codes)
