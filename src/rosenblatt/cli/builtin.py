@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import ParameterError
@@ -78,11 +77,6 @@ class Builtin:
 
     def known(self) -> None:
         """Say nothing ahead: it is small."""
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The labels."""
-        return self._labels
 
 
 def builtin(place: str) -> Builtin | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from rosenblatt.learners.network_plan import NetworkRun, NetworkState
 from rosenblatt.loops.neurons import GainControl, Logistic, LogSquare, ReLU, Tanh
 from rosenblatt.model.network import Layer, n_parameters
@@ -98,4 +96,3 @@ def link_network(held: dict[str, Any]) -> None:
 
 
 CURVE = Array(finite=False)
-ARRAY_OF_COUNTS = Array(dtypes=(np.int64,))
