@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +97,11 @@ def train(
         held, blocks = _held_back(blocks, holdout, parameters["random_state"])
     preparation = Preparation.of(blocks, fill=options.missing == "mean", scale=scale)
     prepared = preparation.blocks(blocks)
-    estimator.set_params(**_watched(estimator, output))
     checkpoints = {} if checkpoint is None and not resume else _checkpoints(path, checkpoint, resume)
     began = time.perf_counter()
-    trained = fit_prepared(estimator, prepared, preparation, **checkpoints)
+    with _watched(estimator, output):
+        trained = fit_prepared(estimator, prepared, preparation, **checkpoints)
     seconds = time.perf_counter() - began
-    estimator.set_params(**_unwatched(estimator))
     evaluation = None if held is None else trained.evaluate(held)
     own = trained.evaluate(blocks.batch) if isinstance(blocks, MemoryBlocks) else None
     summary = Summary(learner, estimator, prepared, margin_of(estimator, prepared), own, evaluation, seconds)
@@ -143,13 +144,23 @@ def _held_back(blocks: MemoryBlocks, share: float, seed: int) -> tuple[Batch, Me
     return batch.take(rows), MemoryBlocks(batch.take(kept), facts=blocks.facts)
 
 
-def _watched(estimator: Any, output: Output) -> dict[str, Any]:
-    """Return what shows progress where someone watches."""
-    return {"verbose": 1} if output.shows_progress and "verbose" in estimator.get_params() else {}
+@contextmanager
+def _watched(estimator: Any, output: Output) -> Iterator[None]:
+    """Show progress while training goes on, where someone watches."""
+    if not output.shows_progress or "callbacks" not in estimator.get_params(deep=False):
+        yield
+        return
+    from rosenblatt.estimators._progress import progress_bar
 
+    def telling(report: Any) -> str:
+        return f"{report.mistakes:,} mistakes" if hasattr(report, "mistakes") else f"loss {report.loss:.4g}"
 
-def _unwatched(estimator: Any) -> dict[str, Any]:
-    return {"verbose": 0} if "verbose" in estimator.get_params() else {}
+    with progress_bar(estimator.max_iter, type(estimator).__name__, telling) as show:
+        estimator.set_params(callbacks=[show])
+        try:
+            yield
+        finally:
+            estimator.set_params(callbacks=None)
 
 
 def _provenance(source: Any, blocks: Any, learner: str, scale: bool, holdout: float | None) -> dict[str, Any]:
@@ -159,7 +170,8 @@ def _provenance(source: Any, blocks: Any, learner: str, scale: bool, holdout: fl
         "rows": blocks.n_rows,
         "features": blocks.n_features,
         "data": blocks.fingerprint,
-        "blocks": len(blocks.boundaries) - 1,
+        # With these, the seed and the number of a pass the order of every visit can be had again.
+        "block_starts": blocks.boundaries[:-1].tolist(),
         "scaled": scale,
         "held_out": holdout,
     }
