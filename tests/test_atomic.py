@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from rosenblatt.atomic import replacing, write_whole
+from rosenblatt.atomic import replacing, require_place, write_whole
 from rosenblatt.exceptions import StorageError
 
 
@@ -103,3 +103,28 @@ def test_a_killed_writer_leaves_one_of_the_two(tmp_path):
         content = path.read_bytes()
         assert len(content) == size
         assert len(set(content)) == 1
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "model").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("elsewhere/model")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "elsewhere" / "model").read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_what_is_no_plain_file_is_written_to_and_stays(tmp_path):
+    """A superuser who wrote to /dev/null by renaming would leave a plain file in its place."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    require_place(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(path, b"all of it")
+        assert os.read(reader, 100) == b"all of it"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert left_over(tmp_path) == ["pipe"]

@@ -28,7 +28,8 @@ def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[
     Whatever ends this process, and when, `path` holds either all that was written or what it held before. A disk
     that is full, or a folder that may not be written to, is a `StorageError`; any other error passes through.
     Where what is written is checked when it is read, and can be made again, it need not be `forced` to the disk,
-    which takes long for large files: only a machine that goes down can then leave a damaged one.
+    which takes long for large files: only a machine that goes down can then leave a damaged one. A link is
+    followed, and what is no plain file, such as a pipe or the null device, is written to and not replaced.
 
     Examples
     --------
@@ -39,7 +40,11 @@ def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[
     ...     Path(f"{folder}/model").read_bytes()
     b'all of it'
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
+    if _is_special(target):
+        with target.open("wb") as file:
+            yield file
+        return
     _sweep(target)
     try:
         descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=ASIDE, dir=target.parent)
@@ -74,10 +79,16 @@ def require_place(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     if target.is_dir():
         raise StorageError(f"{target} is a folder. Name a file in it.")
+    if _is_special(target):
+        return
     if not target.parent.is_dir():
         raise StorageError(f"{target} cannot be written: there is no folder {target.parent}. Make it first.")
     if not os.access(target.parent, os.W_OK):
         raise StorageError(f"{target} cannot be written: the folder {target.parent} may not be written to.")
+
+
+def _is_special(target: Path) -> bool:
+    return target.exists() and not target.is_file() and not target.is_dir()
 
 
 def _sweep(target: Path) -> None:

@@ -1,6 +1,8 @@
 """The three phases and the proof, from files."""
 
 import json
+import shlex
+import warnings
 
 import numpy as np
 import pytest
@@ -216,3 +218,148 @@ def test_resume_without_a_checkpoint_begins_at_the_beginning(done, tmp_path):
     done("train", "t.csv", "-o", "m", *arguments, "--checkpoint", "2", "--resume")
     np.testing.assert_array_equal(rb.load("m").coef_, rb.load("plain").coef_)
     assert not list(tmp_path.glob(".*checkpoint*"))
+
+
+@pytest.mark.parametrize("labels", [("", ""), ("?", "?"), ("unknown", "no")])
+def test_predicting_does_not_mind_what_stands_in_the_place_of_labels(done, tmp_path, labels):
+    (tmp_path / "t.csv").write_text("a,label\n1,0\n2,0\n3,1\n4,1\n")
+    done("train", "t.csv", "-o", "m", "--learner", "perceptron")
+    (tmp_path / "new.csv").write_text(
+        "a,label\n" + "".join(f"{3 * k},{label}\n" for k, label in enumerate(labels))
+    )
+    assert predictions(done("predict", "m", "new.csv")).tolist() == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "t.csv", "-o", "t.csv"),
+        ("train", "t.csv", "-o", "link.csv"),
+        ("predict", "m", "t.csv", "-o", "./t.csv"),
+        ("predict", "m", "t.csv", "-o", "m"),
+        ("certify", "t.csv", "-o", "t.csv"),
+        ("report", "m", "t.csv", "-o", "t.csv"),
+        ("trace", "t.csv", "-o", "t.csv"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(done, run, tmp_path, arguments):
+    write_table(tmp_path / "t.csv")
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    done("train", "t.csv", "-o", "m")
+    before = [(tmp_path / name).read_bytes() for name in ("t.csv", "m")]
+    ran = run(*arguments)
+    assert ran.code == 2
+    assert "is read and would be written over" in ran.err
+    assert [(tmp_path / name).read_bytes() for name in ("t.csv", "m")] == before
+
+
+@pytest.mark.parametrize(
+    "arguments, option",
+    [
+        (("train", "@iris", "-o", "m", "--target", "1"), "--target"),
+        (("train", "@iris", "-o", "m", "--features", "1"), "--features"),
+        (("certify", "@xor", "--zero-based"), "--zero-based"),
+        (("evaluate", "--cv", "2", "@iris", "--text", "1"), "--text"),
+    ],
+)
+def test_options_that_a_built_in_set_has_no_use_for_are_refused(run, arguments, option):
+    ran = run(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"is built in and read as it is. Drop {option}." in ran.err
+
+
+def test_labels_that_the_model_does_not_know(done, run, tmp_path):
+    write_table(tmp_path / "t.csv")
+    write_table(tmp_path / "other.csv", classes=("no", "perhaps"))
+    done("train", "t.csv", "-o", "m")
+    ran = run("evaluate", "m", "other.csv")
+    assert ran.code == 2
+    assert "other.csv: the label perhaps is no class of the model, which knows no, yes." in ran.err
+
+
+def test_what_a_learner_is_cannot_be_set(run):
+    ran = run("train", "@iris", "-o", "m", "--set", "average=false")
+    assert (ran.code, ran.err) == (
+        2, "rosenblatt: --learner averaged is what it is by average=True. Choose another.\n",
+    )  # fmt: skip
+
+
+def test_too_few_rows_to_keep_some_back(run, tmp_path):
+    (tmp_path / "t.csv").write_text("a,label\n1,x\n2,y\n3,y\n")
+    ran = run("train", "t.csv", "-o", "m", "--holdout", "0.5")
+    assert ran.code == 2
+    assert "--holdout needs two rows of each class" in ran.err
+    assert "class x has one" in ran.err
+
+
+@pytest.mark.parametrize("command", [("train", "-o", "m"), ("evaluate", "--cv", "2"), ("certify",)])
+def test_texts_are_not_taken_for_labels_unless_named(run, tmp_path, command):
+    write_tsv(tmp_path / "sms", messages(60))
+    ran = run(command[0], "sms", *command[1:])
+    assert (ran.code, ran.out) == (2, "")
+    assert "the target, 'x2', has " in ran.err
+    assert "--target" in ran.err
+    (tmp_path / "few.csv").write_text("a,kind\n" + "".join(f"{k},k{k}\n" for k in range(30)))
+    assert run("train", "few.csv", "-o", "m").code == 2
+    assert run("train", "few.csv", "-o", "m", "--target", "kind", "--max-iter", "2").code == 0
+
+
+def test_the_check_that_is_told_of_can_be_typed(run, tmp_path):
+    (tmp_path / "my data.csv").write_text("p,1,u v\nq,,w\np,3,u\nq,0,w\n")
+    ran = run("certify", "my data.csv", "-o", "proof.json", "--target", 1, "--text", 3, "--missing", "mean",
+              "--no-header", "--bits", 4)  # fmt: skip
+    assert ran.code == 0
+    told = ran.err.partition("check it with: rosenblatt ")[2].splitlines()[0]
+    checked = run(*shlex.split(told))
+    assert checked.code == 0, checked
+    assert checked.out.startswith("the proof holds")
+
+
+@pytest.mark.parametrize(
+    "options, dropped",
+    [
+        (("--text", "a"), "--text"),
+        (("--bits", "3"), "--bits"),
+        (("--ignore", "a"), "--ignore"),
+        (("--missing", "zero"), "--missing zero"),
+    ],
+)
+@pytest.mark.parametrize("command", ["predict", "evaluate", "report"])
+def test_options_that_a_model_has_no_use_for_are_refused(done, run, tmp_path, command, options, dropped):
+    write_table(tmp_path / "t.csv")
+    done("train", "t.csv", "-o", "m", "--missing", "mean")
+    done("predict", "m", "t.csv", "--missing", "mean")
+    ran = run(command, "m", "t.csv", *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"Drop {dropped}." in ran.err
+
+
+def test_a_file_that_counts_features_otherwise_than_that_of_training(done, tmp_path):
+    (tmp_path / "one.svm").write_text("1 1:1 3:2\n-1 2:1\n")
+    (tmp_path / "zero.svm").write_text("1 0:1 2:2\n-1 1:1\n")
+    done("train", "one.svm", "-o", "m")
+    expected = done("predict", "m", "one.svm", "--scores")
+    assert done("predict", "m", "zero.svm", "--scores", "--zero-based") == expected
+    done("train", "zero.svm", "-o", "m")
+    assert done("predict", "m", "one.svm", "--scores", "--one-based") == expected
+
+
+def test_weights_of_classes_that_are_numbers(done, run, tmp_path):
+    X, y = write_table(tmp_path / "t.csv", noise=1.0, classes=(0, 1))
+    done("train", "t.csv", "-o", "m", "--max-iter", 5, "--set", 'class_weight={"0": 1, "1": 5}')
+    with pytest.warns(match="max_iter"):
+        expected = rb.Perceptron(average=True, max_iter=5, class_weight={0: 1, 1: 5}).fit(X, y)
+    np.testing.assert_array_equal(rb.load("m").coef_, expected.coef_)
+    ran = run("train", "t.csv", "-o", "m", "--set", "random_state=3")
+    assert (ran.code, "--seed" in ran.err) == (2, True)
+
+
+def test_python_is_told_of_a_scale_that_the_estimator_does_not_know(done, tmp_path):
+    write_table(tmp_path / "t.csv")
+    done("train", "t.csv", "-o", "m", "--learner", "kernel", "--scale")
+    with pytest.warns(UserWarning, match="rows brought to scale"):
+        rb.load("m")
+    done("train", "t.csv", "-o", "m", "--scale")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rb.load("m")

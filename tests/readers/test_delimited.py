@@ -136,9 +136,13 @@ def test_line_ends_and_marks(table, end, begin):
         ("outlook,play\nsunny,no\nrainy,yes\n", True),
         ("sunny,no\nrainy,yes\nsunny,yes\n", False),
         ("1.5,yes\n2.5,no\n", False),
-        ("age,age\n1,2\n", False),
-        ("x,\n1,2\n", False),
+        ("price ($),ends today?,label\n1,2,yes\n", True),
+        ("digit,0,1,2\n7,10,20,30\n", True),
+        ("digit,1,2\n7,10,20\n", True),
+        ("digit,5,1\n7,10,20\n", False),
+        ("red,0,1,yes\nblue,1,0,no\n", False),
         ("NA,yes\n1,no\n", False),
+        ("?,red,yes\n1,blue,no\n2,red,no\n", False),
         ("ham\tGo until jurong point, crazy..\nspam\tFree entry in 2 a wkly comp\n", False),
         ("+1,2\n-1,3\n", False),
     ],
@@ -146,6 +150,18 @@ def test_line_ends_and_marks(table, end, begin):
 def test_whether_there_is_a_header(table, content, named):
     _, _, source = read(table(content), hashed=(1,), bits=2, skip_bad=True)
     assert source.recipe.named == named
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        ("age,age,label\n1,2,yes\n3,4,no\n", "two columns are called 'age'"),
+        (",age,label\n0,31,yes\n1,32,no\n", "index=False"),
+    ],
+)
+def test_a_header_with_faults_is_not_taken_for_a_row(table, content, problem):
+    with pytest.raises(FormatError, match=problem):
+        read(table(content))
 
 
 def test_columns_without_names_are_counted(table):

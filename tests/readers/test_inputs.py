@@ -7,6 +7,7 @@ import pytest
 
 from rosenblatt.exceptions import FormatError
 from rosenblatt.readers.inputs import Input
+from rosenblatt.readers.source import open_source
 from tests.readers.files import NAMED, write
 
 CONTENTS = {
@@ -70,3 +71,10 @@ def test_files_that_may_not_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr("builtins.open", refuse)
     with pytest.raises(ValueError, match=r"a\.csv cannot be read: Permission denied"):
         Input(str(path)).open()
+
+
+@pytest.mark.parametrize("name", ["t.json", "t", "t.jsonl"])
+def test_an_array_of_json_objects_is_not_taken_for_a_table(tmp_path, name):
+    (tmp_path / name).write_text('[\n {"a": 1, "label": 0},\n {"a": 2, "label": 1}\n]\n')
+    with pytest.raises(FormatError, match="one object a line"):
+        open_source([str(tmp_path / name)])

@@ -382,3 +382,10 @@ def test_round_trip(tmp_path, ending, rows):
     assert source.names == ("a", "b", *(f"kind={value}" for value in met))
     np.testing.assert_array_equal(X[:, 2:], np.array(kind)[:, None] == np.array(met)[None, :])
     assert y.tolist() == label
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_row_numbers_that_pandas_adds_are_no_column(tmp_path, kind):
+    columns = {"a": [1.0, 2.0, 3.0], "spam": ["p", "q", "p"], "__index_level_0__": [7, 3, 5]}
+    X, y, source = read(write(tmp_path, columns, kind))
+    assert (X.tolist(), y.tolist(), source.names) == ([[1], [2], [3]], ["p", "q", "p"], ("a",))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import click
 
-from rosenblatt.cli.data import DATA, reading
+from rosenblatt.cli.data import DATA, as_typed, reading, require_apart
 from rosenblatt.cli.main import DONE, NO, UNDECIDED
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
@@ -46,6 +47,7 @@ def certify(
     from rosenblatt.certify.certifying import certify as decide
     from rosenblatt.cli.table import read_table
 
+    require_apart(path, data)
     table = read_table(data, options, output, filled=True)
     answer = decide(table.X, table.y, bias=not no_bias, margin=margin, time_limit=time_limit)
     if table.names is not None:
@@ -53,7 +55,10 @@ def certify(
     proof = None if answer.verdict == "undecided" else answer.to_json()
     if path is not None and proof is not None:
         write_whole(path, (proof + "\n").encode())
-        output.remark(f"the proof is in {path}; check it with 'rosenblatt check {path} {' '.join(data)}'")
+        again = f"rosenblatt check {shlex.quote(path)} {as_typed(data, options)}"
+        output.remark(f"the proof is in {path}; check it with: {again}")
+    elif path is not None:
+        output.remark(f"there is no proof to write to {path}")
     output.result(
         str(answer),
         {

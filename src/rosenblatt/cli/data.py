@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +16,17 @@ from rosenblatt.cli.output import Output
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.readers.options import Column, Options
 
-__all__ = ["DATA", "feature_names", "open_data", "reading", "remark_on_source", "shown"]
+__all__ = [
+    "DATA",
+    "as_typed",
+    "feature_names",
+    "open_data",
+    "reading",
+    "remark_on_source",
+    "require_apart",
+    "require_classes",
+    "shown",
+]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -38,6 +50,13 @@ class ColumnType(click.ParamType[Column]):
 
 
 COLUMN = ColumnType()
+
+MANY = 20  # labels that may all be different, in a table so small that it is but an example
+
+OPPOSITES = {"--header": "--no-header", "--zero-based": "--one-based"}
+
+ANYWAY = ("labelled", "missing", "skip_bad", "chunk_bytes")
+"""Options that are as true of a built-in set as of files: nothing is missing there, or bad."""
 
 FORMATS = ("csv", "tsv", "svmlight", "parquet", "arrow", "npz", "npy", "jsonl")
 
@@ -76,15 +95,48 @@ reading = taking(_OPTIONS, _gather, "Reading")
 """Gives a command the options of reading; it is called with `options`, an `Options`."""
 
 
-def open_data(places: Sequence[str], options: Options, recipe: Any = None) -> Any:
-    """Return the source that DATA names: files, standard input, or a built-in set."""
+def open_data(
+    places: Sequence[str], options: Options, recipe: Any = None, columns: tuple[Column, ...] = ()
+) -> Any:
+    """Return the source that DATA names: files, standard input, or a built-in set.
+
+    Of files without a recipe, `columns` are the features unless the options name others.
+    """
     from rosenblatt.cli.builtin import builtin
     from rosenblatt.readers.source import open_source
 
     named = [place for place in places if place.startswith("@")]
     if named and len(places) > 1:
         raise ParameterError(f"{named[0]} is a set of its own. Name it alone, or files alone.")
-    return builtin(places[0]) if named else open_source(places, options, recipe)
+    if named:
+        _require_none(options, named[0])
+        return builtin(named[0])
+    return open_source(places, replace(options, features=options.features or columns), recipe)
+
+
+def require_apart(path: str | None, places: Sequence[str]) -> None:
+    """Refuse to write over a file that is read."""
+    for place in places:
+        if path is not None and os.path.exists(path) and os.path.exists(place) and os.path.samefile(path, place):
+            raise ParameterError(f"{path} is read and would be written over. Choose another place with --output.")
+
+
+def require_classes(source: Any, options: Options, n_classes: int, n_rows: int) -> None:
+    """Refuse a column that nobody called the target, and whose values are nearly all different, as texts are."""
+    target = getattr(source.recipe, "target", None)
+    if options.target is None and target is not None and n_classes > max(MANY, n_rows // 2):
+        raise ParameterError(
+            f"{shown(source.files)}: the target, {target[0]!r}, has {n_classes:,} different labels in {n_rows:,} "
+            "rows. Name the column of labels with --target; if it is this one, name it, too."
+        )
+
+
+def _require_none(options: Options, name: str) -> None:
+    usual = Options()
+    for each in fields(Options):
+        given = getattr(options, each.name)
+        if each.name not in ANYWAY and given != getattr(usual, each.name):
+            raise ParameterError(f"{name} is built in and read as it is. Drop --{each.name.replace('_', '-')}.")
 
 
 def shown(places: Sequence[str]) -> str:
@@ -92,6 +144,27 @@ def shown(places: Sequence[str]) -> str:
     if len(places) == 1:
         return "standard input" if places[0] == "-" else places[0]
     return f"{places[0]} and {len(places) - 1} more"
+
+
+def as_typed(places: Sequence[str], options: Options) -> str:
+    """Return DATA and the options of reading as they are typed, so that it is read in the same way again.
+
+    Examples
+    --------
+    >>> as_typed(["my mail.csv"], Options(target=1, text=("body",), header=False, missing="zero"))
+    "'my mail.csv' --no-header --target 1 --text body --missing zero"
+    """
+    usual, typed = Options(), [shlex.quote(place) for place in places]
+    for each in fields(Options):
+        value, flag = getattr(options, each.name), "--" + each.name.replace("_", "-")
+        if value == getattr(usual, each.name) or each.name in ("labelled", "chunk_bytes"):
+            continue
+        if isinstance(value, bool):
+            typed.append(flag if value else OPPOSITES[flag])
+        else:
+            several = value if isinstance(value, tuple) else (value,)
+            typed += [f"{flag} {shlex.quote(str(one))}" for one in several]
+    return " ".join(typed)
 
 
 def feature_names(source: Any) -> tuple[str, ...] | None:

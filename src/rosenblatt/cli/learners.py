@@ -95,6 +95,11 @@ def _gather(values: dict[str, Any]) -> dict[str, Any]:
     if parameters.get("bias") == "none":
         parameters["bias"] = None
     parameters |= dict(_setting(each) for each in values.pop("settings"))
+    if "random_state" in parameters:
+        raise click.UsageError("give random_state as --seed")
+    if isinstance(parameters.get("class_weight"), dict):
+        weights = parameters["class_weight"]  # JSON has texts for names alone, where labels may be numbers
+        parameters["class_weight"] = {_label(name): weight for name, weight in weights.items()}
     return values | {"parameters": parameters | {"random_state": values.pop("seed")}}
 
 
@@ -118,11 +123,24 @@ def make_learner(name: str, parameters: dict[str, Any]) -> Any:
     for parameter in parameters:
         if parameter == "random_state" and parameter not in known:
             continue  # nothing is random there
-        if parameter not in known or parameter in fixed or parameter == "callbacks":
+        if parameter in fixed:
+            raise ParameterError(
+                f"--learner {name} is what it is by {parameter}={fixed[parameter]}. Choose another."
+            )
+        if parameter not in known or parameter == "callbacks":
             near = get_close_matches(parameter, known, 1)
             hint = f"Did you mean {near[0]}?" if near else f"It takes {', '.join(sorted(known))}."
             raise ParameterError(f"--learner {name} has no parameter {parameter}. {hint}")
     return estimator.set_params(**{key: value for key, value in parameters.items() if key in known})
+
+
+def _label(name: str) -> str | int | float:
+    for kind in (int, float):
+        try:
+            return kind(name)
+        except ValueError:
+            pass
+    return name
 
 
 def _setting(text: str) -> tuple[str, Any]:

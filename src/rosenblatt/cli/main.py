@@ -133,9 +133,12 @@ def _told(error: BaseException) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this. Train out of core (perceptron, averaged), or take fewer rows."
-    if isinstance(error, OSError) and not isinstance(error, RosenblattError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
+        return (
+            "there is not enough memory for this. Take fewer features (--bits; the largest LIBSVM index) or "
+            "fewer rows; perceptron and averaged train on more rows than memory holds."
+        )
+    if isinstance(error, OSError) and not isinstance(error, RosenblattError) and error.strerror:
+        return f"{error.filename or 'reading or writing failed'}: {error.strerror}"
     return _one_line(error)
 
 
@@ -156,7 +159,7 @@ def _plain_warnings(*, quiet: bool) -> Iterator[None]:
     """Tell warnings as a line each, without the place in the code they came from."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if not quiet and category not in (DeprecationWarning, FutureWarning):
+        if not quiet and category not in (DeprecationWarning, FutureWarning, ResourceWarning):
             _complain(f"note: {' '.join(str(message).split())}")
 
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ from rosenblatt.data.features import Features
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.engines.scaling import Filling, Scaling
 from rosenblatt.evaluation import Evaluation, evaluate
-from rosenblatt.exceptions import LabelError, ModelFileError, ShapeError
+from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError, ShapeError
 from rosenblatt.readers.options import Options
 from rosenblatt.readers.recipe import Recipe
 from rosenblatt.storage.stored import StoredModel, open_model
@@ -58,10 +58,15 @@ class Model:
 
     def source(self, data: Sequence[str], options: Options, *, labelled: bool) -> Any:
         """Open DATA as the model's own data was read."""
+        if self.recipe is not None:
+            _require_as_trained(options, self.recipe)
         options = replace(options, labelled=labelled)
-        if self.recipe is None and not options.features and _are_texts(self.stored.feature_names):
-            options = replace(options, features=self.stored.feature_names or ())
-        return open_data(data, options, self.recipe)
+        return open_data(data, options, self.recipe, () if self.recipe else self._columns)
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        names = self.stored.feature_names or ()
+        return names if all(isinstance(name, str) for name in names) else ()
 
     def rows(self, source: Any) -> Iterator[tuple[Features, NDArray[Any] | None]]:
         """Yield rows, as the model takes them, and their labels."""
@@ -83,7 +88,9 @@ class Model:
         parts = list(self.rows(source))
         classes = self.stored.predictor().classes
         labels = [
-            classes[as_codes(each, classes)] for _, each in parts if each is not None and classes is not None
+            classes[as_codes(each, classes, source.files)]
+            for _, each in parts
+            if each is not None and classes is not None
         ]
         return stacked([features for features, _ in parts]).native(), np.concatenate(labels)
 
@@ -99,19 +106,33 @@ def measure(model: Model, data: Sequence[str], options: Options, output: Output)
     for features, labels in model.rows(source):
         assert labels is not None, "a labelled source has labels"
         predicted = encode_labels(predictor.predict(features), classes, features.n_rows)
-        found = evaluate(as_codes(labels, classes), predicted, classes)
+        found = evaluate(as_codes(labels, classes, data), predicted, classes)
         total = found if total is None else total.merged(found)
     assert total is not None, "a source has rows"
     remark_on_source(source, output)
     return total
 
 
-def as_codes(labels: NDArray[Any], classes: NDArray[Any]) -> Any:
-    """Return labels as positions among classes; numbers are compared with texts by how they are written."""
+def _require_as_trained(options: Options, recipe: Recipe) -> None:
+    """Refuse options that would be ignored: the model says which columns there are, and what becomes of them."""
+    usual = Options()
+    for name in ("features", "ignore", "text", "categorical", "hashed", "ngrams", "bits", "vocabulary"):
+        if getattr(options, name) != getattr(usual, name):
+            raise ParameterError(f"the model reads columns as it did in training. Drop --{name}.")
+    filled = getattr(recipe, "missing", "error")
+    if filled != "error" and options.missing not in ("error", filled):
+        raise ParameterError(f"the model was trained with --missing {filled}. Drop --missing {options.missing}.")
+
+
+def as_codes(labels: NDArray[Any], classes: NDArray[Any], data: Sequence[str]) -> Any:
+    """Return labels of DATA as positions among classes; numbers are compared with texts as they are written."""
     if classes.dtype.kind in "U" and labels.dtype.kind not in "U":
         labels = labels.astype(np.str_)
+    unknown = labels[~np.isin(labels, classes)]
+    if len(unknown):
+        known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")
+        raise LabelError(
+            f"{shown(data)}: the label {unknown[0]!s} is no class of the model, which knows {known}. "
+            "Leave such rows out, or train on them."
+        )
     return encode_labels(labels, classes, len(labels))
-
-
-def _are_texts(names: tuple[Any, ...] | None) -> bool:
-    return names is not None and all(isinstance(name, str) for name in names)

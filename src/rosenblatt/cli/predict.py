@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from rosenblatt.cli.data import DATA, reading, remark_on_source
+from rosenblatt.cli.data import DATA, reading, remark_on_source, require_apart
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.readers.options import Options
@@ -42,6 +42,7 @@ def predict(
 
     opened = Model.open(model)
     source = opened.source(data, options, labelled=False)
+    require_apart(path, [model, *source.files])
     predictor = opened.stored.predictor()
     write = _as_json if output.as_json else _as_text
     with _writing(path) as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rosenblatt.cli.data import DATA, feature_names, reading, remark_on_source, shown
+from rosenblatt.cli.data import DATA, feature_names, reading, remark_on_source, require_apart, shown
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.readers.options import Options
@@ -42,6 +42,7 @@ def report(
 
     opened = Model.open(model)
     source = opened.source(data, options, labelled=True)
+    require_apart(path, [model, *source.files])
     X, y = opened.table(source)
     remark_on_source(source, output)
     written = write_report(

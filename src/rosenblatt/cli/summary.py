@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Margin", "Summary", "margin_of"]
 
 SHOWN = 8  # passes whose mistakes are listed
+LONG = 1e12  # numbers from here on are told by their size
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ class Summary:
         line = f"margin {number(margin.margin)}{scaled}, radius {number(margin.radius)}"
         if margin.bound is None:
             return [line]
-        return [f"{line}; with it theory allows {margin.bound:,.0f} mistakes"]
+        bound = f"{margin.bound:,.0f}" if margin.bound < LONG else number(margin.bound)
+        return [f"{line}; with it theory allows {bound} mistakes"]
 
     def _right(self) -> list[str]:
         lines = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from rosenblatt.cli.data import feature_names, open_data, remark_on_source
+from rosenblatt.cli.data import feature_names, open_data, remark_on_source, require_classes
 from rosenblatt.cli.output import Output
 from rosenblatt.data.batch import Batch
 from rosenblatt.readers.options import Options
@@ -67,6 +67,7 @@ def read_table(data: Sequence[str], options: Options, output: Output, *, filled:
     source = open_data(data, options)
     blocks: Any = all_blocks(source)
     remark_on_source(source, output)
+    require_classes(source, options, len(blocks.classes), blocks.n_rows)
     fills = options.missing == "mean"
     if fills and filled:
         blocks = Preparation.of(blocks, fill=True, scale=False).blocks(blocks)

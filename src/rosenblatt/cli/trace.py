@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from rosenblatt.cli.data import DATA, reading
+from rosenblatt.cli.data import DATA, reading, require_apart
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.cli.text import aligned, number, vector
@@ -83,6 +83,7 @@ def trace(
     import rosenblatt as rb
     from rosenblatt.cli.table import read_table
 
+    require_apart(path, data)
     table = read_table(data, options, output, filled=True)
     usual = AS_IN_THE_LECTURE.get(data[0], Lecture())
     rate = usual.eta0 if eta0 is None else eta0

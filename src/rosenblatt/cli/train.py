@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from rosenblatt.atomic import require_place
-from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source
+from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source, require_apart, require_classes
 from rosenblatt.cli.fitting import Preparation, fit_prepared, learns_from_blocks
 from rosenblatt.cli.learners import learning, make_learner
 from rosenblatt.cli.options import Sectioned
@@ -22,6 +22,7 @@ from rosenblatt.cli.table import all_blocks
 from rosenblatt.cli.text import size
 from rosenblatt.data.batch import Batch
 from rosenblatt.engines.blocks import MemoryBlocks
+from rosenblatt.engines.cache import CachedBlocks
 from rosenblatt.engines.checkpoint import discard
 from rosenblatt.engines.collect import collect
 from rosenblatt.exceptions import ParameterError
@@ -79,6 +80,7 @@ def train(
     _require_possible(estimator, learner, checkpoint, resume)
     require_place(path)
     source = open_data(data, options)
+    require_apart(path, source.files)
     tell = output.remark
     if learns_from_blocks(estimator) and holdout is None:
         blocks: Any = collect(
@@ -91,7 +93,10 @@ def train(
         )
     else:
         blocks = all_blocks(source)
+    if isinstance(blocks, CachedBlocks) and hasattr(source, "close"):
+        source.close()
     remark_on_source(source, output, blocks.facts)
+    require_classes(source, options, len(blocks.classes), blocks.n_rows)
     held = None
     if holdout is not None:
         held, blocks = _held_back(blocks, holdout, parameters["random_state"])
@@ -138,6 +143,11 @@ def _checkpoints(path: str, every: int | None, resume: bool) -> dict[str, Any]:
 def _held_back(blocks: MemoryBlocks, share: float, seed: int) -> tuple[Batch, MemoryBlocks]:
     """Part rows into those to be measured on, the given share of each class, and those to train on."""
     batch = blocks.batch
+    if blocks.counts.min() < 2:
+        raise ParameterError(
+            "--holdout needs two rows of each class, one to train on and one to keep back; class "
+            f"{blocks.classes[blocks.counts.argmin()]!s} has one. Add rows, or train without --holdout."
+        )
     rows = hold_out(batch.codes, share, np.random.default_rng(seed))
     kept = np.ones(batch.n_rows, np.bool_)
     kept[rows] = False

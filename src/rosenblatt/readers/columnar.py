@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnarTable"]
 
+INDEX = re.compile(r"__index_level_\d+__")
+"""What pandas calls the numbers of rows that it writes beside a table: they say nothing of the rows."""
 MOST = 1 << 20  # rows of a block
 PAGES = 1 << 13
 """Bytes of each column of Parquet that are fetched at a time; without this, all of a row group's would be."""
@@ -43,7 +46,8 @@ class ColumnarTable:
         try:
             self._opened = _Parquet(place) if format_ == "parquet" else _Arrow(place)
             schema = self._opened.schema
-            self.fields = tuple(Field(f.name, kind_of(f.type), str(f.type)) for f in schema)
+            columns = [f for f in schema if not INDEX.fullmatch(f.name)]
+            self.fields = tuple(Field(f.name, kind_of(f.type), str(f.type)) for f in columns)
         except FormatError:
             raise
         except _arrow_errors() as error:

@@ -190,7 +190,8 @@ class DelimitedTable:
         for position, name in enumerate(names, 1):
             if not name:
                 raise FormatError(
-                    "a column has no name. Give it one, or say that the first line is no header with --no-header",
+                    "a column has no name. Give it one, or, if it only numbers the rows, write the table without "
+                    "it (in pandas, index=False); if the first line is no header, say so with --no-header",
                     file=self.file,
                     line=1,
                     column=position,

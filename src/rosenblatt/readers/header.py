@@ -14,7 +14,6 @@ __all__ = ["LOOKED_AT", "first_rows", "guess_delimiter", "looks_like_header"]
 
 DELIMITERS = ",;\t|"
 LOOKED_AT = 20  # rows
-NAME = re.compile(r"[^\W\d][\w .:/()%#*+\-]{0,63}")
 PLAIN_NAME = re.compile(r"[^\W\d][\w.\-]{0,63}")
 
 
@@ -46,9 +45,9 @@ def guess_delimiter(data: bytes) -> str:
 def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether the first row names the columns.
 
-    It does if its fields are short, distinct and begin with a letter, none is a number, and the rows below are of
-    another kind: some column holds only numbers there, or every field is a plain word that its column does not
-    hold again.
+    It does if it has no numbers, save column numbers, and a name above a column that holds only numbers: whatever
+    else it has, a name may be empty, or there twice, for the reader to complain about. Without such a column it
+    does if its fields are distinct plain words, and no column holds its own again.
 
     Examples
     --------
@@ -60,14 +59,24 @@ def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     if not rows:
         return False
     first, below = [field.strip() for field in rows[0]], rows[1:]
-    if len(set(first)) != len(first) or not all(NAME.fullmatch(f) and f not in MISSING for f in first):
+    if not _are_column_numbers([field for field in first if NUMERAL.fullmatch(field)]):
         return False
     columns = [[row[j].strip() for row in below if j < len(row)] for j in range(len(first))]
-    if any(_only_numbers(column) for column in columns):
+    if any(_only_numbers(column) and _is_name(field) for field, column in zip(first, columns, strict=True)):
         return True
-    if not all(PLAIN_NAME.fullmatch(field) for field in first):
+    if len(set(first)) != len(first) or not all(PLAIN_NAME.fullmatch(f) and f not in MISSING for f in first):
         return False
     return all(field not in column for field, column in zip(first, columns, strict=True))
+
+
+def _is_name(field: str) -> bool:
+    return field not in MISSING and not NUMERAL.fullmatch(field)
+
+
+def _are_column_numbers(numerals: Sequence[str]) -> bool:
+    """Tell whether numbers in a row count the columns, as in "label,0,1,2", and so name them."""
+    starts = [[str(start + j) for j in range(len(numerals))] for start in (0, 1)]
+    return not numerals or (len(numerals) > 1 and list(numerals) in starts)
 
 
 def _only_numbers(column: Sequence[str]) -> bool:

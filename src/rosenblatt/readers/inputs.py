@@ -132,6 +132,11 @@ class Input:
         if not head and asked not in ("svmlight",):
             raise FormatError("the file is empty", file=self.name)
         found = asked or self._by_mark(head) or self._by_ending() or _by_content(head)
+        if asked is None and re.match(rb"\s*\[\s*\{", head):
+            raise FormatError(
+                "this is an array of JSON objects; write one object a line instead, as jq -c '.[]' does",
+                file=self.name,
+            )
         only_from_files = found in ONLY_FROM_FILES or head.startswith(b"ARROW1")
         if only_from_files and (self.path is None or self.is_compressed):
             what = "standard input" if self.path is None else "a compressed file"

@@ -26,7 +26,7 @@ class Options:
     target : Column or None
         The labels. None: the column called label, target, class or y, or else the last one.
     labelled : bool
-        Whether there must be labels; if not, they are read where they are found.
+        Whether there must be labels; if not, those of a table are not read, so that their column may be empty.
     features, ignore : tuple of Column
         The columns to use (all if empty), and those not to.
     text : tuple of Column

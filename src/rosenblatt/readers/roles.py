@@ -181,7 +181,7 @@ def _require_usable(table: Table, plain: Sequence[int], target: int | None) -> N
     refused = [j for j in plain if table.fields[j].kind == "other"]
     if refused:
         first = table.fields[refused[0]]
-        listed = ",".join(str(table.fields[j].name) for j in refused[:8])
+        listed = " --ignore ".join(str(table.fields[j].name) for j in refused[:8])
         raise FormatError(
             f"column {first.name!r} holds values of type {first.type}, which are no features: leave it out with "
             f"--ignore {listed}, or take its values as names with --categorical or --hashed",

@@ -42,14 +42,14 @@ class SparseRows:
         self._given, self._skipped = recipe, skipped
         self.unmet, self._width = 0, 0
         self._stream: Stream | None = None
-        self._zero_based = options.zero_based if recipe is None else recipe.zero_based
-        if recipe is not None and recipe.zero_based is None and "svmlight" in formats:
-            if options.zero_based is None:
-                raise ParameterError(
-                    f"the model knows features by their numbers from 0, but not how {inputs[0].name} counts: say "
-                    "so with --zero-based or --one-based."
-                )
-            self._zero_based = options.zero_based
+        self._zero_based = options.zero_based
+        if recipe is not None and options.zero_based is None:
+            self._zero_based = recipe.zero_based
+        if recipe is not None and self._zero_based is None and "svmlight" in formats:
+            raise ParameterError(
+                f"the model knows features by their numbers from 0, but not how {inputs[0].name} counts: say "
+                "so with --zero-based or --one-based."
+            )
 
     @property
     def recipe(self) -> SparseRecipe:

@@ -101,8 +101,9 @@ class Tables:
         for number in range(len(self._inputs)):
             table, roles = self._table(number)
             strings = roles.texts + roles.hashed + roles.categorical
+            label = roles.target if self._options.labelled else None
             with closing(table):
-                for block in table.blocks(Wanted(roles.numbers, strings, roles.target)):
+                for block in table.blocks(Wanted(roles.numbers, strings, label)):
                     chunk = self._encoder.chunk(block, table)
                     if chunk is not None:
                         yield chunk

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -118,14 +119,23 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Of the class that was saved, with the same parameters and the same bits.
+        Of the class that was saved, with the same parameters and the same bits. Where its rows were brought to
+        scale first (``rosenblatt train --scale`` with a learner that is not linear), so must those be that it
+        predicts: a warning says so.
 
     Raises
     ------
     ModelFileError
         If the file is no model, is damaged, or contradicts itself.
     """
-    return open_model(path).estimator()
+    stored = open_model(path)
+    if stored.scaling is not None:
+        warnings.warn(
+            f"{path} was trained on rows brought to scale, which the estimator alone does not do: standardise X "
+            "as the scaling of storage.open_model says before it predicts, or predict with 'rosenblatt predict'.",
+            stacklevel=2,
+        )
+    return stored.estimator()
 
 
 def _name(name: Any, context: Context) -> Any:
