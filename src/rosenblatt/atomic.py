@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from rosenblatt.exceptions import StorageError
 
-__all__ = ["replacing", "require_place", "write_whole"]
+__all__ = ["remove", "replacing", "require_place", "write_whole"]
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what the disk says when it cannot take more
 ASIDE = ".partial"  # how names of files under way end; none is ever read
@@ -45,7 +45,7 @@ def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[
         with target.open("wb") as file:
             yield file
         return
-    _sweep(target)
+    _sweep(target, LONG_AGO)
     try:
         descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=ASIDE, dir=target.parent)
     except OSError as error:
@@ -91,11 +91,17 @@ def _is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
-def _sweep(target: Path) -> None:
-    """Remove what processes left behind that were killed while they wrote to this place, a day ago or more."""
+def remove(path: str | os.PathLike[str]) -> None:
+    """Remove a file that nobody writes to any more, and what killed processes left of others for its place."""
+    Path(path).unlink(missing_ok=True)
+    _sweep(Path(path), 0.0)
+
+
+def _sweep(target: Path, age: float) -> None:
+    """Remove what processes left behind that were killed while they wrote to this place, so many seconds ago."""
     with suppress(OSError):
         for aside in target.parent.glob(f".{glob.escape(target.name)}.*{ASIDE}"):
-            if time.time() - aside.stat().st_mtime > LONG_AGO:
+            if time.time() - aside.stat().st_mtime >= age:
                 aside.unlink()
 
 

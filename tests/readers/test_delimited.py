@@ -337,3 +337,31 @@ def test_pyarrow_takes_rows_apart_as_the_oracle_does(text):
         if row.data != b'""':  # which pyarrow takes for an empty line
             assert [column.to_pylist() for column in columns] == [[field.encode()] for field in fields]
         assert row.n_fields == len(fields)
+
+
+def test_a_typo_does_not_make_names_of_numbers(tmp_path):
+    rows = [f"{j},{j % 3},{'no' if j % 2 else 'yes'}" for j in range(50)]
+    rows[20] = "2O,1,yes"
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,label", *rows]) + "\n")
+    with pytest.raises(FormatError, match=r"t.csv:22:1: 'a' is '2O', which is no number.*--categorical a"):
+        read([path])
+    X, _, source = read([path], skip_bad=True)
+    assert X.shape == (49, 2)
+    assert source.skipped.count == 1
+    assert read([path], categorical=("a",))[0].shape == (50, 51)
+
+
+def test_words_that_are_sometimes_numbers_stay_names(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,label\nx,1\ny,no\n3,1\nx,2\n")
+    _, y, source = read([path])
+    assert source.names == ("a=x", "a=y", "a=3")
+    assert y.tolist() == ["1", "no", "1", "2"]
+
+
+def test_decimal_commas_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;label\n1,5;yes\n2;no\n0,25;yes\n")
+    with pytest.raises(FormatError, match="'a' holds numbers with decimal commas"):
+        read([path])

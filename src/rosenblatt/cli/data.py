@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -51,6 +52,19 @@ class ColumnType(click.ParamType[Column]):
 
 COLUMN = ColumnType()
 
+
+class ColumnsType(click.ParamType[tuple[Column, ...]]):
+    """Columns between commas."""
+
+    name = "columns"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Column, ...]:
+        """Read each as a column."""
+        return tuple(COLUMN.convert(each.strip(), param, ctx) for each in str(value).split(",") if each.strip())
+
+
+COLUMNS = ColumnsType()
+
 MANY = 20  # labels that may all be different, in a table so small that it is but an example
 
 OPPOSITES = {"--header": "--no-header", "--zero-based": "--one-based"}
@@ -63,11 +77,11 @@ FORMATS = ("csv", "tsv", "svmlight", "parquet", "arrow", "npz", "npy", "jsonl")
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--target", type=COLUMN, help="The labels, by name or position. [default: label, target, class "
                  "or y; else the last]"),
-    click.option("--features", type=COLUMN, multiple=True, help="Use these columns only (repeat it)."),
-    click.option("--ignore", type=COLUMN, multiple=True, help="Leave out a column."),
-    click.option("--text", type=COLUMN, multiple=True, help="A column of text: each word a feature."),
-    click.option("--categorical", type=COLUMN, multiple=True, help="A column of names: each name a feature."),
-    click.option("--hashed", type=COLUMN, multiple=True, help="A column of very many names, hashed."),
+    click.option("--features", type=COLUMNS, multiple=True, help="Use these only, such as a,b,5."),
+    click.option("--ignore", type=COLUMNS, multiple=True, help="Leave these out."),
+    click.option("--text", type=COLUMNS, multiple=True, help="Of text: each word a feature."),
+    click.option("--categorical", type=COLUMNS, multiple=True, help="Of names: each name a feature."),
+    click.option("--hashed", type=COLUMNS, multiple=True, help="Of very many names, hashed."),
     click.option("--ngrams", type=click.IntRange(1, 8), metavar="N", default=1, show_default=True,
                  help="Count runs of up to so many words."),
     click.option("--bits", type=click.IntRange(1, 28), metavar="N", default=18, show_default=True,
@@ -87,6 +101,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 
 
 def _gather(values: dict[str, Any]) -> dict[str, Any]:
+    for name in ("features", "ignore", "text", "categorical", "hashed"):
+        if name in values:
+            values[name] = tuple(chain.from_iterable(values[name]))
     known = {each.name: values.pop(each.name) for each in fields(Options) if each.name in values}
     return values | {"options": Options(**known)}
 

@@ -26,7 +26,8 @@ Examples:
 
 One label a line; with --scores a table with a heading, between tabs: of two classes the score that is positive
 for the second, of more one a class. Columns are found by the names
-they had in training; labels may be there or not.""",
+they had in training; labels may be there or not. Rows that
+--skip-bad leaves out have no line.""",
 )
 @click.argument("model", type=click.Path(exists=True, dir_okay=False))
 @DATA

@@ -52,7 +52,7 @@ the first file, which later runs use again. The other learners need all rows in 
     "--scale", is_flag=True, help="Standardise features; the weights saved are for features as they are."
 )
 @click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
-              help="Keep rows back, and say how well they are predicted.")  # fmt: skip
+              help="Keep rows back, and say how well they are predicted (all in memory).")  # fmt: skip
 @click.option("--checkpoint", type=click.IntRange(1), metavar="N", help="Save where training stands after every N "
               "passes.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint, to the same model bit for bit.")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.atomic import write_whole
+from rosenblatt.atomic import remove, write_whole
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.learners.perceptron import FitLoop
 from rosenblatt.learners.snapshot import Snapshot, snapshot
@@ -118,7 +118,7 @@ def open_checkpoint(path: str | os.PathLike[str], identity: Mapping[str, Any]) -
 
 def discard(path: str | os.PathLike[str]) -> None:
     """Remove a checkpoint, once the model that it led to is in safety."""
-    Path(path).unlink(missing_ok=True)
+    remove(path)
 
 
 def _require_same(path: Any, known: dict[str, Any], identity: dict[str, Any]) -> None:

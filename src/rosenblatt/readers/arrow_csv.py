@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosenblatt.readers.row_ends import Dialect
 from rosenblatt.readers.table import MISSING
@@ -10,8 +10,10 @@ from rosenblatt.readers.table import MISSING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["column_types", "read_columns"]
+__all__ = ["Inferred", "inferred", "read_columns"]
 
+NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
 AT_ONCE = 1 << 20  # bytes that one thread takes apart at a time
 
 
@@ -46,10 +48,29 @@ def read_columns(
     return [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
 
 
-def column_types(data: bytes, dialect: Dialect, n_columns: int) -> list[pa.DataType]:
-    """Infer the types of all columns from whole rows."""
-    schema = _read(data, dialect, n_columns, len(data) + 1, {"strings_can_be_null": True}).schema
-    return [field.type for field in schema]
+class Inferred(NamedTuple):
+    """The type of a column, and whether most of its strings are numbers, written with a point or with a comma."""
+
+    type: pa.DataType
+    numeric: bool = False
+    decimal_commas: bool = False
+
+
+def inferred(data: bytes, dialect: Dialect, n_columns: int) -> list[Inferred]:
+    """Infer from whole rows what all columns hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def mostly(column: pa.ChunkedArray, pattern: str) -> bool:
+        numbers = pc.sum(pc.match_substring_regex(column, pattern)).as_py() or 0
+        return bool(2 * numbers > len(column) - column.null_count)
+
+    found = []
+    for column in _read(data, dialect, n_columns, len(data) + 1, {"strings_can_be_null": True}).columns:
+        written = pa.types.is_string(column.type)
+        numeric = written and mostly(column, NUMBER)
+        found.append(Inferred(column.type, numeric, written and not numeric and mostly(column, WITH_COMMA)))
+    return found
 
 
 def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: dict[str, Any]) -> pa.Table:

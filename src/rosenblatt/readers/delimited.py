@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, ParameterError
-from rosenblatt.readers.arrow_csv import column_types, read_columns
+from rosenblatt.readers.arrow_csv import Inferred, inferred, read_columns
 from rosenblatt.readers.header import LOOKED_AT, first_rows, guess_delimiter, looks_like_header
 from rosenblatt.readers.row_ends import Bytes, Dialect, Text, has_rows, last_end, row_lines, rows_of, whole_rows
 from rosenblatt.readers.second_reading import INTEGER, SecondReading
@@ -158,12 +158,12 @@ class DelimitedTable:
         if not has_rows(body.data):
             raise FormatError("there are names of columns, but no rows", file=self.file, line=1)
         try:
-            types = column_types(body.data, self._dialect, len(names))
+            found = inferred(body.data, self._dialect, len(names))
         except pa.ArrowException:
-            types = self._inferred_from_whole_rows(body, len(names))
-        return tuple(map(_field, names, types))
+            found = self._inferred_from_whole_rows(body, len(names))
+        return tuple(map(_field, names, found))
 
-    def _inferred_from_whole_rows(self, body: Text, width: int) -> list[pa.DataType]:
+    def _inferred_from_whole_rows(self, body: Text, width: int) -> list[Inferred]:
         import pyarrow as pa
 
         rows = [row.data for row in rows_of(body, self._dialect) if row.n_fields == width]
@@ -171,7 +171,7 @@ class DelimitedTable:
             problem = f"no row has {width} fields, as the first has; check --delimiter and --header"
             raise FormatError(problem, file=self.file, line=body.line)
         try:
-            return column_types(b"\n".join(rows) + b"\n", self._dialect, width)
+            return inferred(b"\n".join(rows) + b"\n", self._dialect, width)
         except pa.ArrowException as error:
             raise FormatError(f"cannot be read as {self.format}: {error}", file=self.file, line=1) from error
 
@@ -215,10 +215,11 @@ class _Lines:
         return int(self._found[row])
 
 
-def _field(name: str, type_: pa.DataType) -> Field:
-    if str(type_) == "binary":  # strings that are not UTF-8, which is said where they stand
+def _field(name: str, found: Inferred) -> Field:
+    if str(found.type) == "binary":  # strings that are not UTF-8, which is said where they stand
         return Field(name, "string", "string")
-    return Field(name, kind_of(type_), WRITTEN_TRUTH if str(type_) == "bool" else str(type_))
+    type_ = WRITTEN_TRUTH if str(found.type) == "bool" else str(found.type)
+    return Field(name, kind_of(found.type), type_, found.numeric, found.decimal_commas)
 
 
 def _behind_lines(data: bytes, n_lines: int) -> int:

@@ -53,10 +53,10 @@ def choose(table: Table, options: Options) -> Roles:
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
     plain = [j for j in used if j not in special]
     _require_usable(table, plain, target)
-    strings = [j for j in plain if table.fields[j].kind == "string"]
+    strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
     roles = Roles(
         target,
-        tuple(j for j in plain if table.fields[j].kind == "number"),
+        tuple(j for j in plain if j not in strings),
         tuple(sorted(asked["text"])),
         tuple(sorted(asked["hashed"])),
         tuple(sorted([*asked["categorical"], *strings])),
@@ -188,6 +188,15 @@ def _require_usable(table: Table, plain: Sequence[int], target: int | None) -> N
             file=table.file,
             column=refused[0] + 1,
         )
+    for j in plain:
+        if table.fields[j].decimal_commas:
+            name = table.fields[j].name
+            raise FormatError(
+                f"{name!r} holds numbers with decimal commas, which are not read: write them with points, or "
+                f"leave the column out with --ignore {name}",
+                file=table.file,
+                column=j + 1,
+            )
     if target is not None and table.fields[target].kind == "other":
         field: Field = table.fields[target]
         raise FormatError(

@@ -43,11 +43,17 @@ Kind: TypeAlias = Literal["number", "string", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of a table: its name, what it holds, and how its file calls that."""
+    """A column of a table: its name, what it holds, and how its file calls that.
+
+    Strings are `numeric` if most of them are numbers, so that the others are mistakes rather than names, and have
+    `decimal_commas` if most of them would be numbers but for that.
+    """
 
     name: str
     kind: Kind
     type: str
+    numeric: bool = False
+    decimal_commas: bool = False
 
 
 @dataclass(frozen=True, slots=True)
