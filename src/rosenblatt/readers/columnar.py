@@ -94,7 +94,7 @@ class ColumnarTable:
             problem = too_long(value, self.fields[j].name)
             bad.setdefault(row, FormatError(problem, file=self.file, line=line(row), column=j + 1))
         for column in columns[n:]:
-            column.validate(full=True)  # strings above all: neither format checks that they are UTF-8
+            column.validate(full=kind_of(column.type) != "number")  # neither format checks that strings are UTF-8
         strings = [_as_strings(column) for column in columns[n : n + m]]
         label = None if wanted.label is None else _plain(columns[-1])
         return Block(numbers, strings, label, line, bad)

@@ -32,6 +32,8 @@ def label_kind(field: Field) -> LabelKind:
 
 def label_problems(labels: pa.Array, kind: LabelKind) -> dict[int, str]:
     """Find the rows whose label is missing or of another kind, and say what is wrong."""
+    if kind == "number" and _are_integers(labels):
+        return {}
     values, codes = distinct(labels)
     wrong = {code: problem for code, value in enumerate(values) if (problem := _problem(value, kind))}
     if not wrong:
@@ -42,6 +44,8 @@ def label_problems(labels: pa.Array, kind: LabelKind) -> dict[int, str]:
 
 def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
     """Give labels without problems as an array: int64 where all are whole, else float64; bool; or str."""
+    if kind == "number" and _are_integers(labels):
+        return np.frombuffer(labels.buffers()[1], np.int64, len(labels), 8 * labels.offset)
     values, codes = distinct(labels)
     if kind == "truth":
         return np.array([_truth(value) for value in values], bool)[codes]
@@ -51,6 +55,11 @@ def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
     if all(isinstance(number, int) for number in numbers):
         return np.array(numbers, np.int64)[codes]
     return np.array(numbers, np.float64)[codes]
+
+
+def _are_integers(labels: pa.Array) -> bool:
+    """Whether labels are what they are to become: there is nothing to find out about each of them."""
+    return str(labels.type) == "int64" and labels.null_count == 0 and len(labels) > 0
 
 
 def _problem(value: Any, kind: LabelKind) -> str | None:
