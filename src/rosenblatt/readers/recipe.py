@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
@@ -22,26 +23,26 @@ MOST_BITS, MOST_NGRAMS = 28, 16
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(ABC):
     """How the columns of a file become features: a `TableRecipe` or a `SparseRecipe`."""
 
     @property
+    @abstractmethod
     def n_features(self) -> int:
         """How many features there are."""
-        raise NotImplementedError
 
     @property
     def hashes(self) -> bool:
         """Whether features are places that words fall into."""
         return False
 
+    @abstractmethod
     def names(self, n_features: int) -> tuple[str, ...] | None:
         """Name the features, or return None where they have only numbers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Describe the recipe with dicts, lists, strings, numbers and bools alone."""
-        raise NotImplementedError
 
     @staticmethod
     def from_json(description: object) -> Recipe:

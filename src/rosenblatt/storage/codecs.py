@@ -7,6 +7,7 @@ A codec is a schema as well: what it reads is of its kind, of a closed set of na
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
@@ -64,7 +65,7 @@ class Codec(Protocol):
         """Return the value, or raise `UnsoundError`."""
 
 
-class Simple:
+class Simple(ABC):
     """A value that is its own JSON."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
@@ -78,9 +79,9 @@ class Simple:
             wrong(at, f"is {shown(told)}, which it cannot be")
         return told
 
+    @abstractmethod
     def fits(self, told: Any) -> bool:
         """Say whether a value is one of these."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
