@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.cli.folds import deal
 from rosenblatt.cli.learners import LEARNERS
 from tests.cli.messages import messages, write_tsv
 
@@ -91,6 +92,10 @@ def test_summary_tells_of_margin_and_bound(done, tmp_path):
     assert told["converged"]
     assert told["margin"] == pytest.approx(margin)
     assert sum(told["mistakes_per_pass"]) == clf.n_mistakes_ <= told["bound"]
+    padded = np.append(clf.coef_, clf.intercept_)
+    largest = (X**2).sum(axis=1).max() + 1
+    least = (sign * clf.decision_function(X)).min()
+    assert told["bound"] == pytest.approx(largest * (padded @ padded) / least**2)
     certified = rb.bounds(X, y)["padded"].value
     assert told["bound"] >= certified * (1 - 1e-9)  # the widest hyperplane allows the fewest
     assert told["trained_on"]["accuracy"] == 1.0
@@ -114,6 +119,23 @@ def test_missing_numbers(run, done, tmp_path):
     assert predictions(done("predict", "m", "t.csv")).tolist() == expected.predict(filled).tolist()
     np.testing.assert_array_equal(rb.load("m").coef_, expected.coef_)
     done("train", "t.csv", "-o", "m", "--missing", "zero")
+
+
+def test_what_is_filled_counts_for_the_scale(done, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,label\n1,2,x\n,4,y\n3,,y\n-1,0,x\n")
+    done("train", "t.csv", "-o", "m", "--missing", "mean", "--scale", "--learner", "perceptron")
+    filled = np.array([[1, 2], [1, 4], [3, 2], [-1, 0]])
+    scaled = rb.Perceptron().fit((filled - filled.mean(axis=0)) / filled.std(axis=0), ["x", "y", "y", "x"])
+    np.testing.assert_allclose(rb.load("m").coef_, scaled.coef_ / filled.std(axis=0), rtol=1e-12)
+
+
+def test_folds_have_their_share_of_every_class():
+    codes = np.repeat([0, 1, 2], [50, 7, 23])
+    fold = deal(codes, 5, seed=3)
+    for code in range(3):
+        counts = np.bincount(fold[codes == code], minlength=5)
+        assert counts.max() - counts.min() <= 1
+    assert (deal(codes, 5, seed=4) != fold).any()
 
 
 def test_rows_that_cannot_be_read_are_counted(run, tmp_path):
