@@ -13,9 +13,9 @@ from rosenblatt.cli.data import open_data, remark_on_source, shown
 from rosenblatt.cli.output import Output
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.engines.scaling import Filling, Scaling
+from rosenblatt.engines.scaling import Filling, Scaling, Transformation
 from rosenblatt.evaluation import Evaluation, evaluate
-from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError, ShapeError
+from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError
 from rosenblatt.readers.options import Options
 from rosenblatt.readers.recipe import Recipe
 from rosenblatt.storage.stored import StoredModel, open_model
@@ -33,13 +33,13 @@ class Model:
         What the file says.
     recipe : Recipe or None
         How columns become features; None of models that were not trained from files.
-    steps : tuple of Filling and Scaling
-        What is done to rows.
+    before : Transformation
+        What is done to rows before they are predicted.
     """
 
     stored: StoredModel
     recipe: Recipe | None
-    steps: tuple[Filling | Scaling, ...]
+    before: Transformation
 
     @classmethod
     def open(cls, path: str) -> Model:
@@ -47,14 +47,13 @@ class Model:
         stored = open_model(path)
         try:
             recipe = None if stored.recipe is None else Recipe.from_json(stored.recipe)
-            steps: list[Filling | Scaling] = []
-            if stored.filling is not None:
-                steps.append(Filling.from_json(stored.filling))
-            if stored.scaling is not None:
-                steps.append(Scaling.from_json(stored.scaling))
+            before = Transformation(
+                None if stored.filling is None else Filling.from_json(stored.filling),
+                None if stored.scaling is None else Scaling.from_json(stored.scaling),
+            )
         except ModelFileError as error:
             raise ModelFileError(f"{path} is no model that can be used: {error}") from error
-        return cls(stored, recipe, tuple(steps))
+        return cls(stored, recipe, before)
 
     def source(self, data: Sequence[str], options: Options, *, labelled: bool) -> Any:
         """Open DATA as the model's own data was read."""
@@ -71,15 +70,7 @@ class Model:
     def rows(self, source: Any) -> Iterator[tuple[Features, NDArray[Any] | None]]:
         """Yield rows, as the model takes them, and their labels."""
         for chunk in source.chunks():
-            rows, features = chunk.features.rows, chunk.features
-            for step in self.steps:
-                if step.n_features != features.n_features:
-                    raise ShapeError(
-                        f"{shown(source.files)} has {features.n_features} features, but the model was trained on "
-                        f"{step.n_features}. Pass data with the columns of training."
-                    )
-                rows = step.rows(rows)
-            yield Features(rows, features.n_rows, features.n_features, features.names), chunk.labels
+            yield self.before.features(chunk.features), chunk.labels
 
     def table(self, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows at once, as the model takes them, and their labels as its classes."""

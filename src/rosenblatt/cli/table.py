@@ -62,7 +62,8 @@ class Table:
 
 def read_table(data: Sequence[str], options: Options, output: Output, *, filled: bool = False) -> Table:
     """Read all rows of DATA; missing numbers are NaN, or `filled` with means if these were asked for."""
-    from rosenblatt.cli.fitting import Preparation
+    from rosenblatt.cli.fitting import preparation
+    from rosenblatt.engines.scaling import transformed
 
     source = open_data(data, options)
     blocks: Any = all_blocks(source)
@@ -70,7 +71,7 @@ def read_table(data: Sequence[str], options: Options, output: Output, *, filled:
     require_classes(source, options, len(blocks.classes), blocks.n_rows)
     fills = options.missing == "mean"
     if fills and filled:
-        blocks = Preparation.of(blocks, fill=True, scale=False).blocks(blocks)
+        blocks = transformed(blocks, *preparation(blocks, fill=True, scale=False))
     return Table(blocks.batch, feature_names(source), fills and not filled)
 
 

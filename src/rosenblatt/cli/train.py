@@ -13,7 +13,7 @@ import numpy as np
 
 from rosenblatt.atomic import require_place
 from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source, require_apart, require_classes
-from rosenblatt.cli.fitting import Preparation, fit_prepared, learns_from_blocks
+from rosenblatt.cli.fitting import fit_prepared, learns_from_blocks, preparation
 from rosenblatt.cli.learners import learning, make_learner
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
@@ -25,6 +25,7 @@ from rosenblatt.engines.blocks import MemoryBlocks
 from rosenblatt.engines.cache import CachedBlocks
 from rosenblatt.engines.checkpoint import discard
 from rosenblatt.engines.collect import collect
+from rosenblatt.engines.scaling import transformed
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.readers.options import Options
@@ -100,12 +101,12 @@ def train(
     held = None
     if holdout is not None:
         held, blocks = _held_back(blocks, holdout, parameters["random_state"])
-    preparation = Preparation.of(blocks, fill=options.missing == "mean", scale=scale)
-    prepared = preparation.blocks(blocks)
+    prepare = preparation(blocks, fill=options.missing == "mean", scale=scale)
+    prepared = transformed(blocks, *prepare)
     checkpoints = {} if checkpoint is None and not resume else _checkpoints(path, checkpoint, resume)
     began = time.perf_counter()
     with _watched(estimator, output):
-        trained = fit_prepared(estimator, prepared, preparation, **checkpoints)
+        trained = fit_prepared(estimator, prepared, prepare, **checkpoints)
     seconds = time.perf_counter() - began
     evaluation = None if held is None else trained.evaluate(held)
     own = trained.evaluate(blocks.batch) if isinstance(blocks, MemoryBlocks) else None
@@ -114,8 +115,8 @@ def train(
         estimator,
         path,
         recipe=blocks.facts.get("recipe"),
-        filling=trained.filling,
-        scaling=trained.scaling,
+        filling=trained.before.filling,
+        scaling=trained.before.scaling,
         provenance=_provenance(source, blocks, learner, scale, holdout),
     )
     if checkpoints:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features
 from rosenblatt.engines.blocks import Blocks, Change, MemoryBlocks
 from rosenblatt.engines.raw import protected
 from rosenblatt.engines.statistics import Statistics, slices
@@ -18,7 +19,7 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
 
-__all__ = ["Filling", "ScaledBlocks", "Scaling", "transformed"]
+__all__ = ["Filling", "ScaledBlocks", "Scaling", "Transformation", "transformed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,10 +172,40 @@ class Scaling:
 
 
 class Transformation(NamedTuple):
-    """A filling, and then a scaling; either may be missing."""
+    """A filling, and then a scaling; either may be missing.
 
-    filling: Filling | None
-    scaling: Scaling | None
+    Examples
+    --------
+    >>> statistics = Statistics()
+    >>> statistics.add(np.array([[1.0], [np.nan], [3.0]]), 3, 1)
+    >>> rows = Features(np.array([[np.nan], [5.0]]), 2, 1)
+    >>> Transformation.of(statistics, fill=True, scale=False).features(rows).rows
+    array([[2.],
+           [5.]])
+    """
+
+    filling: Filling | None = None
+    scaling: Scaling | None = None
+
+    @classmethod
+    def of(cls, statistics: Statistics, *, fill: bool, scale: bool) -> Transformation:
+        """Return the transformation by figures that were gathered."""
+        scaling = Scaling.of(statistics, filled=fill) if scale else None
+        return cls(Filling.of(statistics) if fill else None, scaling)
+
+    def features(self, features: Features) -> Features:
+        """Return features after all that is to be done to them; nothing to be done leaves them as they are."""
+        rows = features.rows
+        for step in (self.filling, self.scaling):
+            if step is None:
+                continue
+            if step.n_features != features.n_features:
+                raise ShapeError(
+                    f"The data has {features.n_features} features, but the model has {step.n_features}. "
+                    "Pass data with the columns of training."
+                )
+            rows = step.rows(rows)
+        return Features(rows, features.n_rows, features.n_features, features.names)
 
     def into(self, rows: Rows) -> Rows:
         """Change rows in place."""
