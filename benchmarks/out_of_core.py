@@ -122,9 +122,9 @@ def _in_a_process(name: str, path: Path, passes: int) -> Measured:
 
 def _ours(path: Path, passes: int, **sizes: int) -> Any:
     from rosenblatt import Perceptron
-    from rosenblatt.engines.collect import collect
-    from rosenblatt.readers.options import Options
-    from rosenblatt.readers.source import open_source
+    from rosenblatt.blocks.collect import collect
+    from rosenblatt.columns.options import Options
+    from rosenblatt.formats.source import open_source
 
     blocks = collect(open_source([str(path)], Options(target=TARGET)), passes=passes, **sizes)
     return Perceptron(max_iter=passes, n_iter_no_change=passes + 1).fit_blocks(blocks)

@@ -16,9 +16,9 @@ from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.peers import VW, installed
 from benchmarks.timing import Setup, race
 from rosenblatt.datasets import make_text
-from rosenblatt.readers.svmlight import SvmlightReader
-from rosenblatt.readers.svmlight_writer import write_svmlight
-from rosenblatt.readers.words import hash_texts, text_buffers
+from rosenblatt.formats.svmlight import SvmlightReader
+from rosenblatt.formats.svmlight_writer import write_svmlight
+from rosenblatt.text.words import hash_texts, text_buffers
 
 BITS = 18
 MEGABYTE = 1e6

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rosenblatt import kernels as kernels
     from rosenblatt import plot as plot
     from rosenblatt import testing as testing
+    from rosenblatt.blocks.collect import read_blocks as read_blocks
     from rosenblatt.certify.certifying import certify as certify
     from rosenblatt.data.batch import as_batch as as_batch
-    from rosenblatt.engines.collect import read_blocks as read_blocks
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
     from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine as ExtremeLearningMachine
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
@@ -59,7 +59,7 @@ _NAMES = {
     "as_batch": "rosenblatt.data.batch",
     "bounds": "rosenblatt.theory.bounds",
     "exact_curve": "rosenblatt.trace.curve",
-    "read_blocks": "rosenblatt.engines.collect",
+    "read_blocks": "rosenblatt.blocks.collect",
     "load": "rosenblatt.storage.files",
     "save": "rosenblatt.storage.files",
     "to_onnx": "rosenblatt.storage.graphs",

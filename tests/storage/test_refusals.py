@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.schema.container import KEY, LARGEST_HEADER, packed, read_container
 from rosenblatt.storage import open_model
-from rosenblatt.storage.container import KEY, LARGEST_HEADER, packed, read_container
 from tests.storage.models import MODELS, X, answers, bits, made, survives
 from tests.storage.mutations import changed_bytes, changed_document, changed_tensors
 from tests.strategies import quietly

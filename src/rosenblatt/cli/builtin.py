@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.readers.chunk import Chunk, Skipped
 
 __all__ = ["BUILTIN", "Builtin", "builtin"]
 

@@ -11,7 +11,7 @@ from rosenblatt.cli.data import DATA, as_typed, reading, require_apart
 from rosenblatt.cli.main import DONE, NO, UNDECIDED
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
-from rosenblatt.readers.options import Options
+from rosenblatt.columns.options import Options
 
 CODES = {"separable": DONE, "inseparable": NO, "undecided": UNDECIDED}
 

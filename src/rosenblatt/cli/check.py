@@ -10,7 +10,7 @@ from rosenblatt.cli.data import DATA, reading
 from rosenblatt.cli.main import DONE, NO
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
-from rosenblatt.readers.options import Options
+from rosenblatt.columns.options import Options
 
 
 @click.command(

@@ -14,8 +14,8 @@ import click
 
 from rosenblatt.cli.options import taking
 from rosenblatt.cli.output import Output
+from rosenblatt.columns.options import Column, Options
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.readers.options import Column, Options
 
 __all__ = [
     "DATA",
@@ -120,7 +120,7 @@ def open_data(
     Of files without a recipe, `columns` are the features unless the options name others.
     """
     from rosenblatt.cli.builtin import builtin
-    from rosenblatt.readers.source import open_source
+    from rosenblatt.formats.source import open_source
 
     named = [place for place in places if place.startswith("@")]
     if named and len(places) > 1:

@@ -11,7 +11,7 @@ from rosenblatt.cli.data import reading
 from rosenblatt.cli.learners import learning
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
-from rosenblatt.readers.options import Options
+from rosenblatt.columns.options import Options
 
 
 @click.command(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.blocks.scaling import Transformation, transformed
 from rosenblatt.cli.learners import make_learner
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.engines.scaling import Transformation, transformed
 from rosenblatt.evaluation import Evaluation, evaluate
 
 if TYPE_CHECKING:
-    from rosenblatt.engines.blocks import Blocks
+    from rosenblatt.blocks.memory import Blocks
 
 __all__ = ["Trained", "fit_prepared", "fit_rows", "learns_from_blocks", "preparation"]
 
@@ -42,14 +42,14 @@ class Trained:
 
 def preparation(blocks: Blocks, *, fill: bool, scale: bool) -> Transformation:
     """Return what is done to rows before training, by the means and deviations of blocks."""
-    from rosenblatt.engines.collect import measure
+    from rosenblatt.blocks.collect import measure
 
     return Transformation.of(measure(blocks), fill=fill, scale=scale) if fill or scale else Transformation()
 
 
 def fit_rows(learner: str, parameters: dict[str, Any], batch: Batch, *, fill: bool, scale: bool) -> Trained:
     """Train on rows in memory, prepared by their own means and deviations."""
-    from rosenblatt.engines.blocks import MemoryBlocks
+    from rosenblatt.blocks.memory import MemoryBlocks
 
     blocks = MemoryBlocks(batch)
     prepare = preparation(blocks, fill=fill, scale=scale)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.blocks.scaling import Filling, Scaling, Transformation
 from rosenblatt.cli.data import open_data, remark_on_source, shown
 from rosenblatt.cli.output import Output
+from rosenblatt.columns.options import Options
+from rosenblatt.columns.recipe import Recipe
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.engines.scaling import Filling, Scaling, Transformation
 from rosenblatt.evaluation import Evaluation, evaluate
 from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError
-from rosenblatt.readers.options import Options
-from rosenblatt.readers.recipe import Recipe
 from rosenblatt.storage.stored import StoredModel, open_model
 
 __all__ = ["Model", "as_codes", "measure"]

@@ -13,7 +13,7 @@ import click
 from rosenblatt.cli.data import DATA, reading, remark_on_source, require_apart
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
-from rosenblatt.readers.options import Options
+from rosenblatt.columns.options import Options
 
 
 @click.command(

@@ -7,7 +7,7 @@ import click
 from rosenblatt.cli.data import DATA, feature_names, reading, remark_on_source, require_apart, shown
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
-from rosenblatt.readers.options import Options
+from rosenblatt.columns.options import Options
 
 
 @click.command(

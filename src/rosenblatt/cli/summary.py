@@ -13,7 +13,7 @@ from rosenblatt.cli.text import count, number, percent
 from rosenblatt.typing import Floats
 
 if TYPE_CHECKING:
-    from rosenblatt.engines.blocks import Blocks
+    from rosenblatt.blocks.memory import Blocks
     from rosenblatt.evaluation import Evaluation
 
 __all__ = ["Margin", "Summary", "margin_of"]

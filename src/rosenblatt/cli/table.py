@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from rosenblatt.cli.data import feature_names, open_data, remark_on_source, require_classes
 from rosenblatt.cli.output import Output
+from rosenblatt.columns.options import Options
 from rosenblatt.data.batch import Batch
-from rosenblatt.readers.options import Options
 
 if TYPE_CHECKING:
-    from rosenblatt.engines.blocks import MemoryBlocks
+    from rosenblatt.blocks.memory import MemoryBlocks
 
 __all__ = ["Table", "all_blocks", "read_table"]
 
@@ -62,8 +62,8 @@ class Table:
 
 def read_table(data: Sequence[str], options: Options, output: Output, *, filled: bool = False) -> Table:
     """Read all rows of DATA; missing numbers are NaN, or `filled` with means if these were asked for."""
+    from rosenblatt.blocks.scaling import transformed
     from rosenblatt.cli.fitting import preparation
-    from rosenblatt.engines.scaling import transformed
 
     source = open_data(data, options)
     blocks: Any = all_blocks(source)
@@ -77,8 +77,8 @@ def read_table(data: Sequence[str], options: Options, output: Output, *, filled:
 
 def all_blocks(source: Any) -> MemoryBlocks:
     """Read all rows of a source into memory."""
-    from rosenblatt.engines.blocks import MemoryBlocks
-    from rosenblatt.engines.collect import collect
+    from rosenblatt.blocks.collect import collect
+    from rosenblatt.blocks.memory import MemoryBlocks
 
     blocks = collect(source, memory=sys.maxsize, cache="no")
     assert isinstance(blocks, MemoryBlocks), "nothing is larger than all memory there can be"

@@ -11,8 +11,8 @@ from rosenblatt.cli.data import DATA, reading, require_apart
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.cli.text import aligned, number, vector
+from rosenblatt.columns.options import Options
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.readers.options import Options
 
 FEW = 12  # weights that fit on a line
 

@@ -12,6 +12,11 @@ import click
 import numpy as np
 
 from rosenblatt.atomic import require_place
+from rosenblatt.blocks.cache import CachedBlocks
+from rosenblatt.blocks.checkpoint import discard
+from rosenblatt.blocks.collect import collect
+from rosenblatt.blocks.memory import MemoryBlocks
+from rosenblatt.blocks.scaling import transformed
 from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source, require_apart, require_classes
 from rosenblatt.cli.fitting import fit_prepared, learns_from_blocks, preparation
 from rosenblatt.cli.learners import learning, make_learner
@@ -20,15 +25,10 @@ from rosenblatt.cli.output import Output, common
 from rosenblatt.cli.summary import Summary, margin_of
 from rosenblatt.cli.table import all_blocks
 from rosenblatt.cli.text import size
+from rosenblatt.columns.options import Options
 from rosenblatt.data.batch import Batch
-from rosenblatt.engines.blocks import MemoryBlocks
-from rosenblatt.engines.cache import CachedBlocks
-from rosenblatt.engines.checkpoint import discard
-from rosenblatt.engines.collect import collect
-from rosenblatt.engines.scaling import transformed
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
-from rosenblatt.readers.options import Options
 from rosenblatt.storage.files import save
 
 

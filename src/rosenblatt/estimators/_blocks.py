@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.blocks.checkpoint import Checkpoint, Saved, open_checkpoint
+from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+from rosenblatt.blocks.pool import BlockPool
+from rosenblatt.blocks.scaling import Scaling
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.memory import require_memory
 from rosenblatt.data.weights import weights_by_count
-from rosenblatt.engines.blocks import Blocks, MemoryBlocks
-from rosenblatt.engines.checkpoint import Checkpoint, Saved, open_checkpoint
-from rosenblatt.engines.pool import BlockPool
-from rosenblatt.engines.scaling import Scaling
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._parameters import check_count, check_flag
 from rosenblatt.estimators._preparing import Before, Drawn, Problem, planned

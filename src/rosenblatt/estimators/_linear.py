@@ -111,7 +111,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         Parameters
         ----------
         scaling : Scaling
-            See `rosenblatt.engines.scaling`.
+            See `rosenblatt.blocks.scaling`.
         """
         self._require_fitted()
         self._state = scaling.folded(self._state)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
+from rosenblatt.blocks.memory import Blocks
 from rosenblatt.data.batch import Batch, as_batch, require_two
-from rosenblatt.engines.blocks import Blocks
 from rosenblatt.estimators import _settings as settings
 from rosenblatt.estimators._blocks import Resuming, TrainedOn, fit_blocks
 from rosenblatt.estimators._ending import say_how_it_ended
@@ -256,10 +256,10 @@ class Perceptron(OnlineLearning):
         Parameters
         ----------
         blocks : Blocks
-            See `rosenblatt.engines.collect`.
+            See `rosenblatt.blocks.collect`.
         checkpoint : path or None
             A file to keep what is needed to go on: after passes, and within long ones every minute. It stays after
-            the end; `rosenblatt.engines.checkpoint.discard` removes it once the model is in safety.
+            the end; `rosenblatt.blocks.checkpoint.discard` removes it once the model is in safety.
         every : int
             The passes from one checkpoint to the next.
         resume : bool
@@ -275,7 +275,7 @@ class Perceptron(OnlineLearning):
         --------
         >>> from rosenblatt.data.batch import as_batch
         >>> from rosenblatt.datasets import load_or
-        >>> from rosenblatt.engines.blocks import MemoryBlocks
+        >>> from rosenblatt.blocks.memory import MemoryBlocks
         >>> blocks = MemoryBlocks(as_batch(*load_or()))
         >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
         array([[2., 2.]])

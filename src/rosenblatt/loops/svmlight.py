@@ -1,7 +1,7 @@
 """Lines of svmlight text into compressed sparse rows, as fast as bytes can be looked at.
 
 A line that is not plainly right is not judged here: the loop stops before it, and its plain twin in
-`rosenblatt.readers.svmlight_plain`, which says what a line may be, reads it or says what is wrong with it.
+`rosenblatt.formats.svmlight_plain`, which says what a line may be, reads it or says what is wrong with it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Texts into counts of hashed words, in one walk over their bytes.
 
-What a word is, and what its hash is, `rosenblatt.readers.words` says in plain Python; this gives the same rows.
+What a word is, and what its hash is, `rosenblatt.text.words` says in plain Python; this gives the same rows.
 """
 
 from __future__ import annotations

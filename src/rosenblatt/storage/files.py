@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.storage.codecs import Context, UnsoundError, wrong
-from rosenblatt.storage.container import write_container
-from rosenblatt.storage.plain import SCALAR, write_labels
+from rosenblatt.schema.codecs import Context, UnsoundError, wrong
+from rosenblatt.schema.container import write_container
+from rosenblatt.schema.plain import SCALAR, write_labels
 from rosenblatt.storage.prediction import LEARNERS
 from rosenblatt.storage.provenance import made_by
 from rosenblatt.storage.stored import FORMAT, PARAMETER, PREPROCESSING, SCHEMA, names_of, open_model

@@ -10,8 +10,8 @@ from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
-from rosenblatt.storage.codecs import Array, Codec, Count, Maybe, Number, Record, Text, require
-from rosenblatt.storage.plain import Labels, Names
+from rosenblatt.schema.codecs import Array, Codec, Count, Maybe, Number, Record, Text, require
+from rosenblatt.schema.plain import Labels, Names
 
 LABELS = Labels()
 WEIGHTS = Array(ndim=(1, 2))

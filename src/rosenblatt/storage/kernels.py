@@ -6,28 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.kernels.values import RBF, Laplacian, Linear, Polynomial, Precomputed
 from rosenblatt.learners.kernel import KernelPlan
 from rosenblatt.loops.layout import CSR
 from rosenblatt.model.budget import POLICIES, Budget
 from rosenblatt.model.kernel_state import Kept, KernelState
 from rosenblatt.model.support import Support
-from rosenblatt.storage.codecs import Array, Count, Either, Flag, Maybe, Number, Record, Scalar, Text, require
+from rosenblatt.schema.codecs import Array, Count, Flag, Maybe, Number, Record, Text, require
+from rosenblatt.schema.kernels import KERNEL
+from rosenblatt.schema.rows import TABLE, require_width
 from rosenblatt.storage.hyperplanes import WEIGHTS
-from rosenblatt.storage.tables import TABLE, require_width
 
 INTS = Array(dtypes=(np.int64,))
-
-KERNEL = Either(
-    {
-        "linear": (Linear, Record(Linear, {})),
-        "polynomial": (Polynomial, Record(Polynomial, {"degree": Count(1, 2**20), "c": Scalar()})),
-        "rbf": (RBF, Record(RBF, {"gamma": Scalar()})),
-        "laplacian": (Laplacian, Record(Laplacian, {"gamma": Scalar()})),
-        "precomputed": (Precomputed, Record(Precomputed, {})),
-    }
-)
-"""Kernels that are values. Functions have no place in a file: reading one would mean running it."""
 
 
 def _parts_of_support(support: Support) -> dict[str, Any]:

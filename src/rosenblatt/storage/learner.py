@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.storage.codecs import Codec, Context, UnsoundError, wrong
-from rosenblatt.storage.plain import Parameter, written
+from rosenblatt.schema.codecs import Codec, Context, UnsoundError, wrong
+from rosenblatt.schema.plain import Parameter, written
 
 PARAMETER = Parameter()
 HELD = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rosenblatt.storage.codecs import (
+from rosenblatt.schema.codecs import (
     Array,
     Boxed,
     Codec,
@@ -19,8 +19,8 @@ from rosenblatt.storage.codecs import (
     require,
     wrong,
 )
+from rosenblatt.schema.plain import Names
 from rosenblatt.storage.learner import PARAMETER, Learner
-from rosenblatt.storage.plain import Names
 
 FACT = Scalar()
 
@@ -46,11 +46,12 @@ def _visiting() -> dict[str, Learner]:
     from rosenblatt.estimators.perceptron import Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron
     from rosenblatt.estimators.voted import VotedPerceptron
+    from rosenblatt.schema.kernels import KERNEL
+    from rosenblatt.schema.plain import VocabularyCodec
+    from rosenblatt.schema.rows import require_width
     from rosenblatt.storage.hyperplanes import HYPERPLANES, require_hyperplanes, require_problem
-    from rosenblatt.storage.kernels import KERNEL, KERNEL_STATE
-    from rosenblatt.storage.plain import VocabularyCodec
+    from rosenblatt.storage.kernels import KERNEL_STATE
     from rosenblatt.storage.streams import HYPOTHESES, STREAM, require_votes, revived
-    from rosenblatt.storage.tables import require_width
     from rosenblatt.storage.traces import DRAWN, RUN, Proof, without_long_trace
 
     online: dict[str, Codec] = HYPERPLANES | {
@@ -124,8 +125,8 @@ def _margins() -> dict[str, Learner]:
 
     from rosenblatt.estimators.max_margin import MaxMarginClassifier
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier
+    from rosenblatt.schema.rows import NativeTable
     from rosenblatt.storage.hyperplanes import HYPERPLANES, require_hyperplanes
-    from rosenblatt.storage.tables import NativeTable
 
     def link(held: dict[str, Any]) -> None:
         require_hyperplanes(held)

@@ -14,7 +14,7 @@ from rosenblatt.maps.monomials import Monomials
 from rosenblatt.maps.random_layer import ACTIVATIONS, RandomLayer
 from rosenblatt.maps.retina import Retina
 from rosenblatt.maps.wiring import Wiring
-from rosenblatt.storage.codecs import Array, Boxed, Count, Flag, Maybe, Number, Record, Several, Text, require
+from rosenblatt.schema.codecs import Array, Boxed, Count, Flag, Maybe, Number, Record, Several, Text, require
 from rosenblatt.storage.hyperplanes import LABELS
 
 MOST_CELLS = 2**26

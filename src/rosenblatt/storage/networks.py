@@ -9,7 +9,7 @@ from rosenblatt.learners.network_plan import NetworkRun, NetworkState
 from rosenblatt.loops.neurons import GainControl, Logistic, LogSquare, ReLU, Tanh
 from rosenblatt.model.network import Layer, n_parameters
 from rosenblatt.model.outputs import Coding
-from rosenblatt.storage.codecs import (
+from rosenblatt.schema.codecs import (
     REALS,
     Array,
     Count,

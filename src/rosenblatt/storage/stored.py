@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ModelFileError
 from rosenblatt.model.linear import LinearModel
-from rosenblatt.storage.codecs import Context, UnsoundError, require, wrong
-from rosenblatt.storage.container import Tensors, read_container
-from rosenblatt.storage.plain import SCALAR, Parameter, read_labels, written
+from rosenblatt.schema.codecs import Context, UnsoundError, require, wrong
+from rosenblatt.schema.container import Tensors, read_container
+from rosenblatt.schema.plain import SCALAR, Parameter, read_labels, written
 from rosenblatt.storage.prediction import LEARNERS, LINEAR, EstimatorPredictor, Predictor
 
 __all__ = ["FORMAT", "SCHEMA", "StoredModel", "open_model"]

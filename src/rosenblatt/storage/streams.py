@@ -14,7 +14,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.votes import Moves
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.voted import Hypotheses
-from rosenblatt.storage.codecs import (
+from rosenblatt.schema.codecs import (
     Array,
     Codec,
     Count,
@@ -28,10 +28,10 @@ from rosenblatt.storage.codecs import (
     require,
     same_length,
 )
+from rosenblatt.schema.plain import SCALAR
+from rosenblatt.schema.rows import FEATURES, TABLE, require_width
 from rosenblatt.storage.hyperplanes import LABELS, PENALTY, SCHEME, STATE, WEIGHTS, require_shape
 from rosenblatt.storage.kernels import KERNEL_PLAN, KERNEL_STATE
-from rosenblatt.storage.plain import SCALAR
-from rosenblatt.storage.tables import FEATURES, TABLE, require_width
 from rosenblatt.storage.traces import CLASS_WEIGHT, RECORDER, RULE, SIDE
 
 INTS = Array(dtypes=(np.int64,))

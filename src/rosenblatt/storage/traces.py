@@ -10,7 +10,7 @@ from rosenblatt.certify.certificate import Certificate, Inseparable
 from rosenblatt.estimators._preparing import Drawn
 from rosenblatt.learners.balance import Balance
 from rosenblatt.loops.rules import Rule
-from rosenblatt.storage.codecs import (
+from rosenblatt.schema.codecs import (
     Array,
     Codec,
     Context,
@@ -25,9 +25,10 @@ from rosenblatt.storage.codecs import (
     require,
     wrong,
 )
+from rosenblatt.schema.kernels import KERNEL
+from rosenblatt.schema.plain import PerLabel
 from rosenblatt.storage.hyperplanes import LABELS, PENALTY, SCHEME, STATE, require_shape
-from rosenblatt.storage.kernels import BUDGET, KERNEL, KERNEL_STATE
-from rosenblatt.storage.plain import PerLabel
+from rosenblatt.storage.kernels import BUDGET, KERNEL_STATE
 from rosenblatt.trace.curve import Curve
 from rosenblatt.trace.export import MOST_VISITS, sound_mistakes, sound_run
 from rosenblatt.trace.kernel import KernelTrace

@@ -1,0 +1,262 @@
+"""From blocks of a table to features and labels, by a recipe that is learned on the way or given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.columns.arrow_buffers import distinct, from_numpy
+from rosenblatt.columns.labels import label_problems, read_labels
+from rosenblatt.columns.recipe import TableRecipe
+from rosenblatt.columns.side_by_side import Part, of_columns, of_dense, side_by_side
+from rosenblatt.columns.table import MISSING, Block, Table
+from rosenblatt.data.chunk import Chunk, Skipped
+from rosenblatt.data.features import Features
+from rosenblatt.data.reals import read_only
+from rosenblatt.exceptions import FormatError
+from rosenblatt.loops.layout import CSR
+from rosenblatt.typing import Reals
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Encoder"]
+
+MOST_AUTOMATIC = 1000
+MOST_CHOSEN = 2**20
+"""The most values of a categorical column: one nobody asked for, and one that was."""
+
+WORDS_SHOWN = 3
+LONGEST_WORD = 64
+
+
+class Encoder:
+    """Makes chunks of blocks.
+
+    Parameters
+    ----------
+    recipe : TableRecipe
+        What to do. Its categories and words are where learning begins.
+    learning : bool
+        Whether categories not met before are new features; if not, they are nothing.
+    skipped : Skipped or None
+        Where rows that cannot be read are counted; None: the first one is an error.
+    vocabulary : bool
+        Whether to remember which words fell into which hashed feature.
+    chosen : set of int
+        The categorical columns that may have many values, by their place among these.
+    """
+
+    def __init__(
+        self,
+        recipe: TableRecipe,
+        *,
+        learning: bool,
+        skipped: Skipped | None = None,
+        vocabulary: bool = False,
+        chosen: frozenset[int] = frozenset(),
+    ) -> None:
+        self._recipe = recipe
+        self._learning, self._skipped, self._chosen = learning, skipped, chosen
+        self._categories = {category: feature for feature, category in enumerate(recipe.categories)}
+        self._counts = [0] * len(recipe.categorical)
+        n_hashed = len(recipe.texts) + len(recipe.hashed)
+        self._words: list[dict[int, tuple[str, ...]]] | None = (
+            [{} for _ in range(n_hashed)] if vocabulary and learning else None
+        )
+
+    @property
+    def recipe(self) -> TableRecipe:
+        """The recipe, with what was learned so far."""
+        if not self._learning:
+            return self._recipe
+        words = None if self._words is None else tuple(dict(each) for each in self._words)
+        return replace(self._recipe, categories=tuple(self._categories), words=words)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are so far."""
+        return self._first_category + len(self._categories)
+
+    @property
+    def _first_category(self) -> int:
+        return replace(self._recipe, categories=()).n_features
+
+    def chunk(self, block: Block, table: Table) -> Chunk | None:
+        """Encode a block; None if no row of it could be read."""
+        block = self._without_bad_rows(block, table)
+        n_rows = len(block.numbers)
+        if n_rows == 0:
+            return None
+        labels = None
+        if block.label is not None and self._recipe.labels is not None:
+            labels = read_only(read_labels(block.label, self._recipe.labels))
+        if self._recipe.missing == "zero":
+            np.nan_to_num(block.numbers, copy=False)
+        if self._recipe.only_numbers:
+            rows: Reals | CSR = read_only(block.numbers)
+        else:
+            rows = self._sparse(block, table)
+        return Chunk(Features(rows, n_rows, self.n_features), labels)
+
+    def _without_bad_rows(self, block: Block, table: Table) -> Block:
+        bad = dict(block.bad)
+        for row, problem in self._problems(block, table):
+            bad.setdefault(row, problem)
+        if not bad and not block.lost:
+            return block
+        problems = sorted([*bad.values(), *block.lost], key=lambda problem: problem.line or 0)
+        if self._skipped is None:
+            raise problems[0]
+        for problem in problems:
+            self._skipped.add(problem)
+        keep = np.ones(len(block.numbers), bool)
+        keep[list(bad)] = False
+        line, kept, mask = block.line, np.flatnonzero(keep), from_numpy(keep)
+        label = None if block.label is None else block.label.filter(mask)
+        strings = [each.filter(mask) for each in block.strings]
+        return Block(block.numbers[keep], strings, label, lambda row: line(int(kept[row])))
+
+    def _problems(self, block: Block, table: Table) -> list[tuple[int, FormatError]]:
+        recipe = self._recipe
+        found: list[tuple[int, FormatError]] = []
+
+        def add(row: int, problem: str, column: str) -> None:
+            found.append((row, _placed(problem, table, block.line(row), column)))
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = block.numbers.sum(dtype=np.float64)
+        if not np.isfinite(total):  # a sum is one look at each value; only overflow makes it cry wolf
+            self._look_at_numbers(block.numbers, add)
+        if recipe.missing == "error":
+            first = len(recipe.texts) + len(recipe.hashed)
+            for (name, _), column in zip(recipe.categorical, block.strings[first:], strict=True):
+                for row in np.flatnonzero(_missing(column)).tolist():
+                    add(row, f"{name!r} is missing; {WAY_OUT}", name)
+        if block.label is not None and recipe.labels is not None:
+            target = recipe.target[0] if recipe.target else ""
+            for row, problem in label_problems(block.label, recipe.labels).items():
+                add(row, problem, target)
+        return found
+
+    def _look_at_numbers(self, numbers: Reals, add: Callable[[int, str, str], None]) -> None:
+        allowed = self._recipe.missing != "error"
+        wrong = np.isinf(numbers) if allowed else ~np.isfinite(numbers)
+        for row, column in np.argwhere(wrong):
+            name = self._recipe.numbers[column][0]
+            value = numbers[row, column]
+            if np.isnan(value):
+                add(int(row), f"{name!r} is missing; {WAY_OUT}", name)
+            else:
+                add(int(row), f"{name!r} is {value}, but a number must be finite and below 1.8e308", name)
+
+    def _sparse(self, block: Block, table: Table) -> CSR:
+        recipe, n_rows = self._recipe, len(block.numbers)
+        parts = [of_dense(block.numbers)]
+        strings = iter(enumerate(block.strings))
+        for _ in recipe.texts:
+            which, column = next(strings)
+            parts.append(self._bag_of_words(which, column))
+        for name, _ in recipe.hashed:
+            which, column = next(strings)
+            parts.append(self._hashed(which, column, name))
+        columns = [column for _, column in strings]
+        parts.append(of_columns(self._category_features(columns, n_rows, table)))
+        width = 1 << recipe.bits
+        starts = [0, *(len(recipe.numbers) + width * k for k in range(len(parts) - 1))]
+        return side_by_side(parts, starts, n_rows)
+
+    def _bag_of_words(self, which: int, column: pa.Array) -> Part:
+        from rosenblatt.text.words import grams, hash_texts, text_buffers
+
+        recipe = self._recipe
+        values, offsets = text_buffers(column)
+        if self._words is not None:
+            for text in column.to_pylist():
+                for gram in grams((text or "").encode(), recipe.ngrams):
+                    self._remember(which, gram)
+        data, indices, indptr = hash_texts(values, offsets, ngrams=recipe.ngrams, bits=recipe.bits)
+        return Part(np.asarray(data), np.asarray(indices, np.int64), np.asarray(indptr, np.int64))
+
+    def _hashed(self, which: int, column: pa.Array, name: str) -> Part:
+        from rosenblatt.text.words import bucket
+
+        values, codes = distinct(column)
+        buckets = np.full(len(values), -1, np.int64)
+        for code, value in enumerate(values):
+            if not _stands_for_missing(value):
+                buckets[code] = bucket(f"{name}={value}".encode(), self._recipe.bits)
+                if self._words is not None:
+                    self._remember(which, str(value).encode(), int(buckets[code]))
+        return of_columns(buckets[codes].reshape(-1, 1))
+
+    def _remember(self, which: int, gram: bytes, number: int | None = None) -> None:
+        from rosenblatt.text.words import bucket
+
+        assert self._words is not None
+        known = self._words[which]
+        number = bucket(gram, self._recipe.bits) if number is None else number
+        words = known.get(number, ())
+        if len(words) < WORDS_SHOWN:
+            word = gram.decode(errors="replace")
+            word = word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
+            if word not in words:
+                known[number] = (*words, word)
+
+    def _category_features(self, columns: list[pa.Array], n_rows: int, table: Table) -> NDArray[np.int64]:
+        """Give each row's category of each column as the number of its feature among categories, or −1."""
+        encoded = [distinct(column) for column in columns]
+        if self._learning:
+            self._learn(encoded, table)
+        features = np.full((n_rows, len(columns)), -1, np.int64)
+        for which, (values, codes) in enumerate(encoded):
+            known = [self._categories.get((which, value), -1) for value in values]
+            features[:, which] = np.array(known, np.int64)[codes]
+        features.sort(axis=1)
+        return features
+
+    def _learn(self, encoded: list[tuple[list[Any], NDArray[np.int32]]], table: Table) -> None:
+        new: list[tuple[int, int, str]] = []
+        for which, (values, codes) in enumerate(encoded):
+            met, rows = np.unique(codes, return_index=True)
+            for code, row in zip(met.tolist(), rows.tolist(), strict=True):
+                value = values[code]
+                if not _stands_for_missing(value) and (which, value) not in self._categories:
+                    new.append((row, which, value))
+        for _, which, value in sorted(new):
+            self._categories[which, value] = len(self._categories)
+            self._counts[which] += 1
+            most = MOST_CHOSEN if which in self._chosen else MOST_AUTOMATIC
+            if self._counts[which] > most:
+                raise self._too_many(which, most, table)
+
+    def _too_many(self, which: int, most: int, table: Table) -> FormatError:
+        name = self._recipe.categorical[which][0]
+        also = "" if which in self._chosen else f"--categorical {name} (up to {MOST_CHOSEN} values), "
+        return FormatError(
+            f"column {name!r} holds more than {most} different values: say what it is with --text {name} (words), "
+            f"{also}--hashed {name} (names, hashed), or leave it out with --ignore {name}",
+            file=table.file,
+        )
+
+
+WAY_OUT = "fill it in, or use --missing zero, --missing mean or --skip-bad"
+
+
+def _placed(problem: str, table: Table, line: int, column: str) -> FormatError:
+    names = [field.name for field in table.fields]
+    position = names.index(column) + 1 if column in names else None
+    return FormatError(problem, file=table.file, line=line, column=position)
+
+
+def _stands_for_missing(value: str | None) -> bool:
+    return value is None or value.strip() in MISSING
+
+
+def _missing(column: pa.Array) -> NDArray[np.bool_]:
+    values, codes = distinct(column)
+    return np.array([_stands_for_missing(value) for value in values], bool)[codes]

@@ -1,1 +1,0 @@
-"""Where passes run: in memory or out of core, with blocks, caches and checkpoints."""

@@ -1,0 +1,1 @@
+"""Data files: one module a format, and what opens them."""

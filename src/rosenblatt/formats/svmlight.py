@@ -1,0 +1,162 @@
+"""LIBSVM and SVMlight text, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.chunk import Chunk, Skipped
+from rosenblatt.data.features import Features
+from rosenblatt.data.reals import read_only
+from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.formats.svmlight_plain import LARGEST_INDEX, Progress, Room, read_next_line
+from rosenblatt.loops.layout import CSR
+from rosenblatt.text.compiled import loop_pays
+from rosenblatt.text.lines import LONGEST_LINE, LineBlocks
+from rosenblatt.typing import Floats
+
+__all__ = ["SvmlightReader"]
+
+SAMPLE = 1 << 20
+"""Bytes by which it is decided where indices begin: not the size of chunks, so that this changes nothing."""
+
+SMALL = 1 << 19
+"""Bytes that are read in plain Python sooner than the compiled loop can be loaded."""
+
+_WHOLE_FLOATS = 2.0**53  # below it, every whole number is a float
+
+
+class SvmlightReader:
+    r"""Rows of a file in the format of LIBSVM and SVMlight.
+
+    A line is ``label [qid:N] index:value … [# comment]``. Indices ascend along a line. Numbers are rounded as
+    Python rounds them; ``nan`` and ``inf`` are refused. Queries and comments are left out.
+
+    Parameters
+    ----------
+    stream : binary file
+        From where it stands to its end; it is read once.
+    file : str
+        What it is called in messages.
+    zero_based : bool or None
+        Whether the first column is written as 0, not as 1. None: as 0 if the index 0 is met within the first
+        mebibyte that has indices, else as 1, and a 0 that comes later is an error.
+    skipped : Skipped or None
+        Counts the lines that cannot be read, and they are left out. None: the first is an error.
+    chunk_bytes : int
+        About how much text becomes one chunk; a longer line is one.
+    width : int or None
+        How many features there are. Entries beyond are left out and counted.
+
+    Attributes
+    ----------
+    zero_based : bool or None
+        What was decided; None as long as nothing was.
+    n_features : int
+        `width`, or how many columns have been met.
+    unmet : int
+        Entries beyond `width`.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> reader = SvmlightReader(BytesIO(b"+1 1:0.5 3:2\n-1 2:1 # no\n"), file="mail.svm")
+    >>> for chunk in reader.chunks():
+    ...     print(chunk.labels, chunk.features.native().toarray())
+    [ 1 -1] [[0.5 0.  2. ]
+             [0.  1.  0. ]]
+    >>> reader.zero_based, reader.n_features
+    (False, 3)
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        *,
+        file: str,
+        zero_based: bool | None = None,
+        skipped: Skipped | None = None,
+        chunk_bytes: int = 1 << 21,
+        width: int | None = None,
+    ) -> None:
+        if not 1 <= chunk_bytes <= LONGEST_LINE:
+            raise ParameterError(f"chunk_bytes must be from 1 to {LONGEST_LINE}, got {chunk_bytes!r}")
+        if width is not None and not 1 <= width <= LARGEST_INDEX + 1:
+            raise ParameterError(f"width must be None or from 1 to {LARGEST_INDEX + 1}, got {width!r}")
+        self.zero_based = zero_based
+        self.n_features = width or 0
+        self.unmet = 0
+        self._file, self._skipped, self._chunk_bytes, self._width = file, skipped, chunk_bytes, width
+        self._blocks = LineBlocks(stream, file=file, skipped=skipped)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Read to the end; chunks have at least one row."""
+        while stop := self._blocks.read(SAMPLE if self.zero_based is None else self._chunk_bytes):
+            room, progress = self._rows(stop)
+            if progress.rows:
+                yield self._chunk(room, progress)
+
+    def _rows(self, stop: int) -> tuple[Room, Progress]:
+        """Read a block into arrays: by the loop all lines that it is sure of, in plain Python what is left."""
+        text, progress, base = self._blocks.text, Progress(), int(self.zero_based is False)
+        if not loop_pays(stop, SMALL):
+            room = _room(text.count(b"\n", 0, stop), text.count(b":", 0, stop))
+            while progress.at < stop:
+                progress = self._next_line(base, room, progress)
+            return room, progress
+
+        from rosenblatt.loops.svmlight import count_lines_and_colons, read_lines
+
+        array, settings = np.frombuffer(text, dtype=np.uint8), (base, LARGEST_INDEX)
+        room = _room(*count_lines_and_colons(array, stop))
+        while True:
+            progress = Progress(*read_lines(array, stop, settings, tuple(room), tuple(progress)))
+            if progress.at == stop:
+                return room, progress
+            progress = self._next_line(base, room, progress)
+
+    def _next_line(self, base: int, room: Room, progress: Progress) -> Progress:
+        text, before = self._blocks.text, self._blocks.before
+        try:
+            return read_next_line(text, base, room, progress, self._file, before)
+        except FormatError as problem:
+            if self._skipped is None:
+                raise
+            self._skipped.add(problem)
+            return progress._replace(at=text.index(b"\n", progress.at) + 1, lines=progress.lines + 1)
+
+    def _chunk(self, room: Room, progress: Progress) -> Chunk:
+        labels, indptr = room.labels[: progress.rows], room.indptr[: progress.rows + 1]
+        data, indices = room.data[: progress.stored], room.indices[: progress.stored]
+        if self.zero_based is None and progress.stored:
+            self.zero_based = progress.smallest == 0
+            if not self.zero_based:
+                indices -= np.uint32(1)
+        met = progress.largest + int(self.zero_based is True)
+        if self._width is None:
+            self.n_features = max(self.n_features, met)
+        elif met > self._width:
+            data, indices, indptr = self._within(self._width, data, indices, indptr)
+        csr = CSR(read_only(data), read_only(indices), read_only(indptr))
+        return Chunk(Features(csr, progress.rows, max(self.n_features, 1)), read_only(_whole(labels)))
+
+    def _within(self, width: int, data: Any, indices: Any, indptr: Any) -> tuple[Any, Any, Any]:
+        kept = indices < width
+        kept_before = np.concatenate([[0], np.cumsum(kept)])
+        self.unmet += int(kept.size - kept_before[-1])
+        return data[kept], indices[kept], kept_before[indptr].astype(np.uint32)
+
+
+def _room(lines: int, colons: int) -> Room:
+    indptr = np.empty(lines + 1, dtype=np.uint32)
+    indptr[0] = 0
+    return Room(np.empty(lines), np.empty(colons), np.empty(colons, dtype=np.uint32), indptr)
+
+
+def _whole(labels: Floats) -> NDArray[Any]:
+    """Return labels as integers where all of them are."""
+    whole = labels.astype(np.int64) if np.all(np.abs(labels) < _WHOLE_FLOATS) else None
+    return labels if whole is None or np.any(whole != labels) else whole

@@ -1,1 +1,0 @@
-"""From files of every format to chunks of rows, in bounded memory."""

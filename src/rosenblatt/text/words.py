@@ -1,0 +1,177 @@
+"""Bags of words: texts as counts of their words, and of short runs of words, each hashed to a feature.
+
+A word is as many letters, digits and underscores as stand together, in lower case, where every byte beyond ASCII
+counts as a letter: a word of any script stays whole as long as it holds no ASCII character that ends it. Words of
+one letter count too: in short messages ("2", "u") they carry meaning, and leaving them out gained nothing on SMS
+spam (F1 lower by 0.1 to 0.4 points, which is within the noise of folds).
+
+The hash of a word folds its bytes, eight at a time as one number, the first byte the lowest: h ← mix(h ⊕ number),
+from a constant on. mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), which loses nothing: no two words
+of up to eight bytes have the same 64 bits. A run of words folds the hashes of its words in the same way, from 0.
+The low bits are the feature, and its value is how often it occurs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.loops.layout import CSR
+from rosenblatt.text.compiled import loop_pays
+
+__all__ = ["MOST_BITS", "MOST_WORDS", "bucket", "grams", "hash_texts", "text_buffers", "tokens"]
+
+MOST_BITS = 30
+MOST_WORDS = 16
+"""The longest run."""
+
+SMALL = 1 << 17
+"""Bytes that are hashed in plain Python sooner than the compiled loop can be loaded."""
+
+_WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
+_SEED = 0x9E3779B97F4A7C15
+_LOW_64 = (1 << 64) - 1
+
+
+def tokens(text: bytes) -> list[bytes]:
+    """Return the words of a text, in order.
+
+    Examples
+    --------
+    >>> tokens(b"Free entry: text WIN_1 to 80086!")
+    [b'free', b'entry', b'text', b'win_1', b'to', b'80086']
+    """
+    return _WORD.findall(text.lower())  # bytes know the upper case of ASCII alone
+
+
+def grams(text: bytes, ngrams: int) -> list[bytes]:
+    """Return the runs of up to `ngrams` words of a text, by where they end, the longest first.
+
+    Examples
+    --------
+    >>> grams(b"Win a prize", 2)
+    [b'win', b'win a', b'a', b'a prize', b'prize']
+    """
+    words = tokens(text)
+    lengths = range(ngrams, 0, -1)
+    return [b" ".join(words[end - n : end]) for end in range(1, len(words) + 1) for n in lengths if n <= end]
+
+
+def bucket(gram: bytes, bits: int) -> int:
+    """Return the feature, below 2^bits, of words in lower case that are set apart by one space.
+
+    Examples
+    --------
+    >>> bucket(b"win a prize", 18)
+    87195
+    """
+    state = 0
+    for word in gram.split(b" "):
+        state = _mix(state ^ _hash(word))
+    return state & ((1 << bits) - 1)
+
+
+def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int, bits: int) -> CSR:
+    """Return texts as compressed sparse rows: how often each of 2^bits features occurs.
+
+    Parameters
+    ----------
+    values : ndarray of uint8
+        UTF-8, which is not checked.
+    offsets : ndarray of int32 or int64
+        Text i is ``values[offsets[i]:offsets[i + 1]]``.
+    ngrams : int
+        The longest run of words that counts as one feature, from 1 to `MOST_WORDS`.
+    bits : int
+        From 1 to `MOST_BITS`.
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"to be or not to be", dtype=np.uint8)
+    >>> rows = hash_texts(text, np.array([0, 18]), ngrams=1, bits=18)
+    >>> rows.data
+    array([1., 1., 2., 2.])
+    """
+    if not 1 <= ngrams <= MOST_WORDS:
+        raise ParameterError(f"ngrams must be from 1 to {MOST_WORDS}, got {ngrams!r}")
+    if not 1 <= bits <= MOST_BITS:
+        raise ParameterError(f"bits must be from 1 to {MOST_BITS}, got {bits!r}")
+    if not loop_pays(int(offsets[-1] - offsets[0]), SMALL):
+        return _hash_plainly(values, offsets, ngrams, bits)
+
+    from rosenblatt.loops.words import FEW, N_DIGITS, count_words, hash_words
+
+    offsets = offsets.astype(np.int64, copy=False)
+    n_rows = len(offsets) - 1
+    # Words that end one text and begin the next are one word to the count.
+    most = (count_words(values, offsets[0], offsets[-1]) + n_rows) * ngrams
+    longest = int(np.diff(offsets).max(initial=0)) + 1  # every other byte of a text may be a word
+    data, indices = np.empty(most), np.empty(most, dtype=np.uint32)
+    indptr = np.empty(n_rows + 1, dtype="u4" if most < 1 << 32 else "u8")
+    sorting = np.empty(max(FEW, min(most, longest // 2 * ngrams)), dtype=np.uint32)
+    scratch = np.zeros(ngrams, dtype=np.uint64), sorting, np.empty(N_DIGITS, dtype=np.uint64)
+    hash_words(values, offsets, np.uint64((1 << bits) - 1), (data, indices, indptr), scratch)
+    stored = int(indptr[-1])
+    return CSR(data[:stored], indices[:stored], indptr)
+
+
+def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return the bytes of a pyarrow array of strings, and where each begins and the last ends, without a copy.
+
+    Missing strings are empty ones. Chunked arrays, and strings that are not stored one behind the other
+    (dictionaries, views), are copied.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> values, offsets = text_buffers(pa.array(["one", "two", "three"])[1:])
+    >>> bytes(values), offsets
+    (b'onetwothree', array([ 3,  6, 11], dtype=int32))
+    """
+    import pyarrow as pa
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        array = array.cast(pa.large_string())
+    if array.null_count:
+        array = array.fill_null("")
+    kind = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    if len(array) == 0:
+        return np.empty(0, dtype=np.uint8), np.zeros(1, dtype=kind)
+    _, offsets, values = array.buffers()
+    here = np.frombuffer(offsets, dtype=kind)[array.offset : array.offset + len(array) + 1]
+    return np.frombuffer(values if values is not None else b"", dtype=np.uint8), here
+
+
+def _hash_plainly(values: NDArray[np.uint8], offsets: NDArray[Any], ngrams: int, bits: int) -> CSR:
+    """Count buckets text by text: what the loop is tested against, and gives to the bit."""
+    text, places = values.tobytes(), offsets.tolist()
+    rows = [
+        sorted(Counter(bucket(gram, bits) for gram in grams(text[start:stop], ngrams)).items())
+        for start, stop in pairwise(places)
+    ]
+    indptr = np.cumsum([0, *map(len, rows)], dtype=np.uint32)
+    indices = np.array([index for row in rows for index, _ in row], dtype=np.uint32)
+    return CSR(np.array([count for row in rows for _, count in row], dtype=np.float64), indices, indptr)
+
+
+@lru_cache(maxsize=1 << 14)
+def _hash(word: bytes) -> int:
+    state = _SEED
+    for at in range(0, len(word), 8):
+        state = _mix(state ^ int.from_bytes(word[at : at + 8], "little"))
+    return state
+
+
+def _mix(bits: int) -> int:
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 & _LOW_64
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB & _LOW_64
+    return bits ^ (bits >> 31)

@@ -1,0 +1,301 @@
+"""A fit that was cut short goes on, and ends as if it never had been."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import rosenblatt as rb
+from rosenblatt.blocks import checkpoint as module
+from rosenblatt.blocks.checkpoint import discard
+from rosenblatt.blocks.collect import collect
+from rosenblatt.exceptions import ModelFileError, ParameterError
+from tests.blocks.sources import ArraySource, everywhere
+from tests.blocks.test_fit_blocks import PARAMETERS, problem, told
+from tests.strategies import noisy, quietly
+
+
+class CutError(Exception):
+    """Ends a fit as hard as an exception can."""
+
+
+class CutAfter:
+    """Lets the real thing write so many checkpoints, and then cuts the fit short."""
+
+    def __init__(self, monkeypatch, writes, error=CutError):
+        self.left = writes
+        plain = module.Checkpoint._write
+
+        def write(checkpoint, loop):
+            plain(checkpoint, loop)
+            self.left -= 1
+            if self.left == 0:
+                raise error
+
+        monkeypatch.setattr(module.Checkpoint, "_write", write)
+
+
+def cut_and_resumed(blocks, path, writes, parameters, every=1):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SECONDS", 0.0)
+        CutAfter(patch, writes)
+        model = rb.Perceptron(**parameters)
+        try:
+            return quietly(model.fit_blocks, blocks, checkpoint=path, every=every), False
+        except CutError:
+            pass
+    resumed = rb.Perceptron(**parameters)
+    return quietly(resumed.fit_blocks, blocks, checkpoint=path, every=every, resume=True), True
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 4),
+    st.sampled_from(["f64", "f32", "csr"]),
+    st.integers(1, 12),
+    st.sampled_from([None, "counts", "mistakes"]),
+    PARAMETERS,
+)
+def test_resumed_from_anywhere(seed, classes, layout, writes, trace, parameters):
+    X, y = problem(seed, 24, 3, classes, layout)
+    if parameters.get("penalty") and parameters.get("average"):
+        del parameters["average"]
+    if parameters.get("early_stopping") and min(np.unique(y, return_counts=True)[1]) < 2:
+        del parameters["early_stopping"]
+    parameters = {"max_iter": 5, "trace": trace} | parameters
+    with TemporaryDirectory() as folder:
+        for kind, blocks in everywhere(X, y, Path(folder), block_bytes=150).items():
+            expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+            path = Path(folder) / f"checkpoint-{kind}"
+            model, _ = cut_and_resumed(blocks, path, writes, parameters)
+            assert told(model) == told(expected), kind
+            del blocks
+
+
+def test_within_a_pass(tmp_path):
+    X, y = noisy(300, 4)
+    parameters = {"max_iter": 4, "average": True}
+    blocks = everywhere(X, y, tmp_path, block_bytes=1000)["cache"]
+    expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+    for writes in range(1, 25, 3):
+        path = tmp_path / "checkpoint"
+        model, was_cut = cut_and_resumed(blocks, path, writes, parameters)
+        assert was_cut
+        assert told(model) == told(expected)
+        discard(path)
+        assert not path.exists()
+    assert len(blocks.boundaries) - 1 > 5  # so that most of these were within a pass
+
+
+@pytest.mark.parametrize("layout", ["f64", "csr"])
+def test_within_a_block(tmp_path, layout):
+    X, y = problem(1, 60, 3, 3, layout)
+    parameters = {"max_iter": 4, "average": True, "tol": 0.001, "trace": "mistakes", "early_stopping": True}
+    for kind, blocks in everywhere(X, y, tmp_path, block_bytes=600).items():
+        expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 7)
+            for writes in (1, 4, 9, 13):
+                model, was_cut = cut_and_resumed(blocks, tmp_path / kind, writes, parameters)
+                assert was_cut
+                assert told(model) == told(expected)
+
+
+def test_ctrl_c_in_a_resumed_pass_leaves_the_last_completed_one(tmp_path):
+    X, y = noisy(300, 4)
+    blocks = everywhere(X, y, tmp_path, block_bytes=1000)["cache"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SECONDS", 0.0)
+        CutAfter(patch, 3 * (len(blocks.boundaries) - 1) - 3)  # within the third pass
+        with pytest.raises(CutError):
+            rb.Perceptron(max_iter=9).fit_blocks(blocks, checkpoint=tmp_path / "c")
+    model = rb.Perceptron(max_iter=9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SECONDS", 0.0)
+        CutAfter(patch, 1, KeyboardInterrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
+    expected = quietly(rb.Perceptron(max_iter=2).fit_blocks, blocks)
+    assert (model.n_iter_, model.t_) == (2, 600)
+    assert model.coef_.tobytes() == expected.coef_.tobytes()
+
+
+def test_a_streamed_first_pass_goes_on_too(tmp_path):
+    X, y = noisy(300, 4)
+    for writes in (1, 3, 8, 14):
+        folder = tmp_path / str(writes)
+        folder.mkdir()
+        blocks = everywhere(X, y, folder, block_bytes=1000)["streamed"]
+        expected = quietly(
+            rb.Perceptron(max_iter=3).fit_blocks, everywhere(X, y, folder, block_bytes=1000)["memory"]
+        )
+        model, was_cut = cut_and_resumed(
+            blocks, folder / "checkpoint", writes, {"max_iter": 3, "trace": "mistakes"}
+        )
+        assert was_cut
+        assert told(model) == told(expected)
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_seed_that_was_drawn_is_kept(tmp_path, early_stopping):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    parameters = {"max_iter": 6, "random_state": None, "early_stopping": True, "init": "random"}
+    if not early_stopping:
+        del parameters["early_stopping"]
+    with pytest.MonkeyPatch.context() as patch:
+        CutAfter(patch, 2)
+        with pytest.raises(CutError):
+            rb.Perceptron(**parameters).fit_blocks(blocks, checkpoint=tmp_path / "c")
+    saved = (tmp_path / "c").read_bytes()
+    arrays, described = module._unpacked(saved)
+    ends = set()
+    for _ in range(2):
+        (tmp_path / "c").write_bytes(saved)
+        model = quietly(rb.Perceptron(**parameters).fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
+        ends.add(model.coef_.tobytes())
+        assert model._drawn.seed == int(described["seed"])
+        assert np.array_equal(model._drawn.held_out, arrays.get("held_out"))
+    assert len(ends) == 1
+
+
+def test_the_best_pass_may_lie_before_the_cut(tmp_path):
+    X, y = noisy(120, 4, flip=0.2)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    for seed in range(20):
+        parameters = {"max_iter": 9, "early_stopping": True, "random_state": seed}
+        expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+        best = expected.curve_.best
+        if best < 5:
+            break
+    model, was_cut = cut_and_resumed(blocks, tmp_path / "c", best + 2, parameters)
+    assert was_cut
+    assert model.t_ == expected.t_ < 120 * 5
+    assert told(model) == told(expected)
+
+
+def test_every_so_many_passes(tmp_path, monkeypatch):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    written = []
+    plain = module.Checkpoint._write
+    monkeypatch.setattr(
+        module.Checkpoint, "_write", lambda self, loop: (written.append(loop.complete.passes), plain(self, loop))
+    )
+    quietly(rb.Perceptron(max_iter=10).fit_blocks, blocks, checkpoint=tmp_path / "c", every=3)
+    assert written == [3, 6, 9]
+
+
+def test_more_passes_may_be_allowed(tmp_path):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks, checkpoint=tmp_path / "c")
+    model = quietly(rb.Perceptron(max_iter=7).fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
+    assert told(model) == told(quietly(rb.Perceptron(max_iter=7).fit_blocks, blocks))
+    with pytest.raises(ParameterError, match="max_iter=2 has been passed already"):
+        rb.Perceptron(max_iter=2).fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_time_already_spent_counts(tmp_path):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks, checkpoint=tmp_path / "c")
+    arrays, described = module._unpacked((tmp_path / "c").read_bytes())
+    described["facts"]["seconds"] = 1000.0
+    (tmp_path / "c").write_bytes(module._packed(arrays, json.dumps(described)))
+    model = rb.Perceptron(max_iter=100, max_time=900.0)
+    quietly(model.fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
+    assert (model.stop_reason_, model.n_iter_) == ("max_time", 4)
+
+
+def test_no_checkpoint_is_the_beginning(tmp_path):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y))
+    model = quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
+    assert model.n_iter_ == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"eta0": 0.5}, "eta0 was 1.0 then and is 0.5 now"),
+        ({"random_state": 1}, "random_state was 0 then"),
+        ({"average": True}, "average"),
+    ],
+)
+def test_a_checkpoint_of_other_parameters(tmp_path, change, message):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y))
+    quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks, checkpoint=tmp_path / "c")
+    with pytest.raises(ParameterError, match=message):
+        rb.Perceptron(max_iter=3, **change).fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_a_checkpoint_of_other_data_or_version(tmp_path, monkeypatch):
+    X, y = noisy(80, 4)
+    quietly(rb.Perceptron(max_iter=3).fit_blocks, collect(ArraySource(X, y)), checkpoint=tmp_path / "c")
+    X[3, 3] += 1e-9
+    with pytest.raises(ParameterError, match="the data is not the one it was"):
+        rb.Perceptron().fit_blocks(collect(ArraySource(X, y)), checkpoint=tmp_path / "c", resume=True)
+    X[3, 3] -= 1e-9
+    monkeypatch.setattr("rosenblatt.estimators._blocks.version", lambda name: "99")
+    with pytest.raises(ParameterError, match="the version is not the one"):
+        rb.Perceptron().fit_blocks(collect(ArraySource(X, y)), checkpoint=tmp_path / "c", resume=True)
+
+
+def test_no_damage_goes_unnoticed(tmp_path):
+    X, y = noisy(40, 3)
+    blocks = collect(ArraySource(X, y))
+    path = tmp_path / "c"
+    expected = quietly(rb.Perceptron(max_iter=4, average=True).fit_blocks, blocks, checkpoint=path)
+    content = path.read_bytes()
+    rng = np.random.default_rng(0)
+    cuts = [content[:at] for at in (0, 4, 8, 100, len(content) // 2, len(content) - 1)]
+    places = [*range(12), *rng.integers(len(content), size=250).tolist()]
+    damaged = [
+        content[:at] + bytes([content[at] ^ int(rng.integers(1, 256))]) + content[at + 1 :] for at in places
+    ]
+    refused = 0
+    for each in [*cuts, *damaged, b"", b"\0" * 64, b"{}" * 50]:
+        path.write_bytes(each)
+        model = rb.Perceptron(max_iter=4, average=True)
+        try:
+            quietly(model.fit_blocks, blocks, checkpoint=path, resume=True)
+        except ModelFileError:
+            refused += 1
+        else:  # white space of the header, at most
+            assert told(model) == told(expected)
+    assert refused > 250
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments", "message"),
+    [
+        ({}, {"resume": True}, "needs to know from where"),
+        ({}, {"checkpoint": "c", "every": 0}, "every=0"),
+        ({"stop_on_cycle": True}, {"checkpoint": "c"}, "does not go with a checkpoint"),
+        ({"order": [0, 1]}, {"checkpoint": "c"}, "row by row"),
+    ],
+)
+def test_what_cannot_be_resumed_is_refused(parameters, arguments, message):
+    X, y = noisy(40, 3)
+    with pytest.raises(ParameterError, match=message):
+        rb.Perceptron(**parameters).fit_blocks(collect(ArraySource(X, y)), **arguments)
+
+
+def test_sparse_weights_of_many_classes_keep_their_bits(tmp_path):
+    X, y = problem(3, 60, 4, 4, "csr")
+    assert isinstance(X, csr_array)
+    blocks = collect(ArraySource(X, y), memory=0, cache=tmp_path / "cache", block_bytes=200)
+    for multiclass in ("direct", "ovr", "ovo"):
+        parameters = {"max_iter": 6, "multiclass": multiclass, "average": True}
+        expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+        model, was_cut = cut_and_resumed(blocks, tmp_path / multiclass, 5, parameters)
+        assert was_cut
+        assert told(model) == told(expected)

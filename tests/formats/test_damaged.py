@@ -1,0 +1,60 @@
+"""Files that something happened to: a clean error or rows, and nothing else."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.formats.damage import outcome
+from tests.formats.files import write
+
+CASES = 200
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    "which", [range(3), range(3, 5), range(5, 8), range(8, 13)], ids=["csv", "json", "arrow", "numpy"]
+)
+def test_damage(tmp_path, which):
+    # In a process of its own: one that crashes or eats memory is then a failure like any other.
+    command = [sys.executable, "-m", "tests.formats.damage", str(tmp_path), str(CASES), "1", *map(str, which)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_every_cut(tmp_path):
+    for ending in ("csv", "jsonl", "csv.gz", "arrow"):
+        path = write(tmp_path, {"a": [1.0, 2.0], "kind": ["p", "q"], "label": ["yes", "no"]}, ending)
+        content = Path(path).read_bytes()
+        for length in range(0, len(content), 1 if ending in ("csv", "jsonl") else 7):
+            Path(path).write_bytes(content[:length])
+            found = outcome(path, skip_bad=False)
+            assert found is None or ending in ("csv", "jsonl")
+
+
+def test_a_bomb_is_read_in_parts(tmp_path):
+    path = tmp_path / "bomb.npz"
+    header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (%d, 4), }"
+    n_rows = 2_000_000
+    begin = (header % n_rows).ljust(127) + b"\n"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("X.npy", "w") as member:
+        member.write(begin)
+        for _ in range(64):
+            member.write(bytes(n_rows * 32 // 64))
+    code = (
+        "import resource\n"
+        "from rosenblatt.formats.source import open_source\n"
+        "from rosenblatt.columns.options import Options\n"
+        f"source = open_source([{str(path)!r}], Options(target=-1))\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        f"assert sum(chunk.features.n_rows for chunk in source.chunks()) == {n_rows}\n"
+        "assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

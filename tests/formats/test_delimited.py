@@ -1,0 +1,367 @@
+"""CSV and TSV: where rows end, what the first row is, and what is said of rows that are wrong."""
+
+import csv
+import io
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.formats.arrow_csv import read_columns
+from rosenblatt.text.row_ends import Dialect, Text, fields_of, last_end, row_lines, rows_of, whole_rows
+from tests.formats.files import read
+
+COMMA = Dialect(",", quoted=True)
+
+
+@pytest.fixture
+def table(tmp_path):
+    def written(content, name="table.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return written
+
+
+def place(caught):
+    return caught.value.line, caught.value.column
+
+
+def test_a_word_among_numbers(table):
+    rows = [f"{k},{k + 0.5},{k % 2}" for k in range(40)]
+    rows[20] = "20,many,0"
+    path = table("a,b,y\n" + "\n".join(rows) + "\n")
+    for chunk_bytes in (1, 50, 1 << 20):
+        with pytest.raises(
+            FormatError, match=r"'b' is 'many', which is no number.*--categorical b.*--skip-bad"
+        ) as caught:
+            read(path, header=True, chunk_bytes=chunk_bytes, features=("a", "b"), categorical=("b",)[:0])
+        assert place(caught) == (22, 2)
+        X, _, source = read(path, skip_bad=True, chunk_bytes=chunk_bytes)
+        assert (len(X), source.skipped.count) == (39, 1)
+
+
+@pytest.fixture(autouse=True)
+def small_head(monkeypatch):
+    # So that what comes after the first rows is met in small files.
+    monkeypatch.setattr("rosenblatt.text.beginning.HEAD", 64)
+    monkeypatch.setattr("rosenblatt.formats.delimited.LOOKED_AT", 3)
+
+
+def test_a_float_after_integers_is_fine(table):
+    path = table("a,y\n" + "1,0\n2,1\n" * 30 + "2.5,1\n")
+    assert read(path)[0][-1].tolist() == [2.5]
+
+
+def test_rows_of_the_wrong_length(table):
+    path = table("a,b,y\n1,2,0\n\n3,4\n5,6,1\n7,8,9,1\n9,9,0\n")
+    with pytest.raises(FormatError, match=r"the row has 2 fields instead of 3.*--skip-bad") as caught:
+        read(path)
+    assert place(caught) == (4, None)
+    X, y, source = read(path, skip_bad=True)
+    assert X.tolist() == [[1, 2], [5, 6], [9, 9]]
+    assert y.tolist() == [0, 1, 0]
+    assert [problem.line for problem in source.skipped.first] == [4, 6]
+
+
+def test_every_problem_of_a_block_is_counted(table):
+    rows = "x,2,p,0\n3,4,p\n5,,p,1\n6,6,p,\n7,8,p,1\n1,2,\xff,1\n"
+    path = table(("a,b,kind,y\n" + "1,2,p,0\n" * 9 + rows).encode("latin-1"))
+    X, y, source = read(path, skip_bad=True)
+    assert X[8:].tolist() == [[1, 2, 1], [7, 8, 1]]
+    assert y[8:].tolist() == [0, 1]
+    assert source.skipped.count == 5
+    assert [problem.line for problem in source.skipped.first] == [11, 12, 13, 14, 16]
+    with pytest.raises(FormatError, match="'a' is 'x'") as caught:
+        read(path)
+    assert place(caught) == (11, 1)
+
+
+def test_not_utf8(table):
+    path = table(b"name,y\nab,0\n\xe4b,1\n")
+    with pytest.raises(FormatError, match=r"'name' is not UTF-8: b'\\xe4b'; save the file as UTF-8") as caught:
+        read(path)
+    assert place(caught) == (3, 1)
+    with pytest.raises(FormatError, match="header is not UTF-8"):
+        read(table(b"n\xe4me,y\n1,0\n"), header=True)
+
+
+def test_quotes(table):
+    path = table('a,kind,y\n1,"x, y",p\n2,"two\nlines ""quoted""",q\n3,plain "inside",p\nz,"bad",q\n')
+    with pytest.raises(FormatError, match="'a' is 'z'") as caught:
+        read(path, features=("a", "kind"))
+    assert place(caught) == (6, 1)
+    _, y, source = read(path, skip_bad=True)
+    assert source.names == ("a", "kind=x, y", 'kind=two\nlines "quoted"', 'kind=plain "inside"')
+    assert y.tolist() == ["p", "q", "p"]
+
+
+def test_a_quote_that_never_closes(table):
+    with pytest.raises(FormatError, match="quote is opened in this row and never closed") as caught:
+        read(table('a,kind,y\n1,x,p\n2,"open,q\n3,x,p\n'))
+    assert caught.value.line == 3
+    X, _, _ = read(table('a\tkind\ty\n1\tx\tp\n2\t"open\tq\n3\tx\tp\n', "t.tsv"))
+    assert X.shape == (3, 3)
+
+
+def test_a_row_that_never_ends(table, monkeypatch):
+    monkeypatch.setattr("rosenblatt.text.row_ends.LONGEST", 1000)
+    path = table("a,y\n1,0\n" + "2" * 3000 + ",1\n")
+    with pytest.raises(FormatError, match="goes on for more than") as caught:
+        read(path, chunk_bytes=100)
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("begin", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_marks(table, end, begin):
+    path = table(begin + end.join(["a,y", "1,p", "", *["2,q"] * 20, "x,p", "3,q"]).encode())
+    for chunk_bytes in (1, 9, 1000):
+        with pytest.raises(FormatError, match="'a' is 'x'") as caught:
+            read(path, header=True, features=("a",), chunk_bytes=chunk_bytes)
+        assert caught.value.line == 24
+        X, y, source = read(path, skip_bad=True, header=True, chunk_bytes=chunk_bytes)
+        assert (X.tolist(), y.tolist(), source.names) == ([[1], *[[2]] * 20, [3]], ["p", *["q"] * 21], ("a",))
+
+
+@pytest.mark.parametrize(
+    "content, named",
+    [
+        ("age,label\n31,yes\n", True),
+        ("Sepal Length (cm),class\n5.1,setosa\n", True),
+        ("outlook,play\nsunny,no\nrainy,yes\n", True),
+        ("sunny,no\nrainy,yes\nsunny,yes\n", False),
+        ("1.5,yes\n2.5,no\n", False),
+        ("price ($),ends today?,label\n1,2,yes\n", True),
+        ("digit,0,1,2\n7,10,20,30\n", True),
+        ("digit,1,2\n7,10,20\n", True),
+        ("digit,5,1\n7,10,20\n", False),
+        ("red,0,1,yes\nblue,1,0,no\n", False),
+        ("NA,yes\n1,no\n", False),
+        ("?,red,yes\n1,blue,no\n2,red,no\n", False),
+        ("ham\tGo until jurong point, crazy..\nspam\tFree entry in 2 a wkly comp\n", False),
+        ("+1,2\n-1,3\n", False),
+    ],
+)
+def test_whether_there_is_a_header(table, content, named):
+    _, _, source = read(table(content), hashed=(1,), bits=2, skip_bad=True)
+    assert source.recipe.named == named
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        ("age,age,label\n1,2,yes\n3,4,no\n", "two columns are called 'age'"),
+        (",age,label\n0,31,yes\n1,32,no\n", "index=False"),
+    ],
+)
+def test_a_header_with_faults_is_not_taken_for_a_row(table, content, problem):
+    with pytest.raises(FormatError, match=problem):
+        read(table(content))
+
+
+def test_columns_without_names_are_counted(table):
+    _, y, source = read(table("1,p,2\n3,q,4\n"), target=2)
+    assert source.names == ("x1", "x3")
+    assert y.tolist() == ["p", "q"]
+    again, labels, _ = read(table("5,6\n", "new.csv"), source.recipe, labelled=False)
+    assert (again.tolist(), labels) == ([[5, 6]], None)
+    again, labels, _ = read(table("5,q,6\n", "new.csv"), source.recipe)
+    assert (again.tolist(), labels.tolist()) == ([[5, 6]], ["q"])
+    with pytest.raises(FormatError, match=r"has 4 columns, but .* had 3 \(or 2 without the labels\)"):
+        read(table("5,q,6,7\n", "new.csv"), source.recipe)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_what_stands_between_fields(table, delimiter):
+    content = (
+        delimiter.join("ab") + delimiter + "y\n" + "".join(delimiter.join(row) + "\n" for row in ("120", "341"))
+    )
+    X, y, source = read(table(content))
+    assert (X.tolist(), y.tolist(), source.names) == ([[1, 2], [3, 4]], [0, 1], ("a", "b"))
+    assert read(table(content), delimiter=delimiter)[0].tolist() == X.tolist()
+    with pytest.raises(ParameterError, match="delimiter"):
+        read(table(content), delimiter="ab")
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        ("\n\n", "empty"),
+        ("a,b,y\n", "no rows"),
+        ("a,b,a\n1,2,3\n", "two columns are called 'a'"),
+        ("y\n1\n2\n", "only one column"),
+        ("a,,y\n1,2,3\n", "no name"),
+    ],
+)
+def test_tables_that_are_none(table, content, problem):
+    with pytest.raises(FormatError, match=problem):
+        read(table(content), header=True)
+
+
+def test_labels(table):
+    whole = read(table("a,y\n1,1.0\n2,+2\n3,-3\n"))[1]
+    assert (whole.dtype, whole.tolist()) == (np.int64, [1, 2, -3])
+    assert read(table("a,y\n1,1.5\n2,2\n"))[1].dtype == np.float64
+    assert read(table("a,y\n1,true\n2,False\n"))[1].tolist() == ["true", "False"]
+    with pytest.raises(
+        FormatError, match="the label 'two' is no number, but those at the beginning are"
+    ) as caught:
+        read(table("a,y\n" + "1,1\n" * 40 + "2,two\n"))
+    assert place(caught) == (42, 2)
+    _, y, source = read(table("a,y\n1,1\n2,x\n"))
+    assert y.tolist() == ["1", "x"]
+    assert read(table("a,y\n1,1\n2,1\n"), source.recipe)[1].tolist() == ["1", "1"]
+    with pytest.raises(FormatError, match="more than 1000"):
+        read(table("a,y\n1,p\n2," + "q" * 1001 + "\n"))
+
+
+def test_truth_values_are_numbers(table):
+    assert read(table("a,y\ntrue,p\nFALSE,q\n"))[0].tolist() == [[1], [0]]
+
+
+def test_dates_are_no_features(table):
+    with pytest.raises(FormatError, match=r"'day' holds values of type date32.*--ignore day"):
+        read(table("day,a,y\n2020-01-01,1,p\n2020-01-02,2,q\n"))
+
+
+def test_every_spelling_of_missing(table):
+    from rosenblatt.columns.table import MISSING
+
+    rows = "".join(f"{k},{value},{value},p\n" for k, value in enumerate(MISSING))
+    X, _, source = read(table(f"n,a,kind,y\n7,1,z,p\n{rows}"), missing="mean")
+    assert source.names == ("n", "a", "kind=z")
+    assert np.isnan(X[1:, 1]).all()
+    assert not X[1:, 2].any()
+
+
+def test_the_first_integer_that_is_rounded(table):
+    with pytest.raises(FormatError, match="'a' is '9007199254740993'"):
+        read(table(f"a,y\n1,p\n{2**53 + 1},q\n"))
+    assert read(table(f"a,y\n1,p\n{2**53},q\n"))[0].tolist() == [[1], [2**53]]
+
+
+def test_a_second_reading_knows_what_is_missing(table):
+    path = table("a,b,y\n" + "1,2,p\n" * 20 + "NA, 3 ,q\n?,4,q\n5,word,p\n1.5\n")
+    X, _, source = read(path, missing="mean", skip_bad=True)
+    np.testing.assert_array_equal(X[20:], [[np.nan, 3], [np.nan, 4]])
+    assert source.skipped.count == 2
+
+
+def test_wide_rows(table):
+    width = 5000
+    content = ",".join(f"c{j}" for j in range(width)) + ",y\n" + (",".join(["0.25"] * width) + ",p\n") * 2
+    assert read(table(content))[0].shape == (2, width)
+
+
+pieces = st.lists(st.sampled_from(['"', ",", "\n", "\r\n", "a", "é", '""', 'b"c']), max_size=30).map("".join)
+
+
+def oracle(text):
+    """Take text apart character by character: quotes count where a field begins, as in pyarrow."""
+    rows, row, field, state, line, start = [], [], "", "start", 1, None
+    index = 0
+    while index < len(text):
+        c = text[index]
+        end = c in "\r\n"
+        step = 2 if text[index : index + 2] == "\r\n" else 1
+        if start is None:
+            start = line
+        if state == "quoted":
+            if c == '"' and text[index + 1 : index + 2] == '"':
+                field, index = field + '"', index + 2
+                continue
+            if c == '"':
+                state = "plain"
+            else:
+                field += c
+        elif end:
+            if row or field or state == "plain":
+                rows.append((start, [*row, field]))
+            row, field, state, start = [], "", "start", None
+        elif c == '"' and state == "start":
+            state = "quoted"
+        elif c == ",":
+            row, field, state = [*row, field], "", "start"
+        else:
+            field, state = field + c, "plain"
+        if end and state == "quoted" and step == 2:
+            field += "\n"
+        line += end
+        index += step if end else 1
+    if row or field or state != "start":
+        rows.append((start, [*row, field]))
+    return rows, state == "quoted"
+
+
+@example('"a\n"x,b"\n,"\n')
+@given(pieces)
+def test_rows_end_where_they_do(text):
+    rows, is_open = oracle(text)
+    data = text.encode()
+    if not is_open:
+        assert list(fields_of(data, COMMA)) == [fields for _, fields in rows]
+        assert row_lines(Text(data, 1), COMMA).tolist() == [line for line, _ in rows]
+    for size in (1, 3, 7, 1000):
+        blocks = whole_rows(io.BytesIO(data), size, COMMA, "f")
+        if is_open:
+            with pytest.raises(FormatError, match="never closed") as caught:
+                list(blocks)
+            assert caught.value.line == rows[-1][0]
+            continue
+        parts = list(blocks)
+        assert b"".join(part.data for part in parts) == data
+        assert [line for part in parts for line in row_lines(part, COMMA)] == [line for line, _ in rows]
+    end = last_end(data, COMMA)
+    assert end == 0 or data[end - 1] in b"\r\n"
+
+
+def test_the_oracle_is_pythons_reader_where_quotes_are_proper():
+    text = 'a,"b ""c""",d\n\n"e\nf",,g\n'
+    assert [fields for _, fields in oracle(text)[0]] == [row for row in csv.reader(io.StringIO(text)) if row]
+
+
+@given(pieces)
+def test_pyarrow_takes_rows_apart_as_the_oracle_does(text):
+    rows, is_open = oracle(text)
+    whole = list(rows_of(Text(text.encode(), 1), COMMA))
+    if is_open:
+        return
+    for row, (_, fields) in zip(whole, rows, strict=True):
+        types = dict.fromkeys(range(len(fields)), pa.binary())
+        columns = read_columns(row.data + b"\n", COMMA, len(fields), types)
+        if row.data != b'""':  # which pyarrow takes for an empty line
+            assert [column.to_pylist() for column in columns] == [[field.encode()] for field in fields]
+        assert row.n_fields == len(fields)
+
+
+def test_a_typo_does_not_make_names_of_numbers(tmp_path):
+    rows = [f"{j},{j % 3},{'no' if j % 2 else 'yes'}" for j in range(50)]
+    rows[20] = "2O,1,yes"
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,label", *rows]) + "\n")
+    with pytest.raises(FormatError, match=r"t.csv:22:1: 'a' is '2O', which is no number.*--categorical a"):
+        read([path])
+    X, _, source = read([path], skip_bad=True)
+    assert X.shape == (49, 2)
+    assert source.skipped.count == 1
+    assert read([path], categorical=("a",))[0].shape == (50, 51)
+
+
+def test_words_that_are_sometimes_numbers_stay_names(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,label\nx,1\ny,no\n3,1\nx,2\n")
+    _, y, source = read([path])
+    assert source.names == ("a=x", "a=y", "a=3")
+    assert y.tolist() == ["1", "no", "1", "2"]
+
+
+def test_decimal_commas_are_told(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;label\n1,5;yes\n2;no\n0,25;yes\n")
+    with pytest.raises(FormatError, match="'a' holds numbers with decimal commas"):
+        read([path])

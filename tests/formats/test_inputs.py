@@ -1,0 +1,80 @@
+"""Telling formats apart."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from rosenblatt.exceptions import FormatError
+from rosenblatt.formats.inputs import Input
+from rosenblatt.formats.source import open_source
+from tests.formats.files import NAMED, write
+
+CONTENTS = {
+    "csv": b"a,b\n1,2\n",
+    "tsv": b"ham\tGo, go\nspam\tFree\n",
+    "jsonl": b'\n {"a": 1}\n',
+    "svmlight": b"# a comment\n+1 qid:3 1:0.5 7:1e-3 # more\n",
+}
+
+
+@pytest.mark.parametrize("format_", CONTENTS)
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_by_content(tmp_path, format_, compress):
+    path = tmp_path / "anything"
+    path.write_bytes(compress(CONTENTS[format_]))
+    assert Input(str(path)).format(None) == format_
+    assert Input(str(path)).format("tsv") == "tsv"
+
+
+@pytest.mark.parametrize("ending", NAMED)
+def test_by_name(tmp_path, ending):
+    path = tmp_path / f"some.{ending}"
+    path.write_bytes(b"1 1:2\n")  # which looks like svmlight
+    if NAMED[ending] in ("parquet", "npy", "npz") and ending.endswith("gz"):
+        with pytest.raises(FormatError, match="compressed"):
+            Input(str(path)).format(None)
+    else:
+        assert Input(str(path)).format(None) == NAMED[ending]
+
+
+@pytest.mark.parametrize("ending, format_", [("parquet", "parquet"), ("arrow", "arrow"), ("arrows", "arrow")])
+def test_by_what_binary_files_begin_with(tmp_path, ending, format_):
+    path = tmp_path / "misnamed.csv"
+    path.write_bytes(open_bytes(write(tmp_path, {"a": [1.0]}, ending)))
+    assert Input(str(path)).format(None) == format_
+
+
+def test_arrays_by_what_they_begin_with(tmp_path):
+    np.save(tmp_path / "a.npy", np.eye(2))
+    np.savez(tmp_path / "b.npz", X=np.eye(2))
+    for name in ("a.npy", "b.npz"):
+        (tmp_path / "misnamed").write_bytes((tmp_path / name).read_bytes())
+        assert Input(str(tmp_path / "misnamed")).format(None) == name[-3:]
+        (tmp_path / "packed").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+        with pytest.raises(FormatError, match="cannot be read from a compressed file"):
+            Input(str(tmp_path / "packed")).format(None)
+
+
+def open_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def test_files_that_may_not_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(ValueError, match=r"a\.csv cannot be read: Permission denied"):
+        Input(str(path)).open()
+
+
+@pytest.mark.parametrize("name", ["t.json", "t", "t.jsonl"])
+def test_an_array_of_json_objects_is_not_taken_for_a_table(tmp_path, name):
+    (tmp_path / name).write_text('[\n {"a": 1, "label": 0},\n {"a": 2, "label": 1}\n]\n')
+    with pytest.raises(FormatError, match="one object a line"):
+        open_source([str(tmp_path / name)])
