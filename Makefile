@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# How often the long tests kill or interrupt a process.
+KILLS ?= 1000
 
 # Compiled loops are cached under a name made of their sources: numba does not notice an edit in another file.
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loops/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test check format bench docs clean
+.PHONY: demo test test-all check format bench docs package clean
 
 demo: $(VENV)/demo
 	$(BIN)/rosenblatt demo -o out
@@ -15,11 +17,17 @@ demo: $(VENV)/demo
 test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
 
+test-all: $(VENV)/test
+	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m "slow or not slow"
+
 check: $(VENV)/check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[bi]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 format: $(VENV)/check
 	$(BIN)/ruff check --fix .
@@ -32,8 +40,18 @@ docs: $(VENV)/docs
 	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
 
+# The wheel is built from the sdist, and each is tried in an empty environment, outside of this folder.
+package: $(VENV)/package
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	for file in dist/*.whl dist/*.tar.gz; do \
+	  rm -rf $(VENV)-empty && $(PYTHON) -m venv $(VENV)-empty && \
+	  $(VENV)-empty/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt $$file && \
+	  $(VENV)-empty/bin/python scripts/smoke.py || exit 1; \
+	done; rm -rf $(VENV)-empty
+
 clean:
-	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis out
+	rm -rf $(VENV) $(VENV)-empty .nox .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist out
 
 # One stamp for each set of packages, so that nothing is installed twice.
 $(BIN)/python:
@@ -41,9 +59,9 @@ $(BIN)/python:
 	$(PIP) --upgrade "pip>=25.1"
 
 $(VENV)/demo: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) --editable ".[report]"
+	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(BIN)/python pyproject.toml constraints.txt
+$(VENV)/test $(VENV)/check $(VENV)/bench $(VENV)/docs $(VENV)/package: $(VENV)/%: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable . --group $*
 	@touch $@
