@@ -80,3 +80,20 @@ def everywhere(X: Any, y: Any, folder: Path, *, block_bytes: int, step: int = 3)
         source = FileSource.write(folder / "data.npy", X, y, step=step, known=True)
         found["streamed"] = collect(source, memory=0, block_bytes=block_bytes)
     return found
+
+
+class Chunks(Source):
+    """A source of given chunks."""
+
+    def __init__(self, *chunks):
+        self._chunks = chunks
+
+    def chunks(self):
+        return (Chunk(as_rows(X), None if y is None else np.asarray(y)) for X, y in self._chunks)
+
+
+def rows_of(blocks):
+    parts = [blocks.read(k) for k in range(blocks.n_blocks)]
+    native = [part.native() for part in parts]
+    dense = [each if isinstance(each, np.ndarray) else each.toarray() for each in native]
+    return np.concatenate(dense), np.concatenate([part.classes[part.codes] for part in parts])

@@ -205,9 +205,5 @@ def chunks_of(source: Source) -> Iterator[Chunk]:
 
 def facts_of(source: Source) -> dict[str, Any]:
     """Return the recipe, the description and the number of skipped rows of a source, as JSON values."""
-    facts = {
-        "recipe": None if source.recipe is None else source.recipe.to_json(),
-        "skipped": source.skipped.count,
-        "description": source.description,
-    }
-    return {name: fact for name, fact in facts.items() if fact}
+    recipe = None if source.recipe is None else source.recipe.to_json()
+    return {"recipe": recipe, "skipped": source.skipped.count, "description": source.description}

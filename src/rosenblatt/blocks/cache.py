@@ -15,13 +15,11 @@ import struct
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from rosenblatt.atomic import replacing
 from rosenblatt.blocks.block_layout import ALIGNMENT, BlockLayout, Bytes, pieces, stored_arrays
 from rosenblatt.blocks.cache_description import DESCRIPTION, FIRST, CacheDescription, is_usable, next_place
 from rosenblatt.blocks.memory import Blocks, Change
@@ -55,28 +53,20 @@ class StaleError(FormatError):
 
 
 class CacheWriter:
-    """Writes a cache block by block; without `finish` no file is left.
+    """Writes a cache block by block into an open file; `finish` completes it.
 
     Parameters
     ----------
-    path : path
-        The place of the cache once it is complete.
+    file : file
+        An empty file; see `rosenblatt.atomic.replacing`.
     stamp : mapping
         JSON values that must be the same for the cache to be used again.
     """
 
-    def __init__(self, path: Path, stamp: Mapping[str, Any]) -> None:
-        self._path, self._stamp = path, stamp
+    def __init__(self, file: BinaryIO, stamp: Mapping[str, Any]) -> None:
+        self._file, self._stamp = file, stamp
         self._layouts: list[BlockLayout] = []
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        self._file = self._stack.enter_context(replacing(self._path, forced=False))
-        self._file.write(bytes(FIRST))
-        return self
-
-    def __exit__(self, *error: Any) -> Any:
-        return self._stack.__exit__(*error)
+        file.write(bytes(FIRST))
 
     def add(self, batch: Batch) -> str:
         """Write a block with provisional codes, and return its checksum."""
@@ -152,7 +142,7 @@ class CachedBlocks(Blocks):
                 found = DESCRIPTION.decode(document["data"], "the data", Context())
                 require(found.end == at, "the blocks do not end where it begins")
         except (UnsoundError, ValueError, TypeError, RecursionError) as error:
-            raise StaleError(self.path, f"its description cannot be used: {error}") from None
+            raise StaleError(self.path, f"its description cannot be used: {str(error).rstrip('.')}") from None
         if found is None:
             raise StaleError(self.path, "the source, or how it is read, is not what it was")
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -56,24 +55,19 @@ class NumberList:
         return array
 
 
-class Facts:
-    """What a source says about itself: its recipe, its description, and the number of rows it left out."""
+class RecipeCodec:
+    """A recipe in JSON, which stays JSON."""
 
-    def encode(self, value: Mapping[str, Any], at: str, context: Context) -> Any:
-        """Return a dictionary."""
-        return dict(value)
+    def encode(self, value: Any, at: str, context: Context) -> Any:
+        """Return the JSON."""
+        return value
 
-    def decode(self, told: Any, at: str, context: Context) -> Mapping[str, Any]:
-        """Return the facts."""
-        if not isinstance(told, dict) or not told.keys() <= {"recipe", "description", "skipped"}:
-            wrong(at, "are not those of a source")
-        Text().decode(told.get("description", ""), f"{at}.description", context)
-        Count().decode(told.get("skipped", 0), f"{at}.skipped", context)
+    def decode(self, told: Any, at: str, context: Context) -> Any:
+        """Return the JSON, if it describes a recipe."""
         try:
-            if "recipe" in told:
-                Recipe.from_json(told["recipe"])
+            Recipe.from_json(told)
         except ModelFileError as error:
-            wrong(at, f"are wrong: {error}")
+            wrong(at, f"cannot be used: {error}")
         return told
 
 
@@ -157,6 +151,7 @@ LAYOUT = Record(
         "checksum": Text(),
     },
 )
+FACTS = Record(dict, {"recipe": Maybe(RecipeCodec()), "skipped": Count(), "description": Text()}, take=dict)
 SUMMARY = Record(
     DataSummary,
     {
@@ -167,7 +162,7 @@ SUMMARY = Record(
         "counts": NumberList(int),
         "boundaries": NumberList(int),
         "names": Maybe(Several(Text(), tuple)),
-        "facts": Facts(),
+        "facts": FACTS,
     },
 )
 DESCRIPTION = Record(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.atomic import replacing
 from rosenblatt.blocks.block_layout import stored_arrays
 from rosenblatt.blocks.builder import BLOCK_BYTES, Builder
 from rosenblatt.blocks.cache import CachedBlocks, CacheWriter, StaleError
@@ -220,7 +221,8 @@ def _write_cache(
     path: Path, stamp: dict[str, Any], held: list[Batch], more: Iterator[Batch], builder: Builder
 ) -> None:
     """Write the blocks held in memory, releasing each, and all that follow."""
-    with CacheWriter(path, stamp) as writer:
+    with replacing(path, forced=False) as file:
+        writer = CacheWriter(file, stamp)
         held.reverse()
         while held:
             writer.add(held.pop())

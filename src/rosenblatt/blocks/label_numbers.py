@@ -43,11 +43,9 @@ class LabelTable:
         require_classes(found, codes, first)
         self._require_kind(found, codes, first)
         values = found.tolist()
-        new = {
-            int(np.argmax(codes == code)): label for code, label in enumerate(values) if label not in self._numbers
-        }
-        for at in sorted(new):
-            self._numbers[new[at]] = len(self._numbers)
+        new = [code for code, label in enumerate(values) if label not in self._numbers]
+        for code in sorted(new, key=lambda code: int(np.argmax(codes == code))):
+            self._numbers[values[code]] = len(self._numbers)
             self._counts.append(0)
         numbers = np.array([self._numbers[label] for label in values], np.int64)
         for number, count in zip(numbers.tolist(), np.bincount(codes).tolist(), strict=True):
@@ -55,21 +53,17 @@ class LabelTable:
         return numbers[codes]
 
     def _require_kind(self, found: NDArray[Any], codes: Ints, first: int) -> None:
-        kinds = {_kind(label) for label in found.tolist()} if found.dtype == object else {found.dtype.kind}
-        known = {kind in NUMBERS for kind in {*self._kinds, *kinds}}
-        if kinds - set(NUMBERS) - {"U"} or len(known) > 1:
-            strange = next((k for k, label in enumerate(found.tolist()) if self._is_strange(label)), 0)
-            row = first + int(np.argmax(codes == strange))
+        kinds = [_kind(label) if found.dtype == object else found.dtype.kind for label in found.tolist()]
+        text = (self._kinds or kinds[0])[0] == "U"
+        strange = [k for k, kind in enumerate(kinds) if kind not in NUMBERS + "U" or (kind == "U") != text]
+        if strange:
+            row = first + int(np.argmax(codes == strange[0]))
             before = f", after labels such as {shown(next(iter(self._numbers)))}" if self._numbers else ""
             raise LabelError(
-                f"The label at row {row} is {shown(found[strange])}{before}. Labels must all be numbers or all be "
-                "strings: correct it, or read the column as strings."
+                f"The label at row {row} is {shown(found[strange[0]])}{before}. Labels must all be numbers or all "
+                "be strings: correct it, or read the column as strings."
             )
-        self._kinds += "".join(sorted(kinds - set(self._kinds)))
-
-    def _is_strange(self, label: Any) -> bool:
-        kind = _kind(label)
-        return kind not in NUMBERS + "U" or bool(self._kinds and (kind == "U") != (self._kinds[0] == "U"))
+        self._kinds += "".join({*kinds} - {*self._kinds})
 
     @property
     def _ordered(self) -> list[tuple[Any, int]]:

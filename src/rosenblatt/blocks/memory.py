@@ -106,14 +106,8 @@ class MemoryBlocks(Blocks):
         All rows.
     boundaries : ndarray of int or None
         Where blocks begin; by default each takes at most 8 MiB.
-    facts : mapping
-        What the source said about itself.
-    identity : str or None
-        Tells this data from other data; None takes the fingerprint.
-    statistics : Statistics or None
-        The means and variances of the features, if they are known.
-    scaling : Scaling or None
-        The scaling that was applied to the rows, if any.
+    facts, identity, statistics, scaling
+        See `DataSummary` and `Blocks`.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.atomic import replacing
 from rosenblatt.blocks.block_layout import checksum, stored_arrays
 from rosenblatt.blocks.builder import Builder, chunks_of, facts_of, rows_of_block
 from rosenblatt.blocks.cache import CachedBlocks, CacheWriter
@@ -33,18 +34,12 @@ class StreamedBlocks(Blocks):
 
     Parameters
     ----------
-    source : Source
-        The rows.
-    known : Known
-        The classes and the size of the source.
-    dtype : dtype
-        The type of the values.
+    source, known, dtype
+        The rows, what is known about them, and the type of their values.
     path : Path or None
         The place of the cache; None writes no cache.
-    stamp, identity
-        See `CachedBlocks`.
-    block_bytes : int
-        See `Builder`.
+    stamp, identity, block_bytes
+        See `CachedBlocks` and `Builder`.
     """
 
     def __init__(
@@ -116,7 +111,8 @@ class StreamedBlocks(Blocks):
         with ExitStack() as stack:
             writer = None
             if self._path is not None and to_the_end:
-                writer = stack.enter_context(CacheWriter(self._path, self._stamp))
+                file = stack.enter_context(replacing(self._path, forced=False))
+                writer = CacheWriter(file, self._stamp)
             number, checksums = -1, []
             for number, batch in enumerate(builder.blocks()):
                 if writer is not None:

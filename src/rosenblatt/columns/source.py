@@ -44,14 +44,15 @@ class Source(ABC):
 
     Examples
     --------
-    >>> from rosenblatt.blocks.collect import collect
     >>> from rosenblatt.data.features import as_rows
     >>> class Squares(Source):
     ...     def chunks(self):
     ...         for n in range(4):
     ...             yield Chunk(as_rows([[n, n * n]]), np.array([n > 1]))
-    >>> collect(Squares()).n_rows
-    4
+    >>> [chunk.labels.tolist() for chunk in Squares().chunks()]
+    [[False], [False], [True], [True]]
+    >>> Squares().names is None
+    True
     """
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,39 +16,27 @@ from rosenblatt.exceptions import ParameterError
 
 __all__ = ["BUILTIN", "BuiltinSource"]
 
-Loader = Callable[[], tuple[Any, Any, Any]]
-
-
-def _own(load: Callable[[], Any]) -> Loader:
-    def loaded() -> tuple[Any, Any, Any]:
-        data = load()
-        return data.X, data.y, data.feature_names
-
-    return loaded
-
-
-def _of_sklearn(name: str, *, labelled_by_name: bool = True) -> Loader:
-    def loaded() -> tuple[Any, Any, Any]:
-        from sklearn import datasets
-
-        data = getattr(datasets, f"load_{name}")()
-        labels = np.array([str(each) for each in data.target_names])[data.target]
-        return data.data, labels if labelled_by_name else data.target, map(str, data.feature_names)
-
-    return loaded
-
-
-BUILTIN: dict[str, Loader] = {
-    "six-points": _own(named.load_six_points),
-    "spam-table": _own(named.load_spam_table),
-    "or": _own(named.load_or),
-    "and": _own(named.load_and),
-    "xor": _own(named.load_xor),
-    "iris": _of_sklearn("iris"),
-    "wine": _of_sklearn("wine"),
-    "breast-cancer": _of_sklearn("breast_cancer"),
-    "digits": _of_sklearn("digits", labelled_by_name=False),
+OWN: dict[str, Callable[[], Any]] = {
+    "six-points": named.load_six_points,
+    "spam-table": named.load_spam_table,
+    "or": named.load_or,
+    "and": named.load_and,
+    "xor": named.load_xor,
 }
+BUILTIN = (*OWN, "iris", "wine", "breast-cancer", "digits")
+"""The names of all sets; those that are not our own are loaded by scikit-learn."""
+
+
+def _load(name: str) -> tuple[Any, Any, Iterable[Any]]:
+    """Return the rows, the labels and the names of the features of a set."""
+    if name in OWN:
+        own = OWN[name]()
+        return own.X, own.y, own.feature_names
+    from sklearn import datasets
+
+    data = getattr(datasets, f"load_{name.replace('-', '_')}")()
+    labels = data.target if name == "digits" else np.array(data.target_names, np.str_)[data.target]
+    return data.data, labels, data.feature_names
 
 
 class BuiltinSource(Source):
@@ -75,9 +63,9 @@ class BuiltinSource(Source):
             near = get_close_matches(name, BUILTIN, 1)
             hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{n}' for n in BUILTIN)}."
             raise ParameterError(f"@{name} is no built-in set; {hint}")
-        X, y, names = BUILTIN[name]()
+        X, y, names = _load(name)
         self._chunk = Chunk(as_rows(X), np.asarray(y))
-        self.names, self.files = tuple(names), (f"@{name}",)
+        self.names, self.files = tuple(map(str, names)), (f"@{name}",)
         self.n_features = self._chunk.features.n_features
         self.description = f"built in: {self._chunk.features.n_rows} rows, {self.n_features} features"
 
