@@ -12,7 +12,6 @@ from rosenblatt.blocks.block_layout import INDEX_TYPES, VALUE_TYPES, BlockLayout
 from rosenblatt.blocks.summary import DataSummary
 from rosenblatt.columns.recipe import Recipe
 from rosenblatt.columns.statistics import Statistics
-from rosenblatt.exceptions import ModelFileError
 from rosenblatt.schema.codecs import (
     Context,
     Count,
@@ -25,7 +24,7 @@ from rosenblatt.schema.codecs import (
     same_length,
     wrong,
 )
-from rosenblatt.schema.plain import Labels
+from rosenblatt.schema.plain import Labels, Parameter
 from rosenblatt.typing import Ints
 
 FIRST = 1 << 12
@@ -55,22 +54,6 @@ class NumberList:
         return array
 
 
-class RecipeCodec:
-    """A recipe in JSON, which stays JSON."""
-
-    def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return the JSON."""
-        return value
-
-    def decode(self, told: Any, at: str, context: Context) -> Any:
-        """Return the JSON, if it describes a recipe."""
-        try:
-            Recipe.from_json(told)
-        except ModelFileError as error:
-            wrong(at, f"cannot be used: {error}")
-        return told
-
-
 class CacheDescription(NamedTuple):
     """What a cache says about its blocks.
 
@@ -97,8 +80,8 @@ class CacheDescription(NamedTuple):
         return next_place(self.blocks[-1])
 
     def check(self) -> None:
-        """Raise `UnsoundError` if the parts contradict each other."""
-        blocks, (n_rows, n_features, stored, classes, counts, boundaries, names, _) = self.blocks, self.summary
+        """Raise an error if the parts contradict each other."""
+        blocks, (n_rows, n_features, stored, classes, counts, boundaries, names, facts) = self.blocks, self.summary
         labels, ends = classes.tolist(), np.cumsum([0, *(layout.n_rows for layout in blocks)])
         require(labels == sorted(labels), "the labels are not sorted")
         require(same_length(labels, counts, self.ranks), "there are not as many counts as labels")
@@ -112,6 +95,8 @@ class CacheDescription(NamedTuple):
             require(layout.offset == place, "the blocks do not follow each other")
             require(bool(layout.index_type) == bool(blocks[0].index_type), "dense and sparse blocks are mixed")
             require(layout.stored == size, "a block does not have the size of its rows")
+        if facts["recipe"] is not None:
+            Recipe.from_json(facts["recipe"])
         if self.statistics is not None:
             require(is_usable(self.statistics, self.summary), "the statistics do not belong to the rows")
 
@@ -151,7 +136,7 @@ LAYOUT = Record(
         "checksum": Text(),
     },
 )
-FACTS = Record(dict, {"recipe": Maybe(RecipeCodec()), "skipped": Count(), "description": Text()}, take=dict)
+FACTS = Record(dict, {"recipe": Parameter(), "skipped": Count(), "description": Text()}, take=dict)
 SUMMARY = Record(
     DataSummary,
     {

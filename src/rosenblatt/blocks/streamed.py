@@ -113,19 +113,19 @@ class StreamedBlocks(Blocks):
             if self._path is not None and to_the_end:
                 file = stack.enter_context(replacing(self._path, forced=False))
                 writer = CacheWriter(file, self._stamp)
-            number, checksums = -1, []
+            checksums: list[str] = []
             for number, batch in enumerate(builder.blocks()):
                 if writer is not None:
                     checksums.append(writer.add(batch))
                 else:
                     checksums.append(checksum(stored_arrays(batch.rows, batch.codes)))
-                self._require_known(batch.values.dtype, builder, number)
+                self._require_known(batch.values.dtype, builder)
                 if first <= number <= last:
                     rows = batch.rows if change is None else change(batch.rows)
                     yield self._batch(rows, self._ranks(builder)[batch.codes])
                 if number == last and not to_the_end:
                     return
-            self._require_known(self._dtype, builder, number, ended=True)
+            self._require_known(self._dtype, builder, len(checksums))
             self.summary = builder.summary()._replace(classes=self.classes)
             if writer is not None:
                 writer.finish(self.summary, builder.labels.ranks, None)
@@ -144,13 +144,13 @@ class StreamedBlocks(Blocks):
             )
         return at[builder.labels.ranks]
 
-    def _require_known(self, dtype: Any, builder: Builder, number: int, *, ended: bool = False) -> None:
-        """Raise an error if the source does not have the size and the type that it had when it was opened."""
+    def _require_known(self, dtype: Any, builder: Builder, n_blocks: int | None = None) -> None:
+        """Raise an error if the source, read to its end if `n_blocks` is given, is not what it said it was."""
         n_rows, n_features, n_classes = self.n_rows, self.n_features, len(self.classes)
         same = dtype == self._dtype and builder.n_features == n_features and builder.n_rows <= n_rows
-        if ended:
-            complete = builder.n_rows == n_rows and len(builder.labels.classes) == n_classes
-            same = same and complete and number == self.n_blocks - 1
+        if n_blocks is not None:
+            found = builder.n_rows, len(builder.labels.classes), n_blocks
+            same = same and found == (n_rows, n_classes, self.n_blocks)
         if not same:
             raise FormatError(
                 f"The source does not have the {n_rows:,} rows of {n_features:,} features and {n_classes} classes "
