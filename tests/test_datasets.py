@@ -23,6 +23,7 @@ from rosenblatt.datasets import (
     make_separable,
     make_text,
 )
+from rosenblatt.datasets.builtin import BUILTIN, BuiltinSource
 from rosenblatt.exceptions import ParameterError
 
 LOADERS = [load_six_points, load_spam_table, load_or, load_and, load_xor]
@@ -292,3 +293,24 @@ def test_text_seeds_and_flips():
 def test_text_refuses(change):
     with pytest.raises(ParameterError):
         make_text(**({"n": 10, "d": 100, "nnz": 5, "seed": 0} | change))
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_built_in_sets_are_sources(name):
+    source = BuiltinSource(name)
+    [chunk] = source.chunks()
+    assert len(source.names) == source.n_features == chunk.features.n_features
+    assert len(chunk.labels) == chunk.features.n_rows
+    assert source.files == (f"@{name}",)
+    assert f"{chunk.features.n_rows} rows" in source.description
+    assert (source.recipe, source.options, source.known(), source.unmet, source.skipped.count) == (None,) * 3 + (
+        0,
+        0,
+    )
+
+
+def test_unknown_names_of_built_in_sets_are_refused():
+    with pytest.raises(ParameterError, match="did you mean @iris"):
+        BuiltinSource("irs")
+    with pytest.raises(ParameterError, match=r"there are @six-points, .*@digits"):
+        BuiltinSource("mnist")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -12,18 +12,19 @@ from scipy.sparse import csr_array, issparse
 from rosenblatt.blocks.collect import collect
 from rosenblatt.blocks.memory import Blocks
 from rosenblatt.columns.options import Options
+from rosenblatt.columns.source import Known, Source
 from rosenblatt.data.chunk import Chunk
 from rosenblatt.data.features import as_rows
 
 
-class ArraySource:
+class ArraySource(Source):
     """Rows and labels that come in chunks of a few rows, each as narrow as a reader would make it."""
 
     files: tuple[str, ...] = ()
+    options: Options | None = None
 
     def __init__(self, X: Any, y: Any, step: int = 3) -> None:
         self.X, self.y, self.step = X, np.asarray(y), step
-        self.names = None
         self.read = 0
 
     def chunks(self) -> Iterator[Chunk]:
@@ -38,19 +39,12 @@ class ArraySource:
             yield Chunk(as_rows(part), self.y[first : first + self.step])
 
 
-class Known(NamedTuple):
-    classes: np.ndarray
-    n_rows: int
-    n_features: int
-
-
 class FileSource(ArraySource):
     """Rows and labels in a file, read anew each time."""
 
     def __init__(self, path: Path, step: int = 3, known: bool = False) -> None:
         self.path, self.step, self.read = path, step, 0
         self.files = (str(path),)
-        self.names = None
         self._known = known
         self.options = Options()
 
@@ -86,3 +80,20 @@ def everywhere(X: Any, y: Any, folder: Path, *, block_bytes: int, step: int = 3)
         source = FileSource.write(folder / "data.npy", X, y, step=step, known=True)
         found["streamed"] = collect(source, memory=0, block_bytes=block_bytes)
     return found
+
+
+class Chunks(Source):
+    """A source of given chunks."""
+
+    def __init__(self, *chunks):
+        self._chunks = chunks
+
+    def chunks(self):
+        return (Chunk(as_rows(X), None if y is None else np.asarray(y)) for X, y in self._chunks)
+
+
+def rows_of(blocks):
+    parts = [blocks.read(k) for k in range(blocks.n_blocks)]
+    native = [part.native() for part in parts]
+    dense = [each if isinstance(each, np.ndarray) else each.toarray() for each in native]
+    return np.concatenate(dense), np.concatenate([part.classes[part.codes] for part in parts])

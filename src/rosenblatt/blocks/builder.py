@@ -1,70 +1,87 @@
-"""From chunks as a reader gives them to blocks of one size, whatever the size of the chunks was."""
+"""From the chunks of a source to blocks whose size does not depend on the size of the chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import cycle
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from rosenblatt.blocks.label_numbers import LabelTable, Provisional
-from rosenblatt.blocks.raw import Raw
+from rosenblatt.blocks.block_layout import narrowed
+from rosenblatt.blocks.label_numbers import LabelTable
+from rosenblatt.blocks.summary import DataSummary
+from rosenblatt.columns.source import Source
 from rosenblatt.columns.statistics import Statistics
+from rosenblatt.data.batch import Batch
 from rosenblatt.data.chunk import Chunk
-from rosenblatt.data.features import Features
-from rosenblatt.exceptions import InputError, ShapeError
-from rosenblatt.loops.layout import CSR, Unsigned
+from rosenblatt.exceptions import FormatError, InputError, ShapeError
+from rosenblatt.loops.layout import CSR, Rows, Unsigned
 from rosenblatt.typing import Ints, Reals
 
 BLOCK_BYTES = 1 << 23
-"""Blocks close before they take more than this, but for a single row that does.
+"""The size at which a block is closed; only a single row may take more.
 
-Two of them are in memory at a time, and hardly show beside the program itself. Rows visited in random order within
-8 MiB are found in the processor's cache; switching blocks costs a thousandth of training on one.
+Two blocks are in memory at a time, which is little beside the program itself. Rows visited in random order within
+8 MiB stay in the processor's cache, and switching blocks takes a thousandth of the time of training on one.
 """
+
+UNKNOWN = np.empty(0)
+"""The classes of a block whose codes are provisional."""
+
+Built: TypeAlias = Iterator[tuple[Rows, Ints]]
 
 
 class Builder:
-    """Makes blocks of chunks. Where blocks end depends on the rows alone, not on how they came.
+    """Makes blocks of the rows of a source.
 
     Parameters
     ----------
+    source : Source
+        The rows.
     block_bytes : int
         See `BLOCK_BYTES`.
     statistics : Statistics or None
-        Told of every block.
-    rooms : int or None
-        Dense blocks take turns in so many buffers, so that each is good only until that many more were made; None
-        gives each its own.
+        Updated with every block.
+    buffers : int or None
+        Dense blocks share this many buffers in turn, so that a block is valid only until this many more were made;
+        None gives each block its own memory.
 
     Attributes
     ----------
     labels : LabelTable
-        Of all rows so far.
+        The labels of all rows so far.
     n_rows, n_features : int
-        So far.
+        The size of the data so far.
     """
 
     def __init__(
-        self, block_bytes: int = BLOCK_BYTES, statistics: Statistics | None = None, rooms: int | None = None
+        self, source: Source, block_bytes: int, statistics: Statistics | None = None, buffers: int | None = None
     ) -> None:
-        self.labels = LabelTable()
-        self.statistics = statistics
-        self.n_rows = self.n_features = 0
-        self._block_bytes = block_bytes
-        self._rooms: Any = None if rooms is None else cycle([{} for _ in range(rooms)])
+        self.labels, self.statistics = LabelTable(), statistics
+        self.n_rows = self.n_features = self._stored = 0
+        self._source, self._block_bytes, self._buffers = source, block_bytes, buffers
+        self._boundaries = [0]
 
-    def blocks(self, chunks: Iterable[Chunk]) -> Iterator[Raw]:
-        """Yield full blocks, and what is left in the end."""
-        sparse: bool | None = None
-        maker: _Dense | _Sparse | None = None
-        for chunk in chunks:
-            features = chunk.features
+    def summary(self) -> DataSummary:
+        """Return the summary of all blocks, once they are made."""
+        shape, boundaries = (self.n_rows, self.n_features, self._stored), np.array(self._boundaries)
+        labels, source = self.labels, self._source
+        return DataSummary(*shape, labels.classes, labels.counts, boundaries, source.names, facts_of(source))
+
+    def blocks(self) -> Iterator[Batch]:
+        """Yield full blocks, and at the end the rows left over.
+
+        The codes of a block number labels in the order in which they were first seen, and its `classes` are empty:
+        `labels.ranks` and `labels.classes` complete them once all rows are read.
+        """
+        maker: _DenseMaker | _SparseMaker | None = None
+        for chunk in chunks_of(self._source):
+            features, sparse = chunk.features, isinstance(chunk.features.rows, CSR)
             if maker is None:
-                sparse = isinstance(features.rows, CSR)
-                maker = _Sparse(self._block_bytes) if sparse else _Dense(self._block_bytes, self._rooms)
-            if isinstance(features.rows, CSR) is not sparse:
+                size = self._block_bytes
+                maker = _SparseMaker(size) if sparse else _DenseMaker(size, self._buffers)
+            if sparse is not isinstance(maker, _SparseMaker):
                 raise InputError("Some rows of the source are dense and others sparse. Read them in the same way.")
             if not sparse and self.n_features not in (0, features.n_features):
                 raise ShapeError(
@@ -76,36 +93,38 @@ class Builder:
                 raise ShapeError(f"A chunk has {features.n_rows} rows but {len(codes)} labels.")
             self.n_rows += features.n_rows
             self.n_features = max(self.n_features, features.n_features)
-            yield from self._noted(maker.add(features, codes))
+            yield from self._batches(maker.add(features.rows, codes))
         if maker is None:
             raise ShapeError("The source has no rows, but a minimum of 1 is required.")
-        yield from self._noted(maker.rest())
+        yield from self._batches(maker.rest())
 
-    def _noted(self, blocks: Iterable[Raw]) -> Iterator[Raw]:
-        for raw in blocks:
+    def _batches(self, built: Built) -> Iterator[Batch]:
+        for rows, codes in built:
             if self.statistics is not None:
-                self.statistics.add(raw.rows, len(raw.codes), self.n_features)
-            yield raw
+                self.statistics.add(rows, len(codes), self.n_features)
+            batch = Batch(rows, len(codes), self.n_features, codes=codes, classes=UNKNOWN)
+            self._stored += batch.stored
+            self._boundaries.append(self._boundaries[-1] + batch.n_rows)
+            yield batch
 
 
-class _Dense:
-    """Rows of numbers, all of one width; a block holds values of one type."""
+class _DenseMaker:
+    """Copies dense rows of one width into blocks; each block holds values of one type."""
 
-    def __init__(self, block_bytes: int, rooms: Any) -> None:
-        self._block_bytes, self._rooms = block_bytes, rooms
+    def __init__(self, block_bytes: int, n_buffers: int | None) -> None:
+        self._block_bytes, self._n_buffers = block_bytes, n_buffers
+        self._buffers: Iterator[tuple[Reals, Ints]] = iter(())
         self._rows: Reals = np.empty((0, 0))
-        self._codes: Provisional = np.empty(0, np.uint32)
+        self._codes: Ints = np.empty(0, np.int64)
         self._filled = 0
 
-    def add(self, features: Features, codes: Provisional) -> Iterator[Raw]:
-        rows = features.rows
-        assert not isinstance(rows, CSR), "sparse rows are made elsewhere"
+    def add(self, rows: Any, codes: Ints) -> Built:
         if self._filled and rows.dtype != self._rows.dtype:
             yield from self.rest()
         first = 0
         while first < len(rows):
             if not self._filled:
-                self._make_room(rows)
+                self._next_buffer(rows)
             last = min(len(rows), first + len(self._codes) - self._filled)
             room = slice(self._filled, self._filled + last - first)
             self._rows[room], self._codes[room] = rows[first:last], codes[first:last]
@@ -114,41 +133,31 @@ class _Dense:
             if self._filled == len(self._codes):
                 yield from self.rest()
 
-    def rest(self) -> Iterator[Raw]:
+    def rest(self) -> Built:
         if self._filled:
             filled, self._filled = self._filled, 0
-            yield Raw(self._rows[:filled], self._codes[:filled])
+            yield self._rows[:filled], self._codes[:filled]
 
-    def _make_room(self, rows: Reals) -> None:
-        width = rows.shape[1]
-        length = rows_of_block(width, rows.dtype, self._block_bytes)
-        room = {} if self._rooms is None else next(self._rooms)
-        key = length, width, rows.dtype
-        if key not in room:
-            room.clear()
-            room[key] = np.empty((length, width), rows.dtype), np.empty(length, np.uint32)
-        self._rows, self._codes = room[key]
+    def _next_buffer(self, rows: Reals) -> None:
+        if self._n_buffers is None or rows.dtype != self._rows.dtype or not len(self._codes):
+            length = rows_of_block(rows.shape[1], rows.dtype, self._block_bytes)
+            shape = length, rows.shape[1]
+            made = range(self._n_buffers or 1)
+            self._buffers = cycle([(np.empty(shape, rows.dtype), np.empty(length, np.int64)) for _ in made])
+        self._rows, self._codes = next(self._buffers)
 
 
-def rows_of_block(width: int, dtype: Any, block_bytes: int) -> int:
-    """Return how many dense rows a block holds."""
-    return max(1, block_bytes // (width * int(np.dtype(dtype).itemsize) + 4))
-
-
-class _Sparse:
-    """Rows of which the values that are not zero are stored."""
+class _SparseMaker:
+    """Collects sparse rows into blocks."""
 
     def __init__(self, block_bytes: int) -> None:
         self._block_bytes = block_bytes
-        self._parts: list[tuple[Reals, Unsigned, Ints, Provisional]] = []
+        self._parts: list[tuple[Reals, Unsigned, Ints, Ints]] = []
         self._bytes = 0
 
-    def add(self, features: Features, codes: Provisional) -> Iterator[Raw]:
-        rows = features.rows
-        assert isinstance(rows, CSR), "dense rows are made elsewhere"
+    def add(self, rows: Any, codes: Ints) -> Built:
         starts = rows.indptr.astype(np.int64)
-        lengths = np.diff(starts)
-        ends = np.cumsum(lengths * (rows.data.itemsize + 4) + 8)
+        lengths, ends = np.diff(starts), row_ends(rows)
         first = 0
         while first < len(lengths):
             before = int(ends[first - 1]) if first else 0
@@ -163,15 +172,38 @@ class _Sparse:
                 first = last
             if first < len(lengths) or self._bytes >= self._block_bytes:
                 yield from self.rest()
-        # What is left over must not keep the whole chunk alive, nor change with it.
+        # The rows left over must not keep the whole chunk in memory, nor change with it.
         self._parts = [tuple(array.copy() for array in part) for part in self._parts]  # type: ignore[misc]
 
-    def rest(self) -> Iterator[Raw]:
-        if not self._parts:
-            return
-        data, indices, lengths, codes = (np.concatenate(column) for column in zip(*self._parts, strict=True))
-        self._parts, self._bytes = [], 0
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        largest = max(int(indptr[-1]), int(indices.max(initial=0)))
-        index: Any = np.uint32 if largest <= np.iinfo(np.int32).max else np.uint64
-        yield Raw(CSR(data, indices.astype(index), indptr.astype(index)), codes)
+    def rest(self) -> Built:
+        if self._parts:
+            data, indices, lengths, codes = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+            self._parts, self._bytes = [], 0
+            yield narrowed(CSR(data, indices, np.concatenate([[0], np.cumsum(lengths)]))), codes
+
+
+def rows_of_block(width: int, dtype: Any, block_bytes: int) -> int:
+    """Return the number of dense rows in a block."""
+    return max(1, block_bytes // (width * int(np.dtype(dtype).itemsize) + 4))
+
+
+def row_ends(rows: CSR) -> Ints:
+    """Return the bytes that sparse rows take in a block, summed up to each row."""
+    ends: Ints = np.cumsum(np.diff(rows.indptr.astype(np.int64)) * (rows.data.itemsize + 4) + 8)
+    return ends
+
+
+def chunks_of(source: Source) -> Iterator[Chunk]:
+    """Yield the chunks of a source; an error of the operating system becomes a `FormatError`."""
+    try:
+        yield from source.chunks()
+    except OSError as error:
+        if isinstance(error, InputError):
+            raise
+        raise FormatError(f"it could not be read: {error.strerror or error}.", file=error.filename) from error
+
+
+def facts_of(source: Source) -> dict[str, Any]:
+    """Return the recipe, the description and the number of skipped rows of a source, as JSON values."""
+    recipe = None if source.recipe is None else source.recipe.to_json()
+    return {"recipe": recipe, "skipped": source.skipped.count, "description": source.description}

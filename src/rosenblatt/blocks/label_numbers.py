@@ -1,4 +1,4 @@
-"""Labels that come chunk by chunk, as classes of one kind."""
+"""Numbers for labels that come chunk by chunk."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from rosenblatt.exceptions import LabelError
 from rosenblatt.typing import Ints
 
 NUMBERS = "biuf"
-Provisional = NDArray[np.uint32]
 
 
 class LabelTable:
-    """Numbers labels in the order they are first met in, until all classes are known and can be sorted.
+    """Numbers labels in the order in which they are first seen, until all are known and can be sorted.
 
-    Integers and floats may follow each other, and are floats together in the end; numbers and strings may not.
+    Integers and floats may be mixed, and then all become floats; numbers and strings may not be mixed.
 
     Examples
     --------
     >>> table = LabelTable()
     >>> table.encode(np.array(["spam", "ham"]), first=0), table.encode(np.array(["ham"]), first=2)
-    (array([0, 1], dtype=uint32), array([1], dtype=uint32))
+    (array([0, 1]), array([1]))
     >>> table.classes, table.ranks, table.counts
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0]), array([2, 1]))
     """
@@ -36,49 +35,44 @@ class LabelTable:
         self._counts: list[int] = []
         self._kinds = ""
 
-    def encode(self, labels: NDArray[Any] | None, first: int) -> Provisional:
-        """Return the number of each label; `first` rows came before."""
+    def encode(self, labels: NDArray[Any] | None, first: int) -> Ints:
+        """Return the number of each label; `first` is the number of rows before them."""
         if labels is None:
             raise LabelError("The source has no labels to learn from. Name the column that holds them.")
         found, codes = factorize(one_a_row(labels, len(labels)))
         require_classes(found, codes, first)
         self._require_kind(found, codes, first)
         values = found.tolist()
-        new = {
-            int(np.argmax(codes == code)): label for code, label in enumerate(values) if label not in self._numbers
-        }
-        for at in sorted(new):
-            self._numbers[new[at]] = len(self._numbers)
+        new = [code for code, label in enumerate(values) if label not in self._numbers]
+        for code in sorted(new, key=lambda code: int(np.argmax(codes == code))):
+            self._numbers[values[code]] = len(self._numbers)
             self._counts.append(0)
-        numbers = np.array([self._numbers[label] for label in values], np.uint32)
-        for number, count in zip(
-            numbers.tolist(), np.bincount(codes, minlength=len(values)).tolist(), strict=True
-        ):
+        numbers = np.array([self._numbers[label] for label in values], np.int64)
+        for number, count in zip(numbers.tolist(), np.bincount(codes).tolist(), strict=True):
             self._counts[number] += count
         return numbers[codes]
 
     def _require_kind(self, found: NDArray[Any], codes: Ints, first: int) -> None:
-        kinds = {_kind(label) for label in found.tolist()} if found.dtype == object else {found.dtype.kind}
-        known = {kind in NUMBERS for kind in {*self._kinds, *kinds}}
-        if kinds - set(NUMBERS) - {"U"} or len(known) > 1:
-            strange = next((k for k, label in enumerate(found.tolist()) if self._is_strange(label)), 0)
-            row = first + int(np.argmax(codes == strange))
+        kinds = [_kind(label) if found.dtype == object else found.dtype.kind for label in found.tolist()]
+        text = (self._kinds or kinds[0])[0] == "U"
+        strange = [k for k, kind in enumerate(kinds) if kind not in NUMBERS + "U" or (kind == "U") != text]
+        if strange:
+            row = first + int(np.argmax(codes == strange[0]))
             before = f", after labels such as {shown(next(iter(self._numbers)))}" if self._numbers else ""
             raise LabelError(
-                f"The label at row {row} is {shown(found[strange])}{before}. Labels must all be numbers or all be "
-                "strings: correct it, or read the column as strings."
+                f"The label at row {row} is {shown(found[strange[0]])}{before}. Labels must all be numbers or all "
+                "be strings: correct it, or read the column as strings."
             )
-        self._kinds += "".join(sorted(kinds))
+        self._kinds += "".join({*kinds} - {*self._kinds})
 
-    def _is_strange(self, label: Any) -> bool:
-        kind = _kind(label)
-        return kind not in NUMBERS + "U" or bool(self._kinds and (kind == "U") != (self._kinds[0] == "U"))
+    @property
+    def _ordered(self) -> list[tuple[Any, int]]:
+        return sorted(self._numbers.items())
 
     @property
     def classes(self) -> NDArray[Any]:
         """The labels, sorted."""
-        labels = [label for label, _ in sorted(self._numbers.items())]
-        kinds = set(self._kinds)
+        labels, kinds = [label for label, _ in self._ordered], set(self._kinds)
         if kinds <= {"b"} or kinds <= {"U"}:
             return read_only(np.array(labels))
         if "f" not in kinds:
@@ -91,14 +85,13 @@ class LabelTable:
 
     @property
     def ranks(self) -> Ints:
-        """For each number given, the position of its class among all, sorted."""
-        order = [number for _, number in sorted(self._numbers.items())]
-        return np.argsort(np.array(order, np.int64))
+        """The position of each numbered label among the sorted classes."""
+        return np.argsort(np.array([number for _, number in self._ordered], np.int64))
 
     @property
     def counts(self) -> Ints:
-        """The rows of each class, sorted as `classes`."""
-        return np.array([self._counts[number] for _, number in sorted(self._numbers.items())], np.int64)
+        """The number of rows of each class, in the order of `classes`."""
+        return np.array([self._counts[number] for _, number in self._ordered], np.int64)
 
 
 def _kind(label: Any) -> str:

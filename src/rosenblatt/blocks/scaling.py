@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rosenblatt.blocks.memory import Blocks, Change, MemoryBlocks
-from rosenblatt.blocks.raw import protected
-from rosenblatt.blocks.streamed import digest
+from rosenblatt.blocks.memory import Blocks, Change, MemoryBlocks, protected, writable
+from rosenblatt.blocks.summary import digest
 from rosenblatt.columns.statistics import Statistics, slices
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features
 from rosenblatt.exceptions import ModelFileError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.model.state import State
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 __all__ = ["Filling", "ScaledBlocks", "Scaling", "Transformation", "transformed"]
 
@@ -60,7 +59,7 @@ class Filling:
 
     def rows(self, rows: Rows) -> Rows:
         """Return rows without missing values."""
-        return self.into(_writable(rows))
+        return self.into(writable(rows))
 
     def into(self, rows: Rows) -> Rows:
         """Fill rows in place."""
@@ -136,7 +135,7 @@ class Scaling:
 
     def rows(self, rows: Rows) -> Rows:
         """Return rows brought to scale."""
-        return self.into(_writable(rows))
+        return self.into(writable(rows))
 
     def into(self, rows: Rows) -> Rows:
         """Bring rows to scale in place."""
@@ -237,54 +236,51 @@ def transformed(blocks: Blocks, filling: Filling | None = None, scaling: Scaling
     how = Transformation(filling, scaling)
     if not isinstance(blocks, MemoryBlocks):
         return ScaledBlocks(blocks, how)
-    batch = replace(blocks.batch, rows=protected(how.into(_writable(blocks.batch.rows))))
+    batch = replace(blocks.batch, rows=protected(how.into(writable(blocks.batch.rows))))
     known: dict[str, Any] = {"facts": blocks.facts, "identity": how.identity(blocks)}
     return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, **known)
 
 
-class ScaledBlocks:
+class ScaledBlocks(Blocks):
     """Blocks whose rows are filled and brought to scale as they are read, by the reading thread.
 
     All else is as of the blocks that they are made of.
     """
 
     def __init__(self, blocks: Blocks, how: Transformation) -> None:
+        super().__init__(blocks.summary, how.identity(blocks))
         self._blocks, self._how = blocks, how
         self.scaling = how.scaling
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._blocks, name)
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the source says about itself."""
+        return self._blocks.facts
 
     @property
-    def statistics(self) -> None:
-        """None: those of the blocks underneath are of other values."""
-        return
+    def counts(self) -> Ints:
+        """The number of rows of each class."""
+        return self._blocks.counts
+
+    @property
+    def seen_counts(self) -> Ints:
+        """The number of rows of each class among the rows read so far."""
+        return self._blocks.seen_counts
 
     @property
     def fingerprint(self) -> str:
         """A digest of the values as they were, and of what is done to them."""
         return digest([self._blocks.fingerprint, self.identity])
 
-    @property
-    def identity(self) -> str:
-        """A digest that tells this data from other."""
-        return self._how.identity(self._blocks)
-
     def read(self, block: int) -> Batch:
         """Return one block."""
         batch = self._blocks.read(block)
-        return replace(batch, rows=protected(self._how.into(_writable(batch.rows))))
+        return replace(batch, rows=protected(self._how.into(writable(batch.rows))))
 
     def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
         """Yield blocks in the order given, reading ahead."""
         how = self._how.into
         return self._blocks.walk(order, how if change is None else lambda rows: change(how(rows)))
-
-
-def _writable(rows: Rows) -> Rows:
-    return CSR(rows.data.copy(), rows.indices, rows.indptr) if isinstance(rows, CSR) else rows.copy()
 
 
 def _figures(description: Any, what: str, names: tuple[str, ...]) -> list[Floats]:

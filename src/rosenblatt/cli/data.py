@@ -119,7 +119,7 @@ def open_data(
 
     Of files without a recipe, `columns` are the features unless the options name others.
     """
-    from rosenblatt.cli.builtin import builtin
+    from rosenblatt.datasets.builtin import BuiltinSource
     from rosenblatt.formats.source import open_source
 
     named = [place for place in places if place.startswith("@")]
@@ -127,7 +127,7 @@ def open_data(
         raise ParameterError(f"{named[0]} is a set of its own. Name it alone, or files alone.")
     if named:
         _require_none(options, named[0])
-        return builtin(named[0])
+        return BuiltinSource(named[0][1:])
     return open_source(places, replace(options, features=options.features or columns), recipe)
 
 

@@ -53,7 +53,7 @@ def margin_of(estimator: Any, blocks: Blocks) -> Margin | None:
     if not learns_from_blocks(estimator) or not estimator.converged_ or len(blocks.classes) != 2:
         return None
     record = estimator.trace_
-    scaling = getattr(blocks, "scaling", None)
+    scaling = blocks.scaling
     last = estimator._state.last()
     weights = last if scaling is None else scaling.unfold(last)
     model = LinearModel(weights, record.scheme, blocks.classes, record.zero)
@@ -144,7 +144,7 @@ class Summary:
         margin = self.margin
         if margin is None:
             return []
-        scaled = " of the scaled rows" if getattr(self.blocks, "scaling", None) is not None else ""
+        scaled = " of the scaled rows" if self.blocks.scaling is not None else ""
         line = f"margin {number(margin.margin)}{scaled}, radius {number(margin.radius)}"
         if margin.bound is None:
             return [line]

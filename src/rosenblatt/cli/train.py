@@ -82,7 +82,6 @@ def train(
     require_place(path)
     source = open_data(data, options)
     require_apart(path, source.files)
-    tell = output.remark
     if learns_from_blocks(estimator) and holdout is None:
         blocks: Any = collect(
             source,
@@ -90,11 +89,11 @@ def train(
             cache="no" if no_cache else "auto",
             passes=parameters.get("max_iter"),
             statistics=scale or options.missing == "mean",
-            tell=tell,
+            log=output.remark,
         )
     else:
         blocks = all_blocks(source)
-    if isinstance(blocks, CachedBlocks) and hasattr(source, "close"):
+    if isinstance(blocks, CachedBlocks):
         source.close()
     remark_on_source(source, output, blocks.facts)
     require_classes(source, options, len(blocks.classes), blocks.n_rows)

@@ -77,7 +77,7 @@ def fit_blocks(
 ) -> tuple[Run, Drawn]:
     """Train an estimator with parameters `p` on blocks; return the run and what it drew at random."""
     batch = blocks.batch if isinstance(blocks, MemoryBlocks) else None
-    scaling: Scaling | None = getattr(blocks, "scaling", None)
+    scaling: Scaling | None = blocks.scaling
     _require_possible(p, batch, scaling, resuming, before)
     class_weight = (
         None if p.class_weight is None else weights_by_count(p.class_weight, blocks.counts, blocks.classes)

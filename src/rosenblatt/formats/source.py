@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import MOST_BITS, MOST_NGRAMS, Recipe, SparseRecipe, TableRecipe
+from rosenblatt.columns.source import Known, Source
 from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.exceptions import FormatError, InputError, ParameterError
 from rosenblatt.formats.inputs import STDIN, Input, expand
@@ -18,27 +17,10 @@ from rosenblatt.formats.opening import is_sparse
 from rosenblatt.formats.sparse_rows import SparseRows
 from rosenblatt.formats.tables import Tables
 
-__all__ = ["Known", "Source", "open_source"]
+__all__ = ["FileSource", "open_source"]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Known:
-    """What can be known of a source without reading all of it.
-
-    Attributes
-    ----------
-    classes : ndarray
-        The distinct labels, sorted.
-    n_rows, n_features : int
-        How many there are.
-    """
-
-    classes: NDArray[Any]
-    n_rows: int
-    n_features: int
-
-
-def open_source(places: Sequence[str], options: Options | None = None, recipe: Recipe | None = None) -> Source:
+def open_source(places: Sequence[str], options: Options | None = None, recipe: Recipe | None = None) -> FileSource:
     r"""Open files as one source of rows.
 
     Parameters
@@ -53,7 +35,7 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
 
     Returns
     -------
-    Source
+    FileSource
         Its first rows have been looked at, no more.
 
     Raises
@@ -81,10 +63,10 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
     """
     options = options or Options()
     _require_sound(options)
-    return Source(expand(places), options, recipe)
+    return FileSource(expand(places), options, recipe)
 
 
-class Source:
+class FileSource(Source):
     """Files opened as one source of rows; see `open_source`.
 
     Attributes
@@ -98,6 +80,10 @@ class Source:
     skipped : Skipped
         Rows that the last pass left out because they could not be read.
     """
+
+    files: tuple[str, ...] = ()
+    options: Options = Options()
+    skipped: Skipped = Skipped()
 
     def __init__(self, inputs: list[Input], options: Options, recipe: Recipe | None) -> None:
         self.files = tuple(each.name for each in inputs)
