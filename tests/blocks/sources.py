@@ -35,7 +35,7 @@ class ArraySource:
                 if first + self.step >= len(self.y):
                     width = self.X.shape[1]
                 part = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], width))
-            yield Chunk(as_rows(part), self.y[first : first + self.step])
+            yield Chunk.of(as_rows(part), self.y[first : first + self.step])
 
 
 class Known(NamedTuple):

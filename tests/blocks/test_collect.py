@@ -31,7 +31,7 @@ class Chunks:
         self._chunks, self.files = chunks, files
 
     def chunks(self):
-        return (Chunk(as_rows(X), None if y is None else np.asarray(y)) for X, y in self._chunks)
+        return (Chunk.of(as_rows(X), None if y is None else np.asarray(y)) for X, y in self._chunks)
 
 
 def rows_of(blocks):

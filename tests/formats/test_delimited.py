@@ -10,8 +10,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rosenblatt.exceptions import FormatError, ParameterError
-from rosenblatt.formats.arrow_csv import read_columns
-from rosenblatt.text.row_ends import Dialect, Text, fields_of, last_end, row_lines, rows_of, whole_rows
+from rosenblatt.formats.delimited_arrow import read_columns
+from rosenblatt.text.delimited_rows import (
+    Dialect,
+    TextBlock,
+    fields_of,
+    last_end,
+    row_lines,
+    rows_of,
+    whole_rows,
+)
 from tests.formats.files import read
 
 COMMA = Dialect(",", quoted=True)
@@ -48,7 +56,7 @@ def test_a_word_among_numbers(table):
 @pytest.fixture(autouse=True)
 def small_head(monkeypatch):
     # So that what comes after the first rows is met in small files.
-    monkeypatch.setattr("rosenblatt.text.beginning.HEAD", 64)
+    monkeypatch.setattr("rosenblatt.formats.data_file.HEAD", 64)
     monkeypatch.setattr("rosenblatt.formats.delimited.LOOKED_AT", 3)
 
 
@@ -109,7 +117,7 @@ def test_a_quote_that_never_closes(table):
 
 
 def test_a_row_that_never_ends(table, monkeypatch):
-    monkeypatch.setattr("rosenblatt.text.row_ends.LONGEST", 1000)
+    monkeypatch.setattr("rosenblatt.text.delimited_rows.LONGEST_LINE", 1000)
     path = table("a,y\n1,0\n" + "2" * 3000 + ",1\n")
     with pytest.raises(FormatError, match="goes on for more than") as caught:
         read(path, chunk_bytes=100)
@@ -305,7 +313,7 @@ def test_rows_end_where_they_do(text):
     data = text.encode()
     if not is_open:
         assert list(fields_of(data, COMMA)) == [fields for _, fields in rows]
-        assert row_lines(Text(data, 1), COMMA).tolist() == [line for line, _ in rows]
+        assert row_lines(TextBlock(data, 1), COMMA).tolist() == [line for line, _ in rows]
     for size in (1, 3, 7, 1000):
         blocks = whole_rows(io.BytesIO(data), size, COMMA, "f")
         if is_open:
@@ -328,7 +336,7 @@ def test_the_oracle_is_pythons_reader_where_quotes_are_proper():
 @given(pieces)
 def test_pyarrow_takes_rows_apart_as_the_oracle_does(text):
     rows, is_open = oracle(text)
-    whole = list(rows_of(Text(text.encode(), 1), COMMA))
+    whole = list(rows_of(TextBlock(text.encode(), 1), COMMA))
     if is_open:
         return
     for row, (_, fields) in zip(whole, rows, strict=True):

@@ -60,23 +60,22 @@ class Builder:
         sparse: bool | None = None
         maker: _Dense | _Sparse | None = None
         for chunk in chunks:
-            features = chunk.features
             if maker is None:
-                sparse = isinstance(features.rows, CSR)
+                sparse = isinstance(chunk.rows, CSR)
                 maker = _Sparse(self._block_bytes) if sparse else _Dense(self._block_bytes, self._rooms)
-            if isinstance(features.rows, CSR) is not sparse:
+            if isinstance(chunk.rows, CSR) is not sparse:
                 raise InputError("Some rows of the source are dense and others sparse. Read them in the same way.")
-            if not sparse and self.n_features not in (0, features.n_features):
+            if not sparse and self.n_features not in (0, chunk.n_features):
                 raise ShapeError(
-                    f"Row {self.n_rows} has {features.n_features} features, but those before have "
+                    f"Row {self.n_rows} has {chunk.n_features} features, but those before have "
                     f"{self.n_features}. Give every row the same columns."
                 )
             codes = self.labels.encode(chunk.labels, self.n_rows)
-            if len(codes) != features.n_rows:
-                raise ShapeError(f"A chunk has {features.n_rows} rows but {len(codes)} labels.")
-            self.n_rows += features.n_rows
-            self.n_features = max(self.n_features, features.n_features)
-            yield from self._noted(maker.add(features, codes))
+            if len(codes) != chunk.n_rows:
+                raise ShapeError(f"A chunk has {chunk.n_rows} rows but {len(codes)} labels.")
+            self.n_rows += chunk.n_rows
+            self.n_features = max(self.n_features, chunk.n_features)
+            yield from self._noted(maker.add(chunk, codes))
         if maker is None:
             raise ShapeError("The source has no rows, but a minimum of 1 is required.")
         yield from self._noted(maker.rest())

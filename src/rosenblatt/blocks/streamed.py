@@ -209,8 +209,7 @@ def type_of(source: Source) -> np.dtype[Any] | None:
 
     def first() -> Generator[np.dtype[Any] | None, None, None]:
         for chunk in chunks_of(source):
-            rows = chunk.features.rows
-            yield None if isinstance(rows, CSR) else rows.dtype
+            yield None if isinstance(chunk.rows, CSR) else chunk.rows.dtype
             return
 
     return next(ahead(first()), None)

@@ -73,7 +73,7 @@ class Builtin:
 
     def chunks(self) -> Iterator[Chunk]:
         """Return all of it at once."""
-        yield Chunk(self._features, self._labels)
+        yield Chunk.of(self._features, self._labels)
 
     def known(self) -> None:
         """Say nothing ahead: it is small."""

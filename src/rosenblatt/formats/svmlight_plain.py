@@ -1,6 +1,6 @@
-"""What a line of svmlight text may be, in plain Python: the judge of doubtful lines, and the twin of the loop.
+"""The grammar of svmlight text in plain Python: it reads what the compiled loop is not sure of, and is its oracle.
 
-A line is ``label [qid:N] index:value index:value … [# comment]``, its parts set apart by blanks or tabs.
+A line is ``label [qid:N] index:value index:value … [# comment]``, its parts separated by blanks or tabs.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError
 from rosenblatt.typing import Floats
 
-__all__ = ["LARGEST_INDEX", "Place", "Progress", "Room", "Row", "read_line", "read_next_line"]
+__all__ = ["LARGEST_INDEX", "LineOfFile", "Progress", "Room", "SvmlightRow", "read_line", "read_next_line"]
 
 LARGEST_INDEX = 2**31 - 2
-"""So that the number of features is below 2³¹, and an index fits wherever sparse rows are used."""
+"""The number of features stays below 2³¹, so that an index fits wherever sparse rows are used."""
 
 NO_INDEX = 2**31
-"""What is larger than every index."""
+"""Larger than every index."""
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PART = re.compile(rb"[^ \t]+")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
-_SHOWN = 40  # bytes of what is wrong
+_SHOWN = 40  # bytes shown of a bad value
 
 
 class Room(NamedTuple):
-    """Where rows are written: a label for each line, an entry for each colon, and one start more than rows."""
+    """Arrays to write rows into: a label for each line, an entry for each colon, and one start more than rows."""
 
     labels: Floats
     data: Floats
@@ -39,7 +39,7 @@ class Room(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a text has been read, and which indices were met, as they are written there."""
+    """How far a text has been read, and the smallest and largest index met, as written."""
 
     at: int = 0
     lines: int = 0
@@ -49,15 +49,15 @@ class Progress(NamedTuple):
     largest: int = -1
 
 
-class Row(NamedTuple):
-    """What stands on one line; the indices as they are written."""
+class SvmlightRow(NamedTuple):
+    """One line; the indices as written."""
 
     label: float
     indices: list[int]
     values: list[float]
 
 
-class Place(NamedTuple):
+class LineOfFile(NamedTuple):
     """A line of a file."""
 
     file: str
@@ -69,9 +69,9 @@ class Place(NamedTuple):
 
 
 def read_next_line(text: bytearray, base: int, room: Room, progress: Progress, file: str, before: int) -> Progress:
-    """Read one line into `room`, as the loop does many; `before` lines of the file stand before the text."""
+    """Read one line into `room`; `before` lines of the file precede the text."""
     stop = text.index(b"\n", progress.at) + 1
-    row = read_line(bytes(text[progress.at : stop]), base, Place(file, before + progress.lines + 1))
+    row = read_line(bytes(text[progress.at : stop]), base, LineOfFile(file, before + progress.lines + 1))
     moved = progress._replace(at=stop, lines=progress.lines + 1)
     if row is None:
         return moved
@@ -85,14 +85,14 @@ def read_next_line(text: bytearray, base: int, room: Room, progress: Progress, f
     return Progress(stop, moved.lines, progress.rows + 1, stored, smallest, largest)
 
 
-def read_line(line: bytes, base: int, place: Place) -> Row | None:
-    r"""Read one line, or raise what is wrong with it; None if there is nothing on it but a comment.
+def read_line(line: bytes, base: int, place: LineOfFile) -> SvmlightRow | None:
+    r"""Read one line; return None if it is empty but for a comment. Raises `FormatError` with the place.
 
     Examples
     --------
-    >>> read_line(b"+1 qid:3 2:0.5 7:1e-3 # so it is\n", 1, Place("mail.svm", 1))
-    Row(label=1.0, indices=[2, 7], values=[0.5, 0.001])
-    >>> read_line(b"+1 2:0.5 2:1\n", 1, Place("mail.svm", 4))
+    >>> read_line(b"+1 qid:3 2:0.5 7:1e-3 # so it is\n", 1, LineOfFile("mail.svm", 1))
+    SvmlightRow(label=1.0, indices=[2, 7], values=[0.5, 0.001])
+    >>> read_line(b"+1 2:0.5 2:1\n", 1, LineOfFile("mail.svm", 4))
     Traceback (most recent call last):
     rosenblatt.exceptions.FormatError: mail.svm:4:10: index 2 comes after index 2; ...
     """
@@ -121,10 +121,10 @@ def read_line(line: bytes, base: int, place: Place) -> Row | None:
             indices.append(index)
             values.append(_number(part[0][colon + 1 :], "value", part.start() + colon + 1, place))
         is_second = False
-    return Row(label, indices, values)
+    return SvmlightRow(label, indices, values)
 
 
-def _label(part: bytes, at: int, place: Place) -> float:
+def _label(part: bytes, at: int, place: LineOfFile) -> float:
     if b"," in part and all(_NUMBER.fullmatch(each) for each in part.split(b",")):
         raise place.wrong(
             f"several labels, {_show(part)}: one is expected on each line; keep the first, or split", at
@@ -136,7 +136,7 @@ def _label(part: bytes, at: int, place: Place) -> float:
     return _number(part, "label", at, place)
 
 
-def _number(written: bytes, what: str, at: int, place: Place) -> float:
+def _number(written: bytes, what: str, at: int, place: LineOfFile) -> float:
     if _NUMBER.fullmatch(written):
         number = float(written)
         if math.isfinite(number):
@@ -150,7 +150,7 @@ def _number(written: bytes, what: str, at: int, place: Place) -> float:
     raise place.wrong(f"the {what} {_show(written)} is no decimal number", at)
 
 
-def _index(part: bytes, base: int, at: int, place: Place) -> tuple[int, int]:
+def _index(part: bytes, base: int, at: int, place: LineOfFile) -> tuple[int, int]:
     """Return the index of an entry, and where its colon is."""
     written, colon, _ = part.partition(b":")
     if colon and written.isdigit():
@@ -170,12 +170,12 @@ def _index(part: bytes, base: int, at: int, place: Place) -> tuple[int, int]:
     raise place.wrong(f"{said}: whole numbers from {base} on are expected", at)
 
 
-def _require_no_return(part: bytes, at: int, place: Place) -> None:
+def _require_no_return(part: bytes, at: int, place: LineOfFile) -> None:
     if b"\r" in part:
         raise place.wrong("a carriage return within a line: lines end in \\n or in \\r\\n", at + part.index(b"\r"))
 
 
-def _out_of_order(index: int, previous: int, base: int, at: int, place: Place) -> FormatError:
+def _out_of_order(index: int, previous: int, base: int, at: int, place: LineOfFile) -> FormatError:
     if index < base:
         return place.wrong(
             "index 0, where indices have been taken to begin at 1; if they begin at 0, say so with --zero-based "
@@ -190,5 +190,5 @@ def _out_of_order(index: int, previous: int, base: int, at: int, place: Place) -
 
 
 def _show(written: bytes) -> str:
-    """Return what is written, printable and not too long."""
+    """Return a bad value, printable and not too long."""
     return repr(written[:_SHOWN])[1:] + ("…" if len(written) > _SHOWN else "")
