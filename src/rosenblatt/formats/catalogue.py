@@ -54,20 +54,17 @@ class Format:
         Whether labels can be read without reading the features.
     optional_columns : bool
         Whether a file may lack columns that others have.
-    may_be_empty : bool
-        Whether a file without a single byte is valid.
     """
 
     name: str
     endings: tuple[str, ...]
-    marks: tuple[bytes, ...] = ()
-    open_table: OpenTable | None = None
+    marks: tuple[bytes, ...]
+    open_table: OpenTable | None
     open_sparse: OpenSparse | None = None
     is_sparse: Callable[[DataFile], bool] = lambda file: False
     on_disk: tuple[bytes, ...] = ()
     labels_apart: bool = False
     optional_columns: bool = False
-    may_be_empty: bool = False
 
 
 def _lazy(place: str) -> Callable[..., Any]:
@@ -76,49 +73,33 @@ def _lazy(place: str) -> Callable[..., Any]:
 
 
 _EVERY = (
-    Format("csv", ("csv",), open_table=_lazy("delimited:CsvTable")),
-    Format("tsv", ("tsv", "tab"), open_table=_lazy("delimited:TsvTable")),
+    Format("csv", ("csv",), (), _lazy("delimited:CsvTable")),
+    Format("tsv", ("tsv", "tab"), (), _lazy("delimited:TsvTable")),
     Format(
-        "svmlight",
-        ("svm", "svmlight", "libsvm"),
-        open_sparse=_lazy("svmlight:open_svmlight"),
-        is_sparse=lambda file: True,
-        may_be_empty=True,
+        "svmlight", ("svm", "svmlight", "libsvm"), (), None, _lazy("svmlight:open_svmlight"), lambda file: True
     ),
     Format(
-        "parquet",
-        ("parquet", "pq"),
-        (b"PAR1",),
-        open_table=_lazy("columnar:ParquetTable"),
-        on_disk=(b"",),
-        labels_apart=True,
+        "parquet", ("parquet", "pq"), (b"PAR1",), _lazy("columnar:ParquetTable"), on_disk=(b"",), labels_apart=True
     ),
     Format(
         "arrow",
         ("arrow", "arrows", "feather", "ipc"),
         (b"ARROW1", b"\xff\xff\xff\xff"),
-        open_table=_lazy("columnar:ArrowTable"),
+        _lazy("columnar:ArrowTable"),
         on_disk=(b"ARROW1",),
     ),
     Format(
         "npz",
         ("npz",),
         (b"PK\x03\x04", b"PK\x05\x06"),
-        open_table=_lazy("numpy_table:NpzTable"),
-        open_sparse=_lazy("numpy_sparse:SparseNpz"),
-        is_sparse=_lazy("numpy_sparse:is_sparse_npz"),
+        _lazy("numpy_table:NpzTable"),
+        _lazy("numpy_sparse:SparseNpz"),
+        _lazy("numpy_sparse:is_sparse_npz"),
         on_disk=(b"",),
         labels_apart=True,
     ),
-    Format(
-        "npy",
-        ("npy",),
-        (b"\x93NUMPY",),
-        open_table=_lazy("numpy_table:NpyTable"),
-        on_disk=(b"",),
-        labels_apart=True,
-    ),
-    Format("jsonl", ("jsonl", "ndjson"), open_table=_lazy("json_lines:JsonLinesTable"), optional_columns=True),
+    Format("npy", ("npy",), (b"\x93NUMPY",), _lazy("numpy_table:NpyTable"), on_disk=(b"",), labels_apart=True),
+    Format("jsonl", ("jsonl", "ndjson"), (), _lazy("json_lines:JsonLinesTable"), optional_columns=True),
 )
 FORMATS = {each.name: each for each in _EVERY}
 """All formats by name."""
@@ -137,7 +118,7 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
     if asked is not None and asked not in FORMATS:
         raise ParameterError(f"format is {asked!r}, but must be one of {', '.join(FORMATS)}.")
     head = file.head(HEAD)
-    if not head and not (asked and FORMATS[asked].may_be_empty):
+    if not head:
         raise FormatError("the file is empty", file=file.name)
     if asked is not None:
         found = FORMATS[asked]

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
-from rosenblatt.columns.table import WRITTEN_TRUTH, Block, Field, Wanted, kind_of, require_distinct
+from rosenblatt.columns.table import Block, Field, Wanted, require_distinct
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats.data_file import DataFile, closed_on_error
-from rosenblatt.formats.delimited_arrow import Inferred, inferred, read_block
+from rosenblatt.formats.delimited_arrow import infer_fields, read_block
 from rosenblatt.formats.delimited_header import LOOKED_AT, guess_delimiter, looks_like_header
 from rosenblatt.text.delimited_rows import (
     LINE_END,
@@ -32,14 +32,8 @@ __all__ = ["CsvTable", "TsvTable"]
 class CsvTable:
     """A CSV file, opened; see `rosenblatt.columns.table.Table`.
 
-    Parameters
-    ----------
-    file : DataFile
-        The file.
-    options : Options
-        How to read it. A delimiter or header of None is found out from the first rows.
-    recipe : TableRecipe or None
-        If its columns have names and the first row has one of these, the first row is a header.
+    A delimiter or header of None is found out from the first rows. If the columns of the recipe have names and the
+    first row has one of these, it is a header.
     """
 
     tabs: ClassVar[bool] = False
@@ -68,8 +62,7 @@ class CsvTable:
                 self._require_names(first)
             names = first if self.named else [f"x{j}" for j in range(1, len(first) + 1)]
             end = len(head) if complete else last_end(head, self._dialect) or len(head)
-            found = self._inferred(TextBlock(head[:end], 1), len(names))
-            self.fields = tuple(map(_field, names, found))
+            self.fields = self._inferred(TextBlock(head[:end], 1), names)
 
     def close(self) -> None:
         """Close the file."""
@@ -86,7 +79,7 @@ class CsvTable:
             if has_rows(body.data):
                 yield read_block(body, self._dialect, self.fields, wanted, self.file)
 
-    def _inferred(self, text: TextBlock, width: int) -> list[Inferred]:
+    def _inferred(self, text: TextBlock, names: list[str]) -> tuple[Field, ...]:
         """Infer what columns hold; rows of another width do not count."""
         import pyarrow as pa
 
@@ -94,14 +87,14 @@ class CsvTable:
         if not has_rows(body.data):
             raise FormatError("there are names of columns, but no rows", file=self.file, line=1)
         try:
-            return inferred(body.data, self._dialect, width)
+            return infer_fields(body.data, self._dialect, names)
         except pa.ArrowException:
-            rows = [row.data for row in rows_of(body, self._dialect) if row.n_fields == width]
+            rows = [row.data for row in rows_of(body, self._dialect) if row.n_fields == len(names)]
         if not rows:
-            problem = f"no row has {width} fields, as the first has; check --delimiter and --header"
+            problem = f"no row has {len(names)} fields, as the first has; check --delimiter and --header"
             raise FormatError(problem, file=self.file, line=body.line)
         try:
-            return inferred(b"\n".join(rows) + b"\n", self._dialect, width)
+            return infer_fields(b"\n".join(rows) + b"\n", self._dialect, names)
         except pa.ArrowException as error:
             raise FormatError(f"cannot be read as {self.format}: {error}", file=self.file, line=1) from error
 
@@ -136,10 +129,3 @@ class TsvTable(CsvTable):
     """A TSV file, opened: fields are separated by tabs, and quotes are plain characters."""
 
     tabs = True
-
-
-def _field(name: str, found: Inferred) -> Field:
-    if str(found.type) == "binary":  # strings that are not UTF-8; reading will say where they are
-        return Field(name, "string", "string")
-    type_ = WRITTEN_TRUTH if str(found.type) == "bool" else str(found.type)
-    return Field(name, kind_of(found.type), type_, found.numeric, found.decimal_commas)

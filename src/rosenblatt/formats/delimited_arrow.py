@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from rosenblatt.columns.table import (
     Wanted,
     dense,
     is_rounded,
+    kind_of,
     no_number,
     too_long,
 )
@@ -33,7 +34,7 @@ from rosenblatt.text.delimited_rows import Dialect, TextBlock, row_lines, rows_o
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Inferred", "inferred", "read_block", "read_columns"]
+__all__ = ["infer_fields", "read_block", "read_columns"]
 
 NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
@@ -42,25 +43,11 @@ AT_ONCE = 1 << 20  # bytes that one thread parses at a time
 
 
 def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wanted: Wanted, file: str) -> Block:
-    """Read the wanted columns of whole rows.
-
-    Parameters
-    ----------
-    text : TextBlock
-        Whole rows.
-    dialect : Dialect
-        How fields are separated.
-    fields : tuple of Field
-        All columns.
-    wanted : Wanted
-        The columns to read.
-    file : str
-        The name of the file in messages.
-    """
+    """Read the wanted columns of a block of whole rows; `file` is the name in messages."""
     import pyarrow as pa
 
     types = {j: pa.bool_() if fields[j].type == WRITTEN_TRUTH else pa.float64() for j in wanted.numbers}
-    types |= dict.fromkeys((*wanted.strings, *_given(wanted.label)), pa.string())
+    types |= dict.fromkeys([*wanted.strings, *([] if wanted.label is None else [wanted.label])], pa.string())
     try:
         columns = read_columns(text.data, dialect, len(fields), types)
     except pa.ArrowException:
@@ -84,25 +71,14 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
 def read_columns(
     data: bytes, dialect: Dialect, n_columns: int, types: dict[int, pa.DataType], *, long_rows: bool = False
 ) -> list[pa.Array]:
-    """Read some columns of whole rows.
+    """Read some columns of rows that have `n_columns` fields each; empty lines are not rows.
 
     Parameters
     ----------
-    data : bytes
-        Rows of `n_columns` fields; empty lines are not rows.
-    dialect : Dialect
-        How fields are separated.
-    n_columns : int
-        The number of fields of each row.
     types : dict of int to pyarrow.DataType
-        The columns to read, by position from 0, and their types.
+        The columns to read, by position from 0, and their types; the arrays are returned in this order.
     long_rows : bool
         Whether a row may be longer than a mebibyte; then one thread parses everything.
-
-    Returns
-    -------
-    list of pyarrow.Array
-        In the order of `types`.
 
     Raises
     ------
@@ -117,15 +93,7 @@ def read_columns(
     return [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
 
 
-class Inferred(NamedTuple):
-    """The type of a column, and whether most of its strings are numbers, written with a point or with a comma."""
-
-    type: pa.DataType
-    numeric: bool = False
-    decimal_commas: bool = False
-
-
-def inferred(data: bytes, dialect: Dialect, n_columns: int) -> list[Inferred]:
+def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field, ...]:
     """Infer from whole rows what the columns hold."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -134,12 +102,17 @@ def inferred(data: bytes, dialect: Dialect, n_columns: int) -> list[Inferred]:
         numbers = pc.sum(pc.match_substring_regex(column, pattern)).as_py() or 0
         return bool(2 * numbers > len(column) - column.null_count)
 
-    found = []
-    for column in _read(data, dialect, n_columns, len(data) + 1, {"strings_can_be_null": True}).columns:
-        written = pa.types.is_string(column.type)
-        numeric = written and mostly(column, NUMBER)
-        found.append(Inferred(column.type, numeric, written and not numeric and mostly(column, WITH_COMMA)))
-    return found
+    def field(name: str, column: pa.ChunkedArray) -> Field:
+        if pa.types.is_binary(column.type):  # strings that are not UTF-8; reading will say where they are
+            return Field(name, "string", "string")
+        if not pa.types.is_string(column.type):
+            type_ = WRITTEN_TRUTH if pa.types.is_boolean(column.type) else str(column.type)
+            return Field(name, kind_of(column.type), type_)
+        numeric = mostly(column, NUMBER)
+        return Field(name, "string", "string", numeric, not numeric and mostly(column, WITH_COMMA))
+
+    table = _read(data, dialect, len(names), len(data) + 1, {"strings_can_be_null": True})
+    return tuple(map(field, names, table.columns))
 
 
 def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: dict[str, Any]) -> pa.Table:
@@ -245,7 +218,3 @@ def _convert(values: pa.Array, type_: pa.DataType) -> tuple[pa.Array, list[int]]
     left, wrong = _convert(values[:half], type_)
     right, more = _convert(values[half:], type_)
     return pa.concat_arrays([left, right]), [*wrong, *(half + row for row in more)]
-
-
-def _given(label: int | None) -> tuple[int, ...]:
-    return () if label is None else (label,)

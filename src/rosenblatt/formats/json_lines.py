@@ -34,15 +34,8 @@ SIMPLE = frozenset((str, int, float, bool, type(None)))
 class JsonLinesTable:
     """A file of JSON objects, one on each line, opened; see `rosenblatt.columns.table.Table`.
 
-    Parameters
-    ----------
-    file : DataFile
-        The file.
-    options : Options
-        How to read it.
-    recipe : TableRecipe or None
-        Its columns exist even if the first lines lack them. Without it, and without `options.features`, a key that
-        the first lines lack is an error.
+    The columns of a recipe exist even if the first lines lack them. Without a recipe and `options.features`, a key
+    that the first lines lack is an error.
     """
 
     format, named = "JSON Lines", True

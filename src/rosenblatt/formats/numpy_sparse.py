@@ -16,7 +16,7 @@ from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.data.reals import read_only, real_dtype
 from rosenblatt.exceptions import FormatError
 from rosenblatt.formats.data_file import DataFile
-from rosenblatt.formats.numpy_arrays import NpzArchive, StoredArray
+from rosenblatt.formats.numpy_arrays import NpzArchive
 from rosenblatt.formats.numpy_table import LABELS, label_field, to_arrow
 from rosenblatt.loops.layout import CSR
 
@@ -36,16 +36,8 @@ def is_sparse_npz(file: DataFile) -> bool:
 class SparseNpz:
     """Compressed sparse rows in an NPZ file, opened; see `rosenblatt.formats.sparse_source.SparseReader`.
 
-    Parameters
-    ----------
-    file : DataFile
-        The file.
-    options : Options
-        How to read it.
-    width : int or None
-        The number of features; values beyond them are left out and counted in `unmet`.
-    skipped : Skipped or None
-        Counts rows that cannot be read; None makes the first one an error.
+    Values of features beyond `width` are left out and counted in `unmet`. Rows that cannot be read are counted in
+    `skipped`; if that is None, the first one is an error.
     """
 
     zero_based: bool | None = None
@@ -64,7 +56,7 @@ class SparseNpz:
         self._labels = archive.find(*LABELS)
         if options.labelled and self._labels is None:
             raise FormatError("there are no labels: the file has no array called y", file=file.name)
-        self._kind = None if self._labels is None else label_kind(label_field(self._labels, file.name))
+        self._kind = label_kind(label_field(self._labels or self._data, file.name))  # not used without labels
         self._require_consistent()
         self.n_features = self._stored_width if width is None else width
 
@@ -73,13 +65,10 @@ class SparseNpz:
 
     def labels(self) -> Iterator[NDArray[Any] | None]:
         """Read the labels alone, some at a time; None stands for labels that are missing or wrong."""
-        if self._labels is None or self._kind is None:
-            yield None
-            return
-        size = max(self._chunk_bytes // self._labels.dtype.itemsize, 1)
+        size = max(self._chunk_bytes // (1 if self._labels is None else self._labels.dtype.itemsize), 1)
         for start in range(0, self._n_rows, size):
-            raw, bad = self._raw_labels(self._labels, start, min(start + size, self._n_rows))
-            yield None if bad else read_labels(raw, self._kind)
+            raw, bad = self._label_part(start, min(start + size, self._n_rows))
+            yield None if raw is None or bad else read_labels(raw, self._kind)
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the rows, some at a time."""
@@ -112,18 +101,15 @@ class SparseNpz:
             values, indices = values[order], indices[order]
             if (same_row & (np.diff(indices) == 0)).any():
                 raise self._wrong("a value is stored twice; call sum_duplicates() before saving")
-        bad = self._bad_values(values, indices, row_of, first)
-        raw = None
-        if self._labels is not None:
-            raw, more = self._raw_labels(self._labels, first, last)
-            bad = {**more, **bad}
+        raw, bad = self._label_part(first, last)
+        bad |= self._bad_values(values, indices, row_of, first)
         keep = self._kept(bad, last - first)
         beyond = indices >= self.n_features
         self.unmet += int(np.count_nonzero(beyond & keep[row_of]))
         if not keep.any():
             return None
         labels = None
-        if raw is not None and self._kind is not None:
+        if raw is not None:
             labels = read_only(read_labels(raw.filter(from_numpy(keep)) if bad else raw, self._kind))
         wanted = keep[row_of] & ~beyond
         counts = np.bincount(row_of[wanted], minlength=last - first)[keep]
@@ -148,13 +134,12 @@ class SparseNpz:
             bad.setdefault(row, problem)
         return bad
 
-    def _raw_labels(self, array: StoredArray, first: int, last: int) -> tuple[pa.Array, dict[int, FormatError]]:
-        assert self._kind is not None, "there are labels"
-        labels = to_arrow(array.part(first, last), self._file)
-        problems = label_problems(labels, self._kind)
-        return labels, {
-            row: FormatError(problem, file=self._file, line=first + row + 1) for row, problem in problems.items()
-        }
+    def _label_part(self, first: int, last: int) -> tuple[pa.Array | None, dict[int, FormatError]]:
+        if self._labels is None:
+            return None, {}
+        raw = to_arrow(self._labels.part(first, last), self._file)
+        problems = label_problems(raw, self._kind).items()
+        return raw, {row: FormatError(what, file=self._file, line=first + row + 1) for row, what in problems}
 
     def _kept(self, bad: dict[int, FormatError], n_rows: int) -> NDArray[np.bool_]:
         keep = np.ones(n_rows, bool)

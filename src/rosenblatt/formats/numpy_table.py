@@ -87,7 +87,7 @@ class NpyTable:
                     bad.setdefault(row, FormatError(problem, file=self.file, line=start + row + 1, column=j + 1))
         dtype = real_dtype(chosen.dtype, name="X") if wanted.numbers else np.dtype(np.float64)
         numbers: Any = np.array(chosen, dtype, order="C") if wanted.numbers else np.empty((len(rows), 0))
-        strings = [_strings(rows[:, j], self.file) for j in wanted.strings]
+        strings = [to_arrow(rows[:, j], self.file).cast("string") for j in wanted.strings]
         label = None if labels is None else to_arrow(labels, self.file)
         return Block(numbers, strings, label, lambda row: start + row + 1, bad)
 
@@ -126,9 +126,3 @@ def to_arrow(labels: NDArray[Any], file: str) -> pa.Array:
         return from_numpy(labels.reshape(-1))
     except (ValueError, pa.ArrowException) as error:
         raise FormatError(f"labels cannot be read: {error}", file=file) from error
-
-
-def _strings(values: NDArray[Any], file: str) -> pa.Array:
-    import pyarrow as pa
-
-    return to_arrow(values, file).cast(pa.string())

@@ -19,18 +19,14 @@ from rosenblatt.formats.source import FileSource
 
 __all__ = ["SparseReader", "SparseSource"]
 
+FOR_TABLES = ("features", "ignore", "text", "categorical", "hashed", "target")
+
 
 class SparseReader(Protocol):
     """A file of sparse rows, opened. It can be read once.
 
-    Attributes
-    ----------
-    n_features : int
-        The number of features: as given, as the file says, or as met so far.
-    zero_based : bool or None
-        Whether the file counts features from 0; None as long as that is unknown, or if the file is not text.
-    unmet : int
-        Values left out because their feature is beyond the number given.
+    `n_features` is as given, as the file says, or as met so far; `unmet` counts values beyond the number given.
+    `zero_based` says whether the file counts features from 0; None while unknown, or if the file is not text.
     """
 
     n_features: int
@@ -118,15 +114,8 @@ class SparseSource(FileSource):
         return self._reader
 
     def _require_no_columns(self) -> None:
-        options = self.options
-        chosen = {
-            "features": options.features,
-            "ignore": options.ignore,
-            "text": options.text,
-            "categorical": options.categorical,
-            "hashed": options.hashed,
-            "target": () if options.target is None else (options.target,),
-        }
-        for name, columns in chosen.items():
-            if columns:
+        o = self.options
+        columns = o.features, o.ignore, o.text, o.categorical, o.hashed, o.target
+        for name, given in zip(FOR_TABLES, columns, strict=True):
+            if given not in ((), None):
                 raise ParameterError(f"--{name} chooses columns of tables, but {self.files[0]} holds sparse rows.")

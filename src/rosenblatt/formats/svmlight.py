@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BufferedIOBase
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from rosenblatt.formats.data_file import DataFile
 from rosenblatt.formats.svmlight_plain import LARGEST_INDEX, Progress, Room, read_next_line
 from rosenblatt.loops.layout import CSR
 from rosenblatt.text import loop_pays
-from rosenblatt.text.lines import LONGEST_LINE, LineBlocks, ReadableInto
+from rosenblatt.text.lines import LONGEST_LINE, LineBlocks
 from rosenblatt.typing import Floats
 
 __all__ = ["SvmlightReader", "open_svmlight"]
@@ -87,7 +88,7 @@ class SvmlightReader:
 
     def __init__(
         self,
-        stream: ReadableInto,
+        stream: BufferedIOBase,
         *,
         file: str,
         zero_based: bool | None = None,

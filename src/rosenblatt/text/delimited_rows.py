@@ -6,8 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
+from io import BufferedIOBase
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError
 from rosenblatt.text.lines import LONGEST_LINE
 
-__all__ = [
-    "Dialect",
-    "TextBlock",
-    "TextRow",
-    "behind_rows",
-    "fields_of",
-    "has_rows",
-    "last_end",
-    "row_lines",
-    "rows_of",
-    "whole_rows",
-]
+__all__ = ["Dialect", "TextBlock", "behind_rows", "fields_of", "last_end", "row_lines", "rows_of", "whole_rows"]
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -45,13 +35,6 @@ class Dialect(NamedTuple):
         return self.quoted and b'"' in data
 
 
-class Readable(Protocol):
-    """A binary stream that returns fewer bytes than asked for only at its end."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read `size` bytes."""
-
-
 class TextRow(NamedTuple):
     """One row: its line, its bytes without the line end, and its number of fields."""
 
@@ -67,7 +50,7 @@ class TextBlock(NamedTuple):
     line: int
 
 
-def whole_rows(stream: Readable, size: int, dialect: Dialect, file: str) -> Iterator[TextBlock]:
+def whole_rows(stream: BufferedIOBase, size: int, dialect: Dialect, file: str) -> Iterator[TextBlock]:
     """Cut a stream into blocks of about `size` bytes that end where rows end."""
     rest, line = b"", 1
     while True:

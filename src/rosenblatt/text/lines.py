@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from io import BufferedIOBase
 
 from rosenblatt.data.chunk import Skipped
 from rosenblatt.exceptions import FormatError
 
-__all__ = ["BYTE_ORDER_MARK", "LONGEST_LINE", "LineBlocks", "ReadableInto"]
+__all__ = ["BYTE_ORDER_MARK", "LONGEST_LINE", "LineBlocks"]
 
 LONGEST_LINE = 1 << 26
 """Bytes; no memory is allocated for a longer line or row."""
@@ -15,16 +15,6 @@ LONGEST_LINE = 1 << 26
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PADDING = 16  # bytes behind a block: a last newline, and eight that loops may look at without using them
 _STEP = 1 << 20  # bytes by which a line that is too long is skipped
-
-
-class ReadableInto(Protocol):
-    """A binary stream, such as an open file."""
-
-    def readinto(self, buffer: memoryview, /) -> int:
-        """Fill the beginning of a buffer and return how many bytes were read, 0 at the end."""
-
-    def close(self) -> None:
-        """Close the stream."""
 
 
 class LineBlocks:
@@ -59,7 +49,7 @@ class LineBlocks:
     2 b'three\n'
     """
 
-    def __init__(self, stream: ReadableInto, *, file: str, skipped: Skipped | None) -> None:
+    def __init__(self, stream: BufferedIOBase, *, file: str, skipped: Skipped | None) -> None:
         self.text = bytearray()
         self.before = 0
         self._stream, self._file, self._skipped = stream, file, skipped
@@ -87,8 +77,11 @@ class LineBlocks:
             elif not stop and not self._ended:
                 size = min(2 * size, LONGEST_LINE)
             else:
-                self._given = stop or self._end_last_line()
-                return self._given
+                if not stop:  # the last line lacks its newline, for which there is padding
+                    self.text[self._filled] = ord("\n")
+                    stop = self._filled = self._filled + 1
+                self._given = stop
+                return stop
 
     def _fill(self, size: int) -> None:
         """Read until there are `size` bytes, or no more."""
@@ -113,11 +106,6 @@ class LineBlocks:
         self.text[: self._filled - count] = self.text[count : self._filled]
         self._filled -= count
         self._given = 0
-
-    def _end_last_line(self) -> int:
-        self.text[self._filled] = ord("\n")  # in the padding, if the buffer is full
-        self._filled += 1
-        return self._filled
 
     def _skip_line(self) -> None:
         problem = FormatError(
