@@ -35,7 +35,7 @@ def delimited(setup: Setup) -> Iterator[Comparison]:
 
 
 def _ours(path: Path) -> int:
-    return sum(chunk.features.n_rows for chunk in open_source([str(path)]).chunks())
+    return sum(chunk.n_rows for chunk in open_source([str(path)]).chunks())
 
 
 def _theirs(path: Path) -> int:

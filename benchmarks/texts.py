@@ -60,7 +60,7 @@ def _read(setup: Setup, name: str, folder: Path, X: Any, y: Any) -> Iterator[Com
 def _rows_of(path: Path) -> list[tuple[Any, Any]]:
     with path.open("rb", buffering=0) as file:
         chunks = SvmlightReader(file, file=path.name).chunks()
-        return [(chunk.features.rows.data, chunk.features.rows.indices) for chunk in chunks]
+        return [(chunk.rows.data, chunk.rows.indices) for chunk in chunks]
 
 
 def words(setup: Setup) -> Iterator[Comparison]:

@@ -36,7 +36,7 @@ class ArraySource(Source):
                 if first + self.step >= len(self.y):
                     width = self.X.shape[1]
                 part = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], width))
-            yield Chunk(as_rows(part), self.y[first : first + self.step])
+            yield Chunk.of(as_rows(part), self.y[first : first + self.step])
 
 
 class FileSource(ArraySource):
@@ -89,7 +89,7 @@ class Chunks(Source):
         self._chunks = chunks
 
     def chunks(self):
-        return (Chunk(as_rows(X), None if y is None else np.asarray(y)) for X, y in self._chunks)
+        return (Chunk.of(as_rows(X), None if y is None else np.asarray(y)) for X, y in self._chunks)
 
 
 def rows_of(blocks):

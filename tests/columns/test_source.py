@@ -11,7 +11,7 @@ from rosenblatt.data.features import as_rows
 
 class Rows(Source):
     def chunks(self):
-        yield Chunk(as_rows([[0.0], [1.0]]), np.array(["no", "yes"]))
+        yield Chunk.of(as_rows([[0.0], [1.0]]), np.array(["no", "yes"]))
 
 
 def test_defaults_are_enough_for_blocks(tmp_path):

@@ -87,15 +87,14 @@ def outcome(path, **options):
     except InputError:
         return None
     for chunk in chunks:
-        features = chunk.features
-        assert features.n_rows == len(chunk.labels) > 0
-        assert np.isfinite(features.values).all()
-        if isinstance(features.rows, CSR):
-            assert features.rows.indptr[-1] == len(features.rows.indices) == len(features.rows.data)
-            assert features.rows.indices.max(initial=0) < features.n_features
+        assert chunk.n_rows == len(chunk.labels) > 0
+        assert np.isfinite(chunk.values).all()
+        if isinstance(chunk.rows, CSR):
+            assert chunk.rows.indptr[-1] == len(chunk.rows.indices) == len(chunk.rows.data)
+            assert chunk.rows.indices.max(initial=0) < chunk.n_features
         else:
-            assert features.rows.shape == (features.n_rows, features.n_features)
-    return sum(chunk.features.n_rows for chunk in chunks)
+            assert chunk.rows.shape == (chunk.n_rows, chunk.n_features)
+    return sum(chunk.n_rows for chunk in chunks)
 
 
 def run_cases(folder, which, seed, cases):

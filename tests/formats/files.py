@@ -84,7 +84,7 @@ def read(places, recipe=None, **options):
     places = [places] if isinstance(places, str) else places
     source = open_source(places, Options(**options), recipe)
     chunks = list(source.chunks())
-    X = np.concatenate([dense(chunk.features, source.n_features) for chunk in chunks])
+    X = np.concatenate([dense(chunk, source.n_features) for chunk in chunks])
     labels = [chunk.labels for chunk in chunks]
     return X, None if labels[0] is None else np.concatenate(labels), source
 

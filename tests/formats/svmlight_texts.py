@@ -41,11 +41,11 @@ def read(text: bytes, **options: Any) -> Read:
     error = None
     try:
         for chunk in reader.chunks():
-            X = chunk.features.rows
-            assert chunk.features.n_rows == len(chunk.labels) == len(X.indptr) - 1
+            X = chunk.rows
+            assert chunk.n_rows == len(chunk.labels) == len(X.indptr) - 1
             assert X.indptr[0] == 0
             assert X.indptr[-1] == len(X.data) == len(X.indices)
-            assert not len(X.indices) or X.indices.max() < chunk.features.n_features
+            assert not len(X.indices) or X.indices.max() < chunk.n_features
             labels += chunk.labels.tolist()
             for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
                 rows.append((X.indices[start:stop].tolist(), [float.hex(v) for v in X.data[start:stop].tolist()]))

@@ -53,7 +53,7 @@ def test_missing_keys_are_missing_values(table):
     ],
 )
 def test_lines_that_are_wrong(table, monkeypatch, line, problem, column):
-    monkeypatch.setattr("rosenblatt.text.beginning.HEAD", 20)
+    monkeypatch.setattr("rosenblatt.formats.data_file.HEAD", 20)
     path = table('{"a": 1, "y": 0}', '{"a": 2, "y": 1}', line, '{"a": 3, "y": 0}')
     for chunk_bytes in (1, 1000):
         with pytest.raises(FormatError, match=problem) as caught:
@@ -82,7 +82,7 @@ def test_lines_are_not_made_of_each_other(table):
 
 
 def test_with_named_features_other_keys_may_come_late(table, monkeypatch):
-    monkeypatch.setattr("rosenblatt.text.beginning.HEAD", 20)
+    monkeypatch.setattr("rosenblatt.formats.data_file.HEAD", 20)
     path = table('{"a": 1, "y": 0, "late": null}', '{"late": 5, "other": 7, "y": 1}')
     X, _, source = read(path, features=("a", "late"), target="y", missing="zero")
     assert (X.tolist(), source.names) == ([[1, 0], [0, 5]], ("a", "late"))

@@ -216,7 +216,7 @@ def test_a_second_pass_is_the_first(tmp_path, ending):
     source = open_source([write(tmp_path, GAPS, ending)], Options(skip_bad=True))
     for _ in range(2):
         [chunk] = source.chunks()
-        assert dense(chunk.features).tolist() == [[1, 1]]
+        assert dense(chunk).tolist() == [[1, 1]]
         assert source.skipped.count == 2
 
 
@@ -278,7 +278,7 @@ def test_known_without_reading(tmp_path):
         source = open_source([path, path])
         known = source.known()
         assert (known.n_rows, known.n_features, known.classes.tolist()) == (48, 2, ["no", "yes"])
-        assert sum(chunk.features.n_rows for chunk in source.chunks()) == 48
+        assert sum(chunk.n_rows for chunk in source.chunks()) == 48
     for ending in ("csv", "jsonl", "arrow"):
         assert open_source([write(tmp_path, NUMBERS, ending)]).known() is None
     assert open_source([write(tmp_path, MIXED, "parquet")]).known() is None

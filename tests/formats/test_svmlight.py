@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats import svmlight
+from rosenblatt.formats.data_file import ByteStream
 from rosenblatt.formats.svmlight import SvmlightReader
 from rosenblatt.loops import decimals
 from rosenblatt.text import lines
@@ -122,25 +123,27 @@ print(sorted({"numba", "scipy", "sklearn", "rich"} & set(sys.modules)))
 
 
 class Dribble(BytesIO):
-    """Gives a few bytes at a time, as a pipe does, and at times says that there is nothing yet."""
+    """Gives a few bytes at a time, as a pipe does."""
+
+    def readinto(self, room):
+        return super().readinto(room[:3])
+
+
+class NotBlocking(BytesIO):
+    """Gives a few bytes at a time, and at times says that there is nothing yet."""
 
     calls = 0
 
-    def readinto(self, room):
+    def read(self, size):
         self.calls += 1
-        return super().readinto(room[:3]) if self.calls % 10 else None
+        return super().read(min(size, 3)) if self.calls % 10 else None
 
 
-def test_streams_may_dribble_or_know_only_read(way):
+def test_streams_may_deliver_bytes_in_any_way(way):
     text = b"1 1:2\n-1 3:4\n" * 5
-
-    class OnlyRead:
-        def __init__(self):
-            self.read = BytesIO(text).read
-
-    for stream in (Dribble(text), OnlyRead()):
+    for stream in (Dribble(text), ByteStream(NotBlocking(text), "f")):
         reader = SvmlightReader(stream, file="f", chunk_bytes=20, zero_based=False)
-        sizes = [chunk.features.n_rows for chunk in reader.chunks()]
+        sizes = [chunk.n_rows for chunk in reader.chunks()]
         assert sizes == [3, 3, 3, 1]
 
 
@@ -235,7 +238,7 @@ def test_what_was_never_met_is_left_out_and_counted(way):
         assert got.unmet == 2
         assert got.n_features == 3
     chunks = list(SvmlightReader(BytesIO(b"1\n"), file="f", width=7).chunks())
-    assert chunks[0].features.n_features == 7
+    assert chunks[0].n_features == 7
 
 
 def test_labels_are_integers_where_all_are(way):
@@ -256,8 +259,8 @@ def test_the_loop_may_look_behind_the_last_line():
 def test_chunks_are_of_the_size_asked_for():
     text = b"1 1:2 2:3\n" * 100
     chunks = list(SvmlightReader(BytesIO(text), file="f", chunk_bytes=250, zero_based=False).chunks())
-    assert [chunk.features.n_rows for chunk in chunks] == [25] * 4
-    assert not chunks[0].features.rows.data.flags.writeable
+    assert [chunk.n_rows for chunk in chunks] == [25] * 4
+    assert not chunks[0].rows.data.flags.writeable
     assert not chunks[0].labels.flags.writeable
 
 

@@ -27,7 +27,7 @@ def back(X, y, *, way, zero_based=False):
         reader = SvmlightReader(file, file="f", zero_based=zero_based, width=X.shape[1])
         (chunk,) = reader.chunks()
     assert reader.unmet == 0
-    return chunk.features, chunk.labels
+    return chunk, chunk.labels
 
 
 @settings(max_examples=100)

@@ -77,23 +77,23 @@ class Builder:
         """
         maker: _DenseMaker | _SparseMaker | None = None
         for chunk in chunks_of(self._source):
-            features, sparse = chunk.features, isinstance(chunk.features.rows, CSR)
+            sparse = isinstance(chunk.rows, CSR)
             if maker is None:
                 size = self._block_bytes
                 maker = _SparseMaker(size) if sparse else _DenseMaker(size, self._buffers)
             if sparse is not isinstance(maker, _SparseMaker):
                 raise InputError("Some rows of the source are dense and others sparse. Read them in the same way.")
-            if not sparse and self.n_features not in (0, features.n_features):
+            if not sparse and self.n_features not in (0, chunk.n_features):
                 raise ShapeError(
-                    f"Row {self.n_rows} has {features.n_features} features, but those before have "
+                    f"Row {self.n_rows} has {chunk.n_features} features, but those before have "
                     f"{self.n_features}. Give every row the same columns."
                 )
             codes = self.labels.encode(chunk.labels, self.n_rows)
-            if len(codes) != features.n_rows:
-                raise ShapeError(f"A chunk has {features.n_rows} rows but {len(codes)} labels.")
-            self.n_rows += features.n_rows
-            self.n_features = max(self.n_features, features.n_features)
-            yield from self._batches(maker.add(features.rows, codes))
+            if len(codes) != chunk.n_rows:
+                raise ShapeError(f"A chunk has {chunk.n_rows} rows but {len(codes)} labels.")
+            self.n_rows += chunk.n_rows
+            self.n_features = max(self.n_features, chunk.n_features)
+            yield from self._batches(maker.add(chunk.rows, codes))
         if maker is None:
             raise ShapeError("The source has no rows, but a minimum of 1 is required.")
         yield from self._batches(maker.rest())

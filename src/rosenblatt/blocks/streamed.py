@@ -167,7 +167,7 @@ def type_of(source: Source) -> np.dtype[Any] | None:
 
     def first() -> Generator[np.dtype[Any] | None, None, None]:
         for chunk in chunks_of(source):
-            yield None if isinstance(chunk.features.rows, CSR) else chunk.features.values.dtype
+            yield None if isinstance(chunk.rows, CSR) else chunk.rows.dtype
             return
 
     return next(ahead(first()), None)

@@ -16,6 +16,8 @@ from rosenblatt.cli.options import taking
 from rosenblatt.cli.output import Output
 from rosenblatt.columns.options import Column, Options
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.formats.catalogue import FORMATS
+from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 
 __all__ = [
     "DATA",
@@ -72,8 +74,6 @@ OPPOSITES = {"--header": "--no-header", "--zero-based": "--one-based"}
 ANYWAY = ("labelled", "missing", "skip_bad", "chunk_bytes")
 """Options that are as true of a built-in set as of files: nothing is missing there, or bad."""
 
-FORMATS = ("csv", "tsv", "svmlight", "parquet", "arrow", "npz", "npy", "jsonl")
-
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--target", type=COLUMN, help="The labels, by name or position. [default: label, target, class "
                  "or y; else the last]"),
@@ -82,15 +82,15 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--text", type=COLUMNS, multiple=True, help="Of text: each word a feature."),
     click.option("--categorical", type=COLUMNS, multiple=True, help="Of names: each name a feature."),
     click.option("--hashed", type=COLUMNS, multiple=True, help="Of very many names, hashed."),
-    click.option("--ngrams", type=click.IntRange(1, 8), metavar="N", default=1, show_default=True,
+    click.option("--ngrams", type=click.IntRange(1, MOST_NGRAMS), metavar="N", default=1, show_default=True,
                  help="Count runs of up to so many words."),
-    click.option("--bits", type=click.IntRange(1, 28), metavar="N", default=18, show_default=True,
+    click.option("--bits", type=click.IntRange(1, MOST_BITS), metavar="N", default=18, show_default=True,
                  help="Hash words into 2^bits features."),
     click.option("--vocabulary", is_flag=True, help="Remember words, so that their weights have names."),
     click.option("--missing", type=click.Choice(["error", "zero", "mean"]), default="error", show_default=True,
                  help="What to put in the place of missing numbers."),
     click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and count them."),
-    click.option("--format", type=click.Choice(FORMATS), metavar="NAME",
+    click.option("--format", type=click.Choice(list(FORMATS)), metavar="NAME",
                  help=f"One of {', '.join(FORMATS)}. [default: by name or content]"),
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns. "
                  "[default: by its looks]"),

@@ -70,7 +70,7 @@ class Model:
     def rows(self, source: Any) -> Iterator[tuple[Features, NDArray[Any] | None]]:
         """Yield rows, as the model takes them, and their labels."""
         for chunk in source.chunks():
-            yield self.before.features(chunk.features), chunk.labels
+            yield self.before.features(chunk), chunk.labels
 
     def table(self, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows at once, as the model takes them, and their labels as its classes."""

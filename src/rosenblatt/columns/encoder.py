@@ -15,7 +15,6 @@ from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.side_by_side import Part, of_columns, of_dense, side_by_side
 from rosenblatt.columns.table import MISSING, Block, Table
 from rosenblatt.data.chunk import Chunk, Skipped
-from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import FormatError
 from rosenblatt.loops.layout import CSR
@@ -101,7 +100,7 @@ class Encoder:
             rows: Reals | CSR = read_only(block.numbers)
         else:
             rows = self._sparse(block, table)
-        return Chunk(Features(rows, n_rows, self.n_features), labels)
+        return Chunk(rows, n_rows, self.n_features, labels=labels)
 
     def _without_bad_rows(self, block: Block, table: Table) -> Block:
         bad = dict(block.bad)

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 from rosenblatt.columns import schema
 from rosenblatt.columns.labels import LabelKind
 from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.text.words import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["Place", "Recipe", "SparseRecipe", "TableRecipe"]
 
@@ -18,8 +19,6 @@ Place: TypeAlias = tuple[str, int]
 
 Words: TypeAlias = Mapping[int, tuple[str, ...]]
 """For hashed features, by number: the first few words that fell into them."""
-
-MOST_BITS, MOST_NGRAMS = 28, 16
 
 
 @dataclass(frozen=True)

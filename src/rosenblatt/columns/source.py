@@ -48,7 +48,7 @@ class Source(ABC):
     >>> class Squares(Source):
     ...     def chunks(self):
     ...         for n in range(4):
-    ...             yield Chunk(as_rows([[n, n * n]]), np.array([n > 1]))
+    ...             yield Chunk.of(as_rows([[n, n * n]]), np.array([n > 1]))
     >>> [chunk.labels.tolist() for chunk in Squares().chunks()]
     [[False], [False], [True], [True]]
     >>> Squares().names is None

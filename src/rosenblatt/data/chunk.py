@@ -1,4 +1,4 @@
-"""What readers give: rows that came together, and what could not be read."""
+"""What a source yields: labelled rows, and a record of the rows that could not be read."""
 
 from __future__ import annotations
 
@@ -12,42 +12,46 @@ from rosenblatt.exceptions import FormatError
 
 __all__ = ["Chunk", "Skipped"]
 
-SHOWN = 5  # of the rows skipped
+SHOWN = 5  # errors of skipped rows that are kept
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Chunk:
-    """Consecutive rows of a source.
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Chunk(Features):
+    """Consecutive rows of a source, with their labels.
 
     Attributes
     ----------
-    features : Features
-        The rows; sparse ones may be as narrow as what has been met so far. A missing number is NaN.
+    rows, n_rows, n_features, names
+        As in `Features`. Sparse rows may be only as wide as the features met so far. A missing number is NaN.
     labels : ndarray or None
-        One a row, as they were read: int64, float64, bool or str; None where the source has no labels.
+        One label for each row, of type int64, float64, bool or str; None where the source has no labels.
     """
 
-    features: Features
     labels: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, features: Features, labels: NDArray[Any] | None) -> Chunk:
+        """Return features with their labels, without a copy."""
+        return cls(features.rows, features.n_rows, features.n_features, features.names, labels=labels)
 
 
 @dataclass(slots=True)
 class Skipped:
-    """What was left out because it could not be read, where that was allowed.
+    """Rows that were left out because they could not be read.
 
     Attributes
     ----------
     count : int
-        All of it.
+        How many there were.
     first : list of FormatError
-        The first few, each with its place.
+        The errors of the first few rows, each with its place.
     """
 
     count: int = 0
     first: list[FormatError] = field(default_factory=list)
 
     def add(self, problem: FormatError) -> None:
-        """Count one more."""
+        """Count one more row."""
         self.count += 1
         if len(self.first) < SHOWN:
             self.first.append(problem)

@@ -64,10 +64,10 @@ class BuiltinSource(Source):
             hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{n}' for n in BUILTIN)}."
             raise ParameterError(f"@{name} is no built-in set; {hint}")
         X, y, names = _load(name)
-        self._chunk = Chunk(as_rows(X), np.asarray(y))
+        self._chunk = Chunk.of(as_rows(X), np.asarray(y))
         self.names, self.files = tuple(map(str, names)), (f"@{name}",)
-        self.n_features = self._chunk.features.n_features
-        self.description = f"built in: {self._chunk.features.n_rows} rows, {self.n_features} features"
+        self.n_features = self._chunk.n_features
+        self.description = f"built in: {self._chunk.n_rows} rows, {self.n_features} features"
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows at once."""

@@ -3,49 +3,39 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from rosenblatt.columns.options import Options
+from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.table import Block, Field, Wanted, dense, kind_of, require_distinct, too_long
 from rosenblatt.exceptions import FormatError
+from rosenblatt.formats.data_file import DataFile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ColumnarTable"]
+__all__ = ["ArrowTable", "ParquetTable"]
 
 INDEX = re.compile(r"__index_level_\d+__")
-"""What pandas calls the numbers of rows that it writes beside a table: they say nothing of the rows."""
-MOST = 1 << 20  # rows of a block
+"""The name of row numbers that pandas writes beside a table; they are not features."""
+MOST_ROWS = 1 << 20  # of a block
 PAGES = 1 << 13
 """Bytes of each column of Parquet that are fetched at a time; without this, all of a row group's would be."""
 
 
-class ColumnarTable:
-    """A Parquet or Arrow file, opened.
+class _ColumnarTable(ABC):
+    """A file of typed columns, opened; see `rosenblatt.columns.table.Table`."""
 
-    Parameters
-    ----------
-    place : str or binary file
-        The path; Arrow streams may also be read from a file that is open.
-    file : str
-        Its name in messages.
-    format_ : {"parquet", "arrow"}
-        Which it is.
-    chunk_bytes : int
-        About how much to read at once.
-    """
-
+    format: ClassVar[str]
     named = True
 
-    def __init__(self, place: Any, *, file: str, format_: str, chunk_bytes: int = 1 << 21) -> None:
-        self.file, self._chunk_bytes = file, chunk_bytes
-        self.format = "Parquet" if format_ == "parquet" else "Arrow"
-        self._opened: _Parquet | _Arrow
+    def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
+        self.file, self._chunk_bytes = file.name, options.chunk_bytes
         try:
-            self._opened = _Parquet(place) if format_ == "parquet" else _Arrow(place)
-            schema = self._opened.schema
+            schema = self._open(file)
             columns = [f for f in schema if not INDEX.fullmatch(f.name)]
             self.fields = tuple(Field(f.name, kind_of(f.type), str(f.type)) for f in columns)
         except FormatError:
@@ -53,12 +43,20 @@ class ColumnarTable:
         except _arrow_errors() as error:
             raise self._damaged(error) from error
         if not self.fields:
-            raise FormatError("the table has no columns", file=file)
-        require_distinct([field.name for field in self.fields], file)
+            raise FormatError("the table has no columns", file=self.file)
+        require_distinct([field.name for field in self.fields], self.file)
 
+    @abstractmethod
     def close(self) -> None:
         """Close the file."""
-        self._opened.close()
+
+    @abstractmethod
+    def _open(self, file: DataFile) -> pa.Schema:
+        """Open the file and return its schema."""
+
+    @abstractmethod
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        """Read the named columns, about `_chunk_bytes` at a time."""
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
@@ -67,8 +65,7 @@ class ColumnarTable:
         while True:
             try:
                 if batches is None:
-                    names = [self.fields[j].name for j in positions]
-                    batches = self._opened.batches(names, self._chunk_bytes)
+                    batches = self._batches([self.fields[j].name for j in positions])
                 batch = next(batches, None)
                 if batch is None:
                     break
@@ -76,7 +73,7 @@ class ColumnarTable:
             except _arrow_errors() as error:
                 raise self._damaged(error) from error
             start += batch.num_rows
-            del batch
+            del batch  # so that only one is in memory
             if block is not None:
                 yield block
 
@@ -99,73 +96,74 @@ class ColumnarTable:
         label = None if wanted.label is None else _plain(columns[-1])
         return Block(numbers, strings, label, line, bad)
 
+    def _rows_in_chunk(self, bytes_a_row: float) -> int:
+        return int(min(max(self._chunk_bytes / max(bytes_a_row, 1), 1), MOST_ROWS))
+
     def _damaged(self, error: BaseException) -> FormatError:
         reason = " ".join(str(error).split())[:300]
-        return FormatError(f"is no sound {self.format} file: {reason}", file=self.file)
+        return FormatError(f"is no valid {self.format} file: {reason}", file=self.file)
 
 
-class _Parquet:
-    def __init__(self, place: Any) -> None:
+class ParquetTable(_ColumnarTable):
+    """A Parquet file, opened."""
+
+    format = "Parquet"
+
+    def _open(self, file: DataFile) -> pa.Schema:
         import pyarrow.parquet as pq
 
-        self._file = pq.ParquetFile(place, pre_buffer=False, buffer_size=PAGES)
-        self.schema = self._file.schema_arrow
+        self._parquet = pq.ParquetFile(file.path, pre_buffer=False, buffer_size=PAGES)
+        return self._parquet.schema_arrow
 
     def close(self) -> None:
-        self._file.close()
+        """Close the file."""
+        self._parquet.close()
 
-    def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
-        size = _rows_in(chunk_bytes, self._bytes_a_row(len(names)))
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        size = self._rows_in_chunk(self._bytes_a_row(len(names)))
         # Neither this nor its caller keeps a batch while rows made of it are in use.
-        found = self._file.iter_batches(size, columns=names, use_threads=False)
+        found = self._parquet.iter_batches(size, columns=names, use_threads=False)
         return map(methodcaller("select", names), found)
 
     def _bytes_a_row(self, n_wanted: int) -> float:
-        """Estimate from what the file says of its row groups.
+        """Estimate the size of a row from the metadata of row groups.
 
-        What it says of columns is not asked for: pyarrow ends the process where that is damaged.
+        The metadata of columns is not used: pyarrow ends the process where that is damaged.
         """
-        metadata: Any = self._file.metadata
-        most: float = 0.0
-        for number in range(min(metadata.num_row_groups, 8)):
-            group = metadata.row_group(number)
-            most = max(most, float(group.total_byte_size) / max(group.num_rows, 1))
+        metadata: Any = self._parquet.metadata
+        groups = [metadata.row_group(number) for number in range(min(metadata.num_row_groups, 8))]
+        most = max((float(group.total_byte_size) / max(group.num_rows, 1) for group in groups), default=0.0)
         return most * n_wanted / max(int(metadata.num_columns), 1)
 
 
-class _Arrow:
-    def __init__(self, place: Any) -> None:
+class ArrowTable(_ColumnarTable):
+    """An Arrow file, mapped into memory, or an Arrow stream."""
+
+    format = "Arrow"
+
+    def _open(self, file: DataFile) -> pa.Schema:
         import pyarrow as pa
 
-        self._source = source = pa.memory_map(place, "r") if isinstance(place, str) else pa.PythonFile(place, "r")
-        self._reader: Any
-        if isinstance(place, str) and source.read_at(6, 0) == b"ARROW1":
-            self._reader = pa.ipc.open_file(source)
-            self._n_batches = self._reader.num_record_batches
-        else:
-            self._reader, self._n_batches = pa.ipc.open_stream(source), None
-        self.schema = self._reader.schema
+        self._source: Any = pa.memory_map(file.path, "r") if file.is_plain else pa.PythonFile(file.open(), "r")
+        self._file: Any = None
+        if file.is_plain and self._source.read_at(6, 0) == b"ARROW1":
+            self._file = pa.ipc.open_file(self._source)
+            return self._file.schema
+        self._stream = pa.ipc.open_stream(self._source)
+        return self._stream.schema
 
     def close(self) -> None:
+        """Close the file."""
         self._source.close()
 
-    def batches(self, names: list[str], chunk_bytes: int) -> Iterator[pa.RecordBatch]:
-        for batch in self._all():
+    def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        file = self._file
+        for batch in self._stream if file is None else map(file.get_batch, range(file.num_record_batches)):
             batch.validate()
             chosen = batch.select(names)
-            size = _rows_in(chunk_bytes, chosen.nbytes / max(batch.num_rows, 1))
+            size = self._rows_in_chunk(chosen.nbytes / max(batch.num_rows, 1))
             for start in range(0, batch.num_rows, size):
                 yield chosen.slice(start, size)
-
-    def _all(self) -> Iterator[pa.RecordBatch]:
-        if self._n_batches is None:
-            yield from self._reader
-        else:
-            yield from map(self._reader.get_batch, range(self._n_batches))
-
-
-def _rows_in(chunk_bytes: int, bytes_a_row: float) -> int:
-    return int(min(max(chunk_bytes / max(bytes_a_row, 1), 1), MOST))
 
 
 def _as_strings(column: pa.Array) -> pa.Array:
@@ -175,7 +173,7 @@ def _as_strings(column: pa.Array) -> pa.Array:
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """Give a column without a dictionary."""
+    """Return a column without a dictionary."""
     import pyarrow as pa
 
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

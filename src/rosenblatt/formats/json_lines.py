@@ -1,83 +1,67 @@
-"""JSON Lines: one flat object a line.
+"""JSON Lines: one flat object on each line.
 
-Lines are read by the standard library, all of a block at once, which knows exactly one JSON and names the place of
-every error. pyarrow's reader would be faster, but lets objects go over lines and types change from block to block.
+The standard library parses all lines of a block at once; it accepts only valid JSON and reports the place of every
+error. pyarrow's reader would be faster, but accepts objects that span lines and types that change between blocks.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.columns.arrow_buffers import from_strings
+from rosenblatt.columns.options import Options
+from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.table import EXACT, Block, Field, Kind, Wanted, is_rounded, no_number, too_long
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
-from rosenblatt.text.beginning import Joined, beginning
-from rosenblatt.text.row_ends import Bytes, Dialect, Text, last_end, whole_rows
+from rosenblatt.formats.data_file import DataFile, closed_on_error
+from rosenblatt.text.delimited_rows import LINE_END, Dialect, TextBlock, last_end, whole_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["JsonLinesTable"]
 
-Refuse: TypeAlias = Callable[[int, str, int], None]
-"""Takes a row, what is wrong with it, and the column."""
-
-LINE_END = re.compile(rb"\r\n|\n|\r")
 LINES = Dialect("\n", quoted=False)
 SIMPLE = frozenset((str, int, float, bool, type(None)))
 
 
 class JsonLinesTable:
-    """A file of JSON objects, one a line, opened.
+    """A file of JSON objects, one on each line, opened; see `rosenblatt.columns.table.Table`.
 
-    Parameters
-    ----------
-    stream : binary file
-        Decompressed; read once, from where it stands.
-    file : str
-        Its name in messages.
-    expected : sequence of str
-        Columns that exist even if the first lines lack them.
-    closed : bool
-        Whether a key that neither the first lines nor `expected` have is an error.
-    chunk_bytes : int
-        About how much to read at once.
+    The columns of a recipe exist even if the first lines lack them. Without a recipe and `options.features`, a key
+    that the first lines lack is an error.
     """
 
     format, named = "JSON Lines", True
 
-    def __init__(
-        self,
-        stream: Bytes,
-        *,
-        file: str,
-        expected: Sequence[str] = (),
-        closed: bool = True,
-        chunk_bytes: int = 1 << 21,
-    ) -> None:
-        self.file, self._closed, self._chunk_bytes = file, closed, max(chunk_bytes, 1)
-        head, complete = beginning(stream, 1)
-        if not head.strip():
-            raise FormatError("the file is empty", file=file)
-        self._stream, self._head = stream, head
-        first = Text(head if complete else head[: last_end(head, LINES)] or head, 1)
-        self._known = dict.fromkeys(expected)
-        kinds: dict[str, type] = {}
-        for row in self._rows(first)[0]:
-            for name, value in row.items():
-                self._known.setdefault(name)
-                if value is not None:
-                    kinds.setdefault(name, type(value))
-        if not self._known:
-            self._complain(first)
-        self.fields = tuple(_field(name, kinds.get(name)) for name in self._known)
+    def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
+        self.file, self._chunk_bytes = file.name, options.chunk_bytes
+        self._known: frozenset[str] | None = None  # while there are keys to be learned, or all are allowed
+        with closed_on_error(file.open()) as self._stream:
+            head, complete = self._stream.beginning(1)
+            if not head.strip():
+                raise FormatError("the file is empty", file=self.file)
+            first = self._objects(TextBlock(head if complete else head[: last_end(head, LINES)] or head, 1))
+            types: dict[str, type | None] = dict.fromkeys(name for name, _ in recipe.columns) if recipe else {}
+            for row in first.rows:
+                for name, value in row.items():
+                    if types.get(name) is None:
+                        types[name] = None if value is None else type(value)
+            if not types:
+                raise (
+                    first.lost[0]
+                    if first.lost
+                    else FormatError("the objects have no keys", file=self.file, line=1)
+                )
+        self.fields = tuple(_field(name, type_) for name, type_ in types.items())
+        if recipe is None and not options.features:
+            self._known = frozenset(types)
 
     def close(self) -> None:
         """Close the file."""
@@ -85,79 +69,61 @@ class JsonLinesTable:
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
-        for text in whole_rows(Joined(self._head, self._stream), self._chunk_bytes, LINES, self.file):
-            rows, lines, lost = self._rows(text)
-            if rows or lost:
-                yield self._block(rows, lines, lost, wanted)
+        for text in whole_rows(self._stream, self._chunk_bytes, LINES, self.file):
+            found = self._objects(text)
+            if found.rows or found.lost:
+                yield self._block(found, wanted)
 
-    def _complain(self, text: Text) -> None:
-        lost = self._rows(text)[2]
-        raise lost[0] if lost else FormatError("the objects have no keys", file=self.file, line=text.line)
-
-    def _block(
-        self, rows: list[dict[str, Any]], lines: list[int], lost: list[FormatError], wanted: Wanted
-    ) -> Block:
+    def _block(self, found: _Objects, wanted: Wanted) -> Block:
         bad: dict[int, FormatError] = {}
 
-        def refuse(row: int, problem: str, j: int) -> None:
-            bad.setdefault(row, FormatError(problem, file=self.file, line=lines[row], column=j + 1))
+        def refuse(row: int, j: int, problem: str) -> None:
+            bad.setdefault(row, FormatError(problem, file=self.file, line=found.lines[row], column=j + 1))
 
-        numbers = np.empty((len(rows), len(wanted.numbers)))
-        for k, j in enumerate(wanted.numbers):
-            numbers[:, k] = self._numbers(rows, j, refuse)
-        strings = [self._strings(rows, j, refuse) for j in wanted.strings]
-        label = None if wanted.label is None else self._strings(rows, wanted.label, refuse)
-        return Block(numbers, strings, label, lines.__getitem__, bad, lost)
-
-    def _numbers(self, rows: list[dict[str, Any]], j: int, refuse: Refuse) -> list[float]:
-        name = self.fields[j].name
-        values = [row.get(name) for row in rows]
-        types = set(map(type, values))
-        if str in types or int in types:
-            for row, value in enumerate(values):
-                if isinstance(value, str):
-                    refuse(row, no_number(value, name), j)
-                elif isinstance(value, int) and abs(value) > EXACT and is_rounded(str(value)):
-                    refuse(row, too_long(value, name), j)
-                else:
-                    continue
-                values[row] = None
-        return [math.nan if value is None else value for value in values]
-
-    def _strings(self, rows: list[dict[str, Any]], j: int, refuse: Refuse) -> pa.Array:
-        name = self.fields[j].name
-        values = [row.get(name) for row in rows]
-        return self._encodable([_as_string(value) for value in values], j, refuse)
-
-    def _encodable(self, values: list[str | None], j: int, refuse: Refuse) -> pa.Array:
-        try:
-            return from_strings(values)
-        except UnicodeEncodeError:
-            for row, value in enumerate(values):
-                try:
-                    (value or "").encode()
-                except UnicodeEncodeError:
-                    refuse(row, f"{self.fields[j].name!r} holds half of a character (a lone surrogate)", j)
+        def numbers_of(j: int) -> list[float]:
+            name = self.fields[j].name
+            values = [row.get(name) for row in found.rows]
+            if not {str, int}.isdisjoint(map(type, values)):
+                for row, value in enumerate(values):
+                    if isinstance(value, str):
+                        refuse(row, j, no_number(value, name))
+                    elif isinstance(value, int) and abs(value) > EXACT and is_rounded(str(value)):
+                        refuse(row, j, too_long(value, name))
+                    else:
+                        continue
                     values[row] = None
-            return from_strings(values)
+            return [math.nan if value is None else value for value in values]
 
-    def _rows(self, text: Text) -> tuple[list[dict[str, Any]], list[int], list[FormatError]]:
-        numbered = [(n, line) for n, line in enumerate(LINE_END.split(text.data), text.line) if line.strip()]
-        lines = [line for _, line in numbered]
+        def strings_of(j: int) -> pa.Array:
+            name = self.fields[j].name
+            values = [_as_string(row.get(name)) for row in found.rows]
+            try:
+                return from_strings(values)
+            except UnicodeEncodeError:
+                for row, value in enumerate(values):
+                    if value is not None and any("\ud800" <= character <= "\udfff" for character in value):
+                        refuse(row, j, f"{name!r} holds half of a character (a lone surrogate)")
+                        values[row] = None
+                return from_strings(values)
+
+        numbers = np.empty((len(found.rows), len(wanted.numbers)))
+        for k, j in enumerate(wanted.numbers):
+            numbers[:, k] = numbers_of(j)
+        strings = [strings_of(j) for j in wanted.strings]
+        label = None if wanted.label is None else strings_of(wanted.label)
+        return Block(numbers, strings, label, found.lines.__getitem__, bad, found.lost)
+
+    def _objects(self, text: TextBlock) -> _Objects:
+        lines = [(n, line) for n, line in enumerate(LINE_END.split(text.data), text.line) if line.strip()]
         try:
-            # A line end cannot stand within a string, so that lines joined by it are taken apart where they end.
-            rows = _loads(b"[" + b",\n".join(lines) + b"]")
+            # No string can hold a line end, so that lines joined by one are separated where they end.
+            rows = _loads(b"[" + b",\n".join(line for _, line in lines) + b"]")
             if len(rows) == len(lines) and not any(map(self._problem, rows)):
-                return rows, [number for number, _ in numbered], []
+                return _Objects(rows, [number for number, _ in lines], [])
         except (ValueError, RecursionError):
             pass  # one of the lines is wrong: find out which
-        return self._one_by_one(numbered)
-
-    def _one_by_one(
-        self, numbered: list[tuple[int, bytes]]
-    ) -> tuple[list[dict[str, Any]], list[int], list[FormatError]]:
-        rows, lines, lost = [], [], []
-        for number, line in numbered:
+        found = _Objects([], [], [])
+        for number, line in lines:
             column = None
             try:
                 row = _loads(line)
@@ -169,19 +135,19 @@ class JsonLinesTable:
             except (ValueError, RecursionError) as error:
                 problem = f"is no JSON that can be used: {error}"
             if problem:
-                lost.append(FormatError(problem, file=self.file, line=number, column=column))
+                found.lost.append(FormatError(problem, file=self.file, line=number, column=column))
             else:
-                rows.append(row)
-                lines.append(number)
-        return rows, lines, lost
+                found.rows.append(row)
+                found.lines.append(number)
+        return found
 
     def _problem(self, row: object) -> str | None:
         if not isinstance(row, dict):
             return f'is {shown(row)}, but every line must be an object, as in {{"x": 1.5, "label": "yes"}}'
         if not SIMPLE.issuperset(map(type, row.values())):
             name = next(name for name, value in row.items() if type(value) not in SIMPLE)
-            return f"{name!r} is {shown(row[name])}; nested values are no features: flatten them"
-        if self._closed and hasattr(self, "fields") and not row.keys() <= self._known.keys():
+            return f"{name!r} is {shown(row[name])}; nested values cannot be features: flatten them"
+        if self._known is not None and not row.keys() <= self._known:
             name = next(name for name in row if name not in self._known)
             return (
                 f"the key {name!r} is not among those of the first lines. Name the columns to use with "
@@ -190,9 +156,17 @@ class JsonLinesTable:
         return None
 
 
-def _field(name: str, first: type | None) -> Field:
-    kind: Kind = "string" if first is str else "number"
-    return Field(name, kind, "bool" if first is bool else kind)
+class _Objects(NamedTuple):
+    """Objects, their lines, and the errors of lines that hold none."""
+
+    rows: list[dict[str, Any]]
+    lines: list[int]
+    lost: list[FormatError]
+
+
+def _field(name: str, type_: type | None) -> Field:
+    kind: Kind = "string" if type_ is str else "number"
+    return Field(name, kind, "bool" if type_ is bool else kind)
 
 
 def _loads(data: bytes) -> Any:

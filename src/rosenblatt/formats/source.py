@@ -1,21 +1,22 @@
-"""One source of labelled rows, whatever the files behind it."""
+"""Files of any format as one source of labelled rows."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.columns.options import Options
-from rosenblatt.columns.recipe import MOST_BITS, MOST_NGRAMS, Recipe, SparseRecipe, TableRecipe
+from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.source import Known, Source
 from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.exceptions import FormatError, InputError, ParameterError
-from rosenblatt.formats.inputs import STDIN, Input, expand
-from rosenblatt.formats.opening import is_sparse
-from rosenblatt.formats.sparse_rows import SparseRows
-from rosenblatt.formats.tables import Tables
+from rosenblatt.formats.catalogue import Format, recognise
+from rosenblatt.formats.data_file import STDIN, DataFile, expand
+from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["FileSource", "open_source"]
 
@@ -26,24 +27,25 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
     Parameters
     ----------
     places : sequence of str
-        Paths, globs, or ``-`` for standard input; gzip and zstd are recognised. Read in this order.
+        Paths, globs, or ``-`` for standard input, read in this order. gzip and zstd are recognised.
     options : Options, optional
         How to read them.
     recipe : Recipe, optional
-        How columns became features in training: read data to be predicted, in the same way. Columns, target and
-        encoding then come from the recipe, not from the options; values it does not know become nothing.
+        How columns became features in training: the files are read in the same way, for prediction. Columns,
+        target and encoding then come from the recipe, not from the options, and categories that the recipe does
+        not know are ignored.
 
     Returns
     -------
     FileSource
-        Its first rows have been looked at, no more.
+        Only the first rows have been looked at.
 
     Raises
     ------
     FormatError
-        A file that is not what its format says, with the place.
+        A file does not follow its format; the error has the place.
     InputError
-        Files that are not there, or options that contradict each other.
+        Files do not exist, or options contradict each other.
 
     Examples
     --------
@@ -61,9 +63,26 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
     >>> chunk.labels
     array(['ham', 'spam'], dtype='<U4')
     """
+    from rosenblatt.formats.sparse_source import SparseSource  # these derive from FileSource
+    from rosenblatt.formats.table_source import TableSource
+
     options = options or Options()
-    _require_sound(options)
-    return FileSource(expand(places), options, recipe)
+    _require_valid(options)
+    files = expand(places)
+    formats = [recognise(file, options.format) for file in files]
+    kinds = {format_.is_sparse(file) for file, format_ in zip(files, formats, strict=True)}
+    if len(kinds) > 1:
+        names = ", ".join(file.name for file in files)
+        raise InputError(f"{names}: tables and sparse rows cannot be read as one source.")
+    sparse = kinds.pop()
+    if sparse and (recipe is None or isinstance(recipe, SparseRecipe)):
+        return SparseSource(files, formats, options, recipe)
+    if not sparse and (recipe is None or isinstance(recipe, TableRecipe)):
+        return TableSource(files, formats, options, recipe)
+    here, there = ("sparse rows", "a table") if sparse else ("a table", "sparse rows")
+    raise InputError(
+        f"{files[0].name} holds {here}, but the model was trained on {there}. Use data of the same kind."
+    )
 
 
 class FileSource(Source):
@@ -72,97 +91,96 @@ class FileSource(Source):
     Attributes
     ----------
     files : tuple of str
-        What is read, as it is named in messages.
+        The names of the files.
     formats : tuple of str
         The format of each.
     options : Options
         How they are read.
     skipped : Skipped
         Rows that the last pass left out because they could not be read.
+    unmet : int
+        Values that the last pass left out because training had not met their feature.
     """
 
     files: tuple[str, ...] = ()
     options: Options = Options()
     skipped: Skipped = Skipped()
+    unmet: int = 0
 
-    def __init__(self, inputs: list[Input], options: Options, recipe: Recipe | None) -> None:
-        self.files = tuple(each.name for each in inputs)
-        self.formats = tuple(each.format(options.format) for each in inputs)
-        self.options, self.skipped = options, Skipped()
+    def __init__(self, files: Sequence[DataFile], formats: Sequence[Format], options: Options) -> None:
+        self.files = tuple(file.name for file in files)
+        self.formats = tuple(format_.name for format_ in formats)
+        self.options, self.skipped, self.unmet = options, Skipped(), 0
+        self._inputs = list(zip(files, formats, strict=True))
         self._begun = False
-        kinds = {is_sparse(each, format_) for each, format_ in zip(inputs, self.formats, strict=True)}
-        if len(kinds) > 1:
-            raise InputError(f"{', '.join(self.files)}: tables and sparse rows cannot be read as one source.")
-        sparse = kinds.pop()
-        if recipe is not None and isinstance(recipe, SparseRecipe) != sparse:
-            raise InputError(
-                f"{self.files[0]} holds {'sparse rows' if sparse else 'a table'}, but the model was trained on "
-                f"{'a table' if sparse else 'sparse rows'}. Hand in data of the same kind."
-            )
-        skipped = self.skipped if options.skip_bad else None
-        self._reader: Tables | SparseRows
-        if sparse:
-            self._reader = SparseRows(inputs, self.formats, options, cast("SparseRecipe | None", recipe), skipped)
-        else:
-            self._reader = Tables(inputs, self.formats, options, cast("TableRecipe | None", recipe), skipped)
 
     @property
+    @abstractmethod
     def recipe(self) -> Recipe:
-        """How columns become features, as far as it was learned; complete once all chunks were read."""
-        return self._reader.recipe
+        """How columns become features; complete once all chunks were read."""
 
     @property
+    @abstractmethod
     def n_features(self) -> int:
-        """How many features there are, as far as they were met."""
-        return self._reader.n_features
+        """The number of features met so far."""
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the features; complete once all chunks were read.
+        """The names of the features, complete once all chunks were read.
 
-        None where they have only numbers, or are hashed: `Recipe.names` names these, too, all of them.
+        None where features have only numbers, or are hashed: `Recipe.names` names the hashed ones too.
         """
-        recipe = self._reader.recipe
-        return None if recipe.hashes else recipe.names(recipe.n_features)
-
-    @property
-    def unmet(self) -> int:
-        """How many values the last pass left out because training never met their feature."""
-        return self._reader.unmet
+        return None if self.recipe.hashes else self.recipe.names(self.recipe.n_features)
 
     @property
     def description(self) -> str:
         """What is read and how, in one line."""
         several = f"{len(self.files)} files; " if len(self.files) > 1 else ""
-        return several + self._reader.description
+        return several + self._described()
 
     def chunks(self) -> Iterator[Chunk]:
-        """Read everything once, from the start. A second time works as well, except for standard input."""
+        """Read everything from the start. Standard input can be read only once."""
         if self._begun and STDIN in self.files:
             raise InputError("Standard input can be read only once: save it to a file first.")
         self._begun = True
-        self.skipped.count = 0
+        self.skipped.count = self.unmet = 0
         self.skipped.first.clear()
-        return self._chunks()
-
-    def close(self) -> None:
-        """Close a source that will not be read; one read to its end, or to an error, is closed already."""
-        self._reader.close()
+        return self._all_chunks()
 
     def known(self) -> Known | None:
-        """Tell classes and sizes where no more than the labels must be read for it; else None.
+        """Return the classes and the size, or None if that needs more than reading the labels.
 
-        This is so of Parquet, NPY and NPZ whose features are all numbers.
+        They are known for Parquet, NPY and NPZ whose features are all numbers.
         """
-        found = None if self.options.skip_bad else self._reader.known()
-        if found is None:
+        if self.options.skip_bad or not all(format_.labels_apart for _, format_ in self._inputs):
             return None
-        n_rows, labels = found
-        return Known(np.unique(np.concatenate(labels)), n_rows, self._reader.n_features) if n_rows else None
+        n_rows, classes = 0, []
+        for labels in self._labels():
+            if labels is None:
+                return None  # reading will say what is wrong, and where
+            n_rows += len(labels)
+            classes.append(np.unique(labels))
+        return Known(np.unique(np.concatenate(classes)), n_rows, self.n_features) if n_rows else None
 
+    @abstractmethod
+    def close(self) -> None:
+        """Close a source that will not be read; one read to its end, or to an error, is closed already."""
+
+    @abstractmethod
+    def _described(self) -> str:
+        """Return what is read and how."""
+
+    @abstractmethod
     def _chunks(self) -> Iterator[Chunk]:
+        """Read all files once."""
+
+    @abstractmethod
+    def _labels(self) -> Iterator[NDArray[Any] | None]:
+        """Read the labels alone, some at a time; None stands for labels that are missing or wrong."""
+
+    def _all_chunks(self) -> Iterator[Chunk]:
         empty = True
-        for chunk in self._reader.chunks():
+        for chunk in self._chunks():
             empty = False
             yield chunk
         if empty:
@@ -170,12 +188,11 @@ class FileSource(Source):
             raise FormatError(f"there is not one row that can be read{why}", file=self.files[0])
 
 
-def _require_sound(options: Options) -> None:
+def _require_valid(options: Options) -> None:
     if options.missing not in ("error", "zero", "mean"):
         raise ParameterError(f"missing is {options.missing!r}, but must be 'error', 'zero' or 'mean'.")
-    if not 1 <= options.bits <= MOST_BITS:
-        raise ParameterError(f"bits is {options.bits}, but must lie in 1 … {MOST_BITS}.")
-    if not 1 <= options.ngrams <= MOST_NGRAMS:
-        raise ParameterError(f"ngrams is {options.ngrams}, but must lie in 1 … {MOST_NGRAMS}.")
+    for name, value, most in (("bits", options.bits, MOST_BITS), ("ngrams", options.ngrams, MOST_NGRAMS)):
+        if not 1 <= value <= most:
+            raise ParameterError(f"{name} is {value}, but must lie in 1 … {most}.")
     if options.chunk_bytes < 1:
         raise ParameterError(f"chunk_bytes is {options.chunk_bytes}, but must be at least 1.")

@@ -3,60 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from io import BufferedIOBase
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.columns.options import Options
 from rosenblatt.data.chunk import Chunk, Skipped
-from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.formats.data_file import DataFile
 from rosenblatt.formats.svmlight_plain import LARGEST_INDEX, Progress, Room, read_next_line
 from rosenblatt.loops.layout import CSR
-from rosenblatt.text.compiled import loop_pays
+from rosenblatt.text import loop_pays
 from rosenblatt.text.lines import LONGEST_LINE, LineBlocks
 from rosenblatt.typing import Floats
 
-__all__ = ["SvmlightReader"]
+__all__ = ["SvmlightReader", "open_svmlight"]
 
 SAMPLE = 1 << 20
-"""Bytes by which it is decided where indices begin: not the size of chunks, so that this changes nothing."""
+"""Bytes that decide where indices begin. It must not depend on the size of chunks."""
 
 SMALL = 1 << 19
-"""Bytes that are read in plain Python sooner than the compiled loop can be loaded."""
+"""Bytes that plain Python reads in less time than loading the compiled loop takes."""
 
 _WHOLE_FLOATS = 2.0**53  # below it, every whole number is a float
+
+
+def open_svmlight(file: DataFile, options: Options, width: int | None, skipped: Skipped | None) -> SvmlightReader:
+    """Open a file; the parameters are explained at `SvmlightReader`."""
+    return SvmlightReader(
+        file.open(),
+        file=file.name,
+        zero_based=options.zero_based,
+        skipped=skipped,
+        chunk_bytes=options.chunk_bytes,
+        width=width,
+    )
 
 
 class SvmlightReader:
     r"""Rows of a file in the format of LIBSVM and SVMlight.
 
     A line is ``label [qid:N] index:value … [# comment]``. Indices ascend along a line. Numbers are rounded as
-    Python rounds them; ``nan`` and ``inf`` are refused. Queries and comments are left out.
+    Python rounds them; ``nan`` and ``inf`` are refused. Queries and comments are ignored.
 
     Parameters
     ----------
     stream : binary file
-        From where it stands to its end; it is read once.
+        Read once, from its current position to its end.
     file : str
-        What it is called in messages.
+        What messages call it.
     zero_based : bool or None
-        Whether the first column is written as 0, not as 1. None: as 0 if the index 0 is met within the first
-        mebibyte that has indices, else as 1, and a 0 that comes later is an error.
+        Whether the first column is written as 0, not as 1. None: it is 0 if the index 0 occurs within the first
+        mebibyte that has indices, else it is 1, and a later 0 is an error.
     skipped : Skipped or None
-        Counts the lines that cannot be read, and they are left out. None: the first is an error.
+        Counts the lines that cannot be read; None makes the first one an error.
     chunk_bytes : int
         About how much text becomes one chunk; a longer line is one.
     width : int or None
-        How many features there are. Entries beyond are left out and counted.
+        The number of features. Entries beyond them are left out and counted.
 
     Attributes
     ----------
     zero_based : bool or None
-        What was decided; None as long as nothing was.
+        What was decided; None before that.
     n_features : int
-        `width`, or how many columns have been met.
+        `width`, or the number of columns met so far.
     unmet : int
         Entries beyond `width`.
 
@@ -65,7 +79,7 @@ class SvmlightReader:
     >>> from io import BytesIO
     >>> reader = SvmlightReader(BytesIO(b"+1 1:0.5 3:2\n-1 2:1 # no\n"), file="mail.svm")
     >>> for chunk in reader.chunks():
-    ...     print(chunk.labels, chunk.features.native().toarray())
+    ...     print(chunk.labels, chunk.native().toarray())
     [ 1 -1] [[0.5 0.  2. ]
              [0.  1.  0. ]]
     >>> reader.zero_based, reader.n_features
@@ -74,7 +88,7 @@ class SvmlightReader:
 
     def __init__(
         self,
-        stream: BinaryIO,
+        stream: BufferedIOBase,
         *,
         file: str,
         zero_based: bool | None = None,
@@ -93,14 +107,22 @@ class SvmlightReader:
         self._blocks = LineBlocks(stream, file=file, skipped=skipped)
 
     def chunks(self) -> Iterator[Chunk]:
-        """Read to the end; chunks have at least one row."""
+        """Read the rows, some at a time; each chunk has at least one."""
         while stop := self._blocks.read(SAMPLE if self.zero_based is None else self._chunk_bytes):
             room, progress = self._rows(stop)
             if progress.rows:
                 yield self._chunk(room, progress)
 
+    def labels(self) -> Iterator[NDArray[Any] | None]:
+        """Yield None: labels cannot be read without the features."""
+        yield None
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._blocks.close()
+
     def _rows(self, stop: int) -> tuple[Room, Progress]:
-        """Read a block into arrays: by the loop all lines that it is sure of, in plain Python what is left."""
+        """Read a block into arrays: with the loop the lines that it is sure of, in plain Python the others."""
         text, progress, base = self._blocks.text, Progress(), int(self.zero_based is False)
         if not loop_pays(stop, SMALL):
             room = _room(text.count(b"\n", 0, stop), text.count(b":", 0, stop))
@@ -141,7 +163,7 @@ class SvmlightReader:
         elif met > self._width:
             data, indices, indptr = self._within(self._width, data, indices, indptr)
         csr = CSR(read_only(data), read_only(indices), read_only(indptr))
-        return Chunk(Features(csr, progress.rows, max(self.n_features, 1)), read_only(_whole(labels)))
+        return Chunk(csr, progress.rows, max(self.n_features, 1), labels=read_only(_whole(labels)))
 
     def _within(self, width: int, data: Any, indices: Any, indptr: Any) -> tuple[Any, Any, Any]:
         kept = indices < width

@@ -24,13 +24,13 @@ _ROWS = 1024  # written at once
 def write_svmlight(file: str | os.PathLike[str] | BinaryIO, X: Any, y: Any, *, zero_based: bool = False) -> None:
     """Write rows and their labels in the format of LIBSVM and SVMlight.
 
-    Every number is the shortest that reads back as the same float. Zeros of dense rows are left out, those that
-    sparse rows store are written. How many features there are is not: columns of zeros at the end are lost.
+    Every number is the shortest that reads back as the same float. Zeros of dense rows are left out; zeros that
+    sparse rows store are written. The number of features is not written, so columns of zeros at the end are lost.
 
     Parameters
     ----------
     file : path or binary file
-        A path gets the whole file or keeps the old one.
+        A file at this path is replaced as a whole, or left unchanged if writing fails.
     X : array, DataFrame or sparse matrix
         Finite numbers.
     y : array

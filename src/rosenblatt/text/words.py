@@ -1,14 +1,13 @@
 """Bags of words: texts as counts of their words, and of short runs of words, each hashed to a feature.
 
-A word is as many letters, digits and underscores as stand together, in lower case, where every byte beyond ASCII
-counts as a letter: a word of any script stays whole as long as it holds no ASCII character that ends it. Words of
-one letter count too: in short messages ("2", "u") they carry meaning, and leaving them out gained nothing on SMS
-spam (F1 lower by 0.1 to 0.4 points, which is within the noise of folds).
+A word is a longest run of letters, digits and underscores, in lower case. Every byte beyond ASCII counts as a
+letter, so words of any script stay whole. Words of one letter count too: in short messages ("2", "u") they carry
+meaning, and leaving them out gained nothing on SMS spam (F1 fell by 0.1 to 0.4 points, less than folds vary).
 
-The hash of a word folds its bytes, eight at a time as one number, the first byte the lowest: h ← mix(h ⊕ number),
-from a constant on. mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014), which loses nothing: no two words
-of up to eight bytes have the same 64 bits. A run of words folds the hashes of its words in the same way, from 0.
-The low bits are the feature, and its value is how often it occurs.
+The hash of a word folds its bytes, eight at a time as one little-endian number: h ← mix(h ⊕ number), starting from
+a constant. mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection: no two words of up to
+eight bytes have the same 64 bits. A run of words folds the hashes of its words in the same way, starting from 0.
+The low bits are the number of the feature, and its value is how often it occurs.
 """
 
 from __future__ import annotations
@@ -24,16 +23,12 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.text.compiled import loop_pays
+from rosenblatt.text import MOST_BITS, MOST_NGRAMS, loop_pays
 
-__all__ = ["MOST_BITS", "MOST_WORDS", "bucket", "grams", "hash_texts", "text_buffers", "tokens"]
-
-MOST_BITS = 30
-MOST_WORDS = 16
-"""The longest run."""
+__all__ = ["MOST_BITS", "MOST_NGRAMS", "bucket", "grams", "hash_texts", "text_buffers", "tokens"]
 
 SMALL = 1 << 17
-"""Bytes that are hashed in plain Python sooner than the compiled loop can be loaded."""
+"""Bytes that plain Python hashes in less time than loading the compiled loop takes."""
 
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
 _SEED = 0x9E3779B97F4A7C15
@@ -48,11 +43,11 @@ def tokens(text: bytes) -> list[bytes]:
     >>> tokens(b"Free entry: text WIN_1 to 80086!")
     [b'free', b'entry', b'text', b'win_1', b'to', b'80086']
     """
-    return _WORD.findall(text.lower())  # bytes know the upper case of ASCII alone
+    return _WORD.findall(text.lower())  # bytes.lower changes ASCII letters only
 
 
 def grams(text: bytes, ngrams: int) -> list[bytes]:
-    """Return the runs of up to `ngrams` words of a text, by where they end, the longest first.
+    """Return the runs of up to `ngrams` words of a text, ordered by where they end, the longest first.
 
     Examples
     --------
@@ -65,7 +60,7 @@ def grams(text: bytes, ngrams: int) -> list[bytes]:
 
 
 def bucket(gram: bytes, bits: int) -> int:
-    """Return the feature, below 2^bits, of words in lower case that are set apart by one space.
+    """Return the number of the feature, below 2^bits, of lower-case words separated by single spaces.
 
     Examples
     --------
@@ -84,11 +79,11 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
     Parameters
     ----------
     values : ndarray of uint8
-        UTF-8, which is not checked.
+        UTF-8; this is not checked.
     offsets : ndarray of int32 or int64
         Text i is ``values[offsets[i]:offsets[i + 1]]``.
     ngrams : int
-        The longest run of words that counts as one feature, from 1 to `MOST_WORDS`.
+        The longest run of words that counts as one feature, from 1 to `MOST_NGRAMS`.
     bits : int
         From 1 to `MOST_BITS`.
 
@@ -99,8 +94,8 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
     >>> rows.data
     array([1., 1., 2., 2.])
     """
-    if not 1 <= ngrams <= MOST_WORDS:
-        raise ParameterError(f"ngrams must be from 1 to {MOST_WORDS}, got {ngrams!r}")
+    if not 1 <= ngrams <= MOST_NGRAMS:
+        raise ParameterError(f"ngrams must be from 1 to {MOST_NGRAMS}, got {ngrams!r}")
     if not 1 <= bits <= MOST_BITS:
         raise ParameterError(f"bits must be from 1 to {MOST_BITS}, got {bits!r}")
     if not loop_pays(int(offsets[-1] - offsets[0]), SMALL):
@@ -123,10 +118,10 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
 
 
 def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """Return the bytes of a pyarrow array of strings, and where each begins and the last ends, without a copy.
+    """Return the bytes of a pyarrow array of strings, and the offsets of the strings in them, without a copy.
 
-    Missing strings are empty ones. Chunked arrays, and strings that are not stored one behind the other
-    (dictionaries, views), are copied.
+    Missing strings become empty. Chunked arrays, and strings that are not contiguous (dictionaries, views), are
+    copied.
 
     Examples
     --------
@@ -152,7 +147,7 @@ def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
 
 
 def _hash_plainly(values: NDArray[np.uint8], offsets: NDArray[Any], ngrams: int, bits: int) -> CSR:
-    """Count buckets text by text: what the loop is tested against, and gives to the bit."""
+    """Count buckets text by text. The compiled loop must return the same bits."""
     text, places = values.tobytes(), offsets.tolist()
     rows = [
         sorted(Counter(bucket(gram, bits) for gram in grams(text[start:stop], ngrams)).items())

@@ -6,69 +6,52 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from io import BufferedIOBase
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError
+from rosenblatt.text.lines import LONGEST_LINE
 
-__all__ = [
-    "LONGEST",
-    "Bytes",
-    "Dialect",
-    "Row",
-    "Text",
-    "fields_of",
-    "has_rows",
-    "last_end",
-    "row_lines",
-    "rows_of",
-    "whole_rows",
-]
-
-LONGEST = 1 << 26
-"""Bytes of a row; more is an error, so that memory stays bounded whatever the file holds."""
+__all__ = ["Dialect", "TextBlock", "behind_rows", "fields_of", "last_end", "row_lines", "rows_of", "whole_rows"]
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
+LINE_END = re.compile(rb"\r\n|\n|\r")
 PLAIN_ROW = re.compile(rb"(?!\Z)[^\r\n]*+(?:\r\n|\n|\r|\Z)")
 QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"?+')
 
 
 class Dialect(NamedTuple):
-    """What stands between fields, and whether quotes keep delimiters and line ends within them."""
+    """The delimiter of fields, and whether quotes may enclose delimiters and line ends."""
 
     delimiter: str
     quoted: bool
 
-
-class Bytes(Protocol):
-    """What bytes are read from. It gives fewer than asked for only at its end."""
-
-    def read(self, size: int, /) -> bytes:
-        """Read so many."""
-
-    def close(self) -> None:
-        """Close it."""
+    def quotes(self, data: bytes) -> bool:
+        """Return whether quotes have a meaning in this text."""
+        return self.quoted and b'"' in data
 
 
-class Row(NamedTuple):
-    """One row: its line, its bytes without the line end, and how many fields they are."""
+class TextRow(NamedTuple):
+    """One row: its line, its bytes without the line end, and its number of fields."""
 
     line: int
     data: bytes
     n_fields: int
 
 
-class Text(NamedTuple):
-    """Whole rows, and the line in the file at which they begin."""
+class TextBlock(NamedTuple):
+    """Whole rows, and the line of the file at which they begin."""
 
     data: bytes
     line: int
 
 
-def whole_rows(stream: Bytes, size: int, dialect: Dialect, file: str) -> Iterator[Text]:
-    """Cut a stream into blocks of about `size` bytes that end where rows do."""
+def whole_rows(stream: BufferedIOBase, size: int, dialect: Dialect, file: str) -> Iterator[TextBlock]:
+    """Cut a stream into blocks of about `size` bytes that end where rows end."""
     rest, line = b"", 1
     while True:
         asked = max(size - len(rest), size // 2, len(rest), 1)
@@ -77,24 +60,24 @@ def whole_rows(stream: Bytes, size: int, dialect: Dialect, file: str) -> Iterato
         if len(fresh) < asked:
             if data:
                 _require_closed(data, line, dialect, file)
-                yield Text(data, line)
+                yield TextBlock(data, line)
             return
         end = last_end(data, dialect)
-        if end == 0 and len(data) > LONGEST:
+        if end == 0 and len(data) > LONGEST_LINE:
             why = " A quote may have been opened and never closed." if dialect.quoted else ""
-            raise FormatError(f"a row goes on for more than {LONGEST >> 20} MiB.{why}", file=file, line=line)
+            raise FormatError(f"a row goes on for more than {LONGEST_LINE >> 20} MiB.{why}", file=file, line=line)
         if end:
             rest, block = data[end:], data[:end]
             del data, fresh  # so that one block at a time is in memory
-            yield Text(block, line)
-            line += _line_ends(block)
+            yield TextBlock(block, line)
+            line += _count_lines(block)
         else:
             rest = data
 
 
 def last_end(data: bytes, dialect: Dialect) -> int:
-    """Give the position behind the last row that is complete; 0 if none is."""
-    if not dialect.quoted or b'"' not in data:
+    """Return the position behind the last complete row; 0 if there is none."""
+    if not dialect.quotes(data):
         return data.rfind(b"\n") + 1 or data.rfind(b"\r", 0, -1) + 1
     quotes = _alternating_quotes(data, dialect)
     if quotes is None:
@@ -105,40 +88,51 @@ def last_end(data: bytes, dialect: Dialect) -> int:
     return end + 1 or _last_end_slowly(data, dialect)
 
 
-def row_lines(text: Text, dialect: Dialect) -> NDArray[np.int64]:
-    """Give the line of each row of a block; empty lines are no rows."""
+def row_lines(text: TextBlock, dialect: Dialect) -> NDArray[np.int64]:
+    """Return the line of each row of a block; empty lines are not rows."""
     data = text.data
-    if dialect.quoted and b'"' in data:
+    if dialect.quotes(data):
         starts = [row.start() for row in _rows(data, dialect) if data[row.start()] not in b"\r\n"]
     else:
         starts = [row.start() for row in re.finditer(rb"[^\r\n]+", data)]
-    ends = np.array([match.end() for match in re.finditer(rb"\r\n|\n|\r", data)], np.int64)
+    ends = np.array([match.end() for match in LINE_END.finditer(data)], np.int64)
     return text.line + np.searchsorted(ends, np.array(starts, np.int64), side="right")
 
 
-def rows_of(text: Text, dialect: Dialect) -> Iterator[Row]:
-    """Take a block apart into rows, and count their fields."""
+def rows_of(text: TextBlock, dialect: Dialect) -> Iterator[TextRow]:
+    """Split a block into rows, and count their fields."""
     between = dialect.delimiter.encode()
     line = text.line
     for match in _rows(text.data, dialect):
-        is_open = match.lastgroup == "open"
-        row = match[0] if is_open else match[0].rstrip(b"\r\n")
+        row = match[0] if match.lastgroup == "open" else match[0].rstrip(b"\r\n")
         if row:
-            plain = not dialect.quoted or b'"' not in row
-            n_fields = row.count(between) + 1 if plain else len(_field(dialect.delimiter).findall(between + row))
-            yield Row(line, row, n_fields)
-        line += _line_ends(match[0])
+            quotes = dialect.quotes(row)
+            n_fields = len(_field(dialect.delimiter).findall(between + row)) if quotes else row.count(between) + 1
+            yield TextRow(line, row, n_fields)
+        line += _count_lines(match[0])
 
 
 def fields_of(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
-    """Take rows apart into fields, one after the other; what is not UTF-8 shows as such."""
+    """Split rows into fields; bytes that are not UTF-8 become replacement characters."""
     between = dialect.delimiter.encode()
-    for row in rows_of(Text(data, 1), dialect):
-        if dialect.quoted and b'"' in row.data:
+    for row in rows_of(TextBlock(data, 1), dialect):
+        if dialect.quotes(row.data):
             fields = [_unquoted(field) for field in _field(dialect.delimiter).findall(between + row.data)]
         else:
             fields = row.data.split(between)
         yield [field.decode(errors="replace") for field in fields]
+
+
+def behind_rows(data: bytes, n_rows: int) -> int:
+    """Return a position behind `n_rows` lines that are not empty, or the end of the text."""
+    found = re.finditer(rb"[^\r\n](?:\r\n|\n|\r)", data)
+    row = next(islice(found, n_rows - 1, None), None)
+    return len(data) if row is None else row.end()
+
+
+def has_rows(data: bytes) -> bool:
+    """Return whether there is anything but empty lines."""
+    return re.search(rb"[^\r\n]", data) is not None
 
 
 def _unquoted(field: bytes) -> bytes:
@@ -151,32 +145,31 @@ def _last_end_slowly(data: bytes, dialect: Dialect) -> int:
         row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row.lastgroup != "open"
     ]
     if ends and ends[-1] == len(data) and data.endswith(b"\r"):
-        ends.pop()  # the other half of this line end may be still to come
+        ends.pop()  # the other half of this line end may still come
     return ends[-1] if ends else 0
 
 
 def _require_closed(data: bytes, line: int, dialect: Dialect, file: str) -> None:
-    if not dialect.quoted or b'"' not in data:
+    if not dialect.quotes(data):
         return
     quotes = _alternating_quotes(data, dialect)
     if quotes is not None and len(quotes) % 2 == 0:
         return
     for row in _rows(data, dialect):
         if row.end() == len(data) and row.lastgroup == "open":
-            at = line + _line_ends(data[: row.start()])
             raise FormatError(
                 "a quote is opened in this row and never closed. If quotes are plain characters here, save the "
                 "table as TSV",
                 file=file,
-                line=at,
+                line=line + _count_lines(data[: row.start()]),
             )
 
 
 def _alternating_quotes(data: bytes, dialect: Dialect) -> NDArray[np.int64] | None:
-    """Give the quotes if every second one opens a field, so that counting tells what is quoted; else None.
+    """Return the positions of quotes if every second one opens a field, so that counting suffices; else None.
 
-    One that opens stands behind a delimiter or a line end, or behind the quote that it doubles. Any other is a
-    plain character of an unquoted field, and counting would be wrong from there on.
+    A quote that opens a field stands behind a delimiter or a line end, or behind the quote that it doubles. Any
+    other is a plain character of an unquoted field, and counting would be wrong from there on.
     """
     characters = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(characters == QUOTE)
@@ -187,12 +180,12 @@ def _alternating_quotes(data: bytes, dialect: Dialect) -> NDArray[np.int64] | No
 
 
 def _rows(data: bytes, dialect: Dialect) -> Iterator[re.Match[bytes]]:
-    return (_row(dialect.delimiter) if dialect.quoted and b'"' in data else PLAIN_ROW).finditer(data)
+    return (_row(dialect.delimiter) if dialect.quotes(data) else PLAIN_ROW).finditer(data)
 
 
 @lru_cache(maxsize=16)
 def _row(delimiter: str) -> re.Pattern[bytes]:
-    # Quotes count only where a field begins, as pyarrow has it. Nothing here ever goes back (++ and *+).
+    # Quotes count only where a field begins, as in pyarrow. The possessive ++ and *+ never backtrack.
     between = re.escape(delimiter).encode()
     quoted = rb'(?<![^%b\r\n])"(?:[^"]++|"")*+(?:"|(?P<open>\Z))' % between
     return re.compile(rb"(?!\Z)(?:%b|[^\r\n])*+(?:\r\n|\n|\r|\Z)" % quoted)
@@ -204,12 +197,7 @@ def _field(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(rb'%b((?:"(?:[^"]++|"")*+"?+)?+[^%b]*+)' % (between, between))
 
 
-def has_rows(data: bytes) -> bool:
-    """Tell whether there is anything but empty lines."""
-    return re.search(rb"[^\r\n]", data) is not None
-
-
-def _line_ends(data: bytes) -> int:
+def _count_lines(data: bytes) -> int:
     if b"\r" not in data:
         return data.count(b"\n")
     return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from rosenblatt.columns.options import Options
 from rosenblatt.exceptions import FormatError, InputError, ParameterError
-from rosenblatt.formats.numpy_files import open_npy
+from rosenblatt.formats.numpy_arrays import open_npy
 from rosenblatt.formats.source import open_source
 from tests.formats.files import read
 
@@ -211,6 +211,22 @@ def test_unsorted_columns_are_sorted(tmp_path):
 def test_sparse_rows_that_are_unsound(tmp_path, changes, problem):
     path = sparse(sp.csr_array(np.eye(4)), [0, 1, 0, 1], tmp_path / "s.npz", changes=changes)
     with pytest.raises(FormatError, match=problem):
+        read(path)
+
+
+def test_a_format_of_billions_of_characters_is_not_read(tmp_path):
+    path = sparse(sp.csr_array(np.eye(4)), [0, 1, 0, 1], tmp_path / "s.npz")
+    n_bytes = 1 << 31
+    header = b"\x93NUMPY\x01\x00v\x00{'descr': '|S1', 'fortran_order': False, 'shape': (%d,), }" % n_bytes
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name != "format.npy"}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+        archive.writestr("format.npy", header.ljust(127) + b"\n")
+        info = archive.getinfo("format.npy")
+        info.file_size = 128 + n_bytes  # as a bomb claims; nothing of it may be read
+    with pytest.raises(FormatError, match="tocsr"):
         read(path)
 
 

@@ -1,13 +1,12 @@
-"""Several tables read as one, by a recipe that is learned from the first and on the way, or given."""
+"""Tables as one source of rows, by a recipe that is given, or learned while they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.columns.encoder import Encoder
@@ -16,52 +15,31 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Place, TableRecipe
 from rosenblatt.columns.roles import Roles, choose, find_again
 from rosenblatt.columns.table import Table, Wanted
-from rosenblatt.data.chunk import Chunk, Skipped
+from rosenblatt.data.chunk import Chunk
 from rosenblatt.exceptions import FormatError, ParameterError
-from rosenblatt.formats.inputs import Input
-from rosenblatt.formats.opening import open_table
+from rosenblatt.formats.catalogue import Format
+from rosenblatt.formats.data_file import DataFile
+from rosenblatt.formats.source import FileSource
 
-__all__ = ["Tables"]
-
-SAYS_ITS_SIZE = ("parquet", "npy", "npz")
+__all__ = ["TableSource"]
 
 
-class Tables:
-    """Tables read one after the other.
-
-    Parameters
-    ----------
-    inputs : list of Input
-        The files.
-    formats : sequence of str
-        The format of each.
-    options : Options
-        How to read them.
-    recipe : TableRecipe or None
-        How to encode them; None: to be learned.
-    skipped : Skipped or None
-        Where rows that cannot be read are counted; None: the first one is an error.
-    """
-
-    unmet = 0
+class TableSource(FileSource):
+    """Tables, read one after the other."""
 
     def __init__(
-        self,
-        inputs: list[Input],
-        formats: tuple[str, ...],
-        options: Options,
-        recipe: TableRecipe | None,
-        skipped: Skipped | None,
+        self, files: Sequence[DataFile], formats: Sequence[Format], options: Options, recipe: TableRecipe | None
     ) -> None:
-        self._inputs, self._formats, self._options, self._given = inputs, formats, options, recipe
-        table = self._open(0, recipe)
+        super().__init__(files, formats, options)
+        self._given = recipe
+        table = self._open(*self._inputs[0], recipe)
         self._format = table.format
         try:
             if recipe is None:
                 roles = choose(table, options)
-                start, chosen = _begun(table, roles, options), _places_of(roles.categorical, roles.chosen)
+                start = _begun(table, roles, options)
             else:
-                roles, chosen = find_again(table, recipe, options), frozenset()
+                roles = find_again(table, recipe, options)
                 start = _for_reading(recipe, table, roles, options)
         except BaseException:
             table.close()
@@ -69,23 +47,30 @@ class Tables:
         self._columns = frozenset(field.name for field in table.fields)
         self._target = roles.target
         self._encoder = Encoder(
-            start, learning=recipe is None, skipped=skipped, vocabulary=options.vocabulary, chosen=chosen
+            start,
+            learning=recipe is None,
+            skipped=self.skipped if options.skip_bad else None,
+            vocabulary=options.vocabulary,
+            chosen=frozenset(k for k, position in enumerate(roles.categorical) if position in roles.chosen),
         )
         self._first: tuple[Table, Roles] | None = (table, roles)
 
     @property
     def recipe(self) -> TableRecipe:
-        """The recipe, as far as it was learned."""
+        """How columns become features; complete once all chunks were read."""
         return self._given or self._encoder.recipe
 
     @property
     def n_features(self) -> int:
-        """How many features there are, as far as they were met."""
+        """The number of features met so far."""
         return self._encoder.n_features
 
-    @property
-    def description(self) -> str:
-        """What is read and how."""
+    def close(self) -> None:
+        """Close the table that was opened and not read."""
+        if self._first is not None:
+            self._first[0].close()
+
+    def _described(self) -> str:
         recipe = self._encoder.recipe
         parts = [
             _count(len(recipe.numbers), "number"),
@@ -96,71 +81,60 @@ class Tables:
         labels = "no labels" if self._target is None or not recipe.target else f"target {recipe.target[0]!r}"
         return f"{self._format}; {labels}; {', '.join(filter(None, parts))}"
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Read all of them once."""
-        for number in range(len(self._inputs)):
-            table, roles = self._table(number)
+    def _chunks(self) -> Iterator[Chunk]:
+        for file, format_ in self._inputs:
+            table, roles = self._next_table(file, format_)
             strings = roles.texts + roles.hashed + roles.categorical
-            label = roles.target if self._options.labelled else None
+            label = roles.target if self.options.labelled else None
             with closing(table):
                 for block in table.blocks(Wanted(roles.numbers, strings, label)):
                     chunk = self._encoder.chunk(block, table)
                     if chunk is not None:
                         yield chunk
 
-    def close(self) -> None:
-        """Close what was opened and not read."""
-        if self._first is not None:
-            self._first[0].close()
-
-    def known(self) -> tuple[int, list[NDArray[Any]]] | None:
-        """Give the number of rows and the labels of each block, where that takes reading no more than labels."""
+    def _labels(self) -> Iterator[NDArray[Any] | None]:
         kind = self._encoder.recipe.labels
-        if not set(self._formats) <= set(SAYS_ITS_SIZE) or not self._encoder.recipe.only_numbers or kind is None:
-            return None
-        n_rows, labels = 0, []
-        for number in range(len(self._inputs)):
-            with closing(self._open(number, self.recipe)) as table:
-                roles = find_again(table, self.recipe, self._options)
+        if not self._encoder.recipe.only_numbers or kind is None:
+            yield None
+            return
+        for file, format_ in self._inputs:
+            with closing(self._open(file, format_, self.recipe)) as table:
+                roles = find_again(table, self.recipe, self.options)
                 for block in table.blocks(Wanted(label=roles.target)):
-                    if block.label is None or label_problems(block.label, kind):
-                        return None  # reading will tell what is wrong, and where
-                    n_rows += len(block.label)
-                    labels.append(np.unique(read_labels(block.label, kind)))
-        return n_rows, labels
+                    bad = block.label is None or label_problems(block.label, kind)
+                    yield None if bad else read_labels(block.label, kind)
 
-    def _table(self, number: int) -> tuple[Table, Roles]:
-        if number == 0 and self._first is not None:
+    def _next_table(self, file: DataFile, format_: Format) -> tuple[Table, Roles]:
+        if self._first is not None:
             found, self._first = self._first, None
             return found
-        table = self._open(number, self.recipe)
+        table = self._open(file, format_, self.recipe)
         try:
-            if self._given is None:
+            if self._given is None and table.named and self.recipe.named and not format_.optional_columns:
                 self._require_same_columns(table)
-            return table, find_again(table, self._encoder.recipe, self._options)
+            return table, find_again(table, self._encoder.recipe, self.options)
         except BaseException:
             table.close()
             raise
 
-    def _open(self, number: int, recipe: TableRecipe | None) -> Table:
-        return open_table(self._inputs[number], self._formats[number], self._options, recipe)
+    def _open(self, file: DataFile, format_: Format, recipe: TableRecipe | None) -> Table:
+        assert format_.open_table is not None, "only tables are opened here"
+        return format_.open_table(file, self.options, recipe)
 
     def _require_same_columns(self, table: Table) -> None:
-        if not table.named or not self.recipe.named or table.format == "JSON Lines":
-            return
         names = frozenset(field.name for field in table.fields)
         for what, differing in (("lacks", self._columns - names), ("has in addition", names - self._columns)):
             if differing:
                 listed = ", ".join(map(repr, sorted(differing)[:5]))
                 raise FormatError(
-                    f"{what} the column {listed}, unlike {self._inputs[0].name}; files read together must agree",
+                    f"{what} the column {listed}, unlike {self.files[0]}; files read together must agree",
                     file=table.file,
                     line=1,
                 )
 
 
 def _begun(table: Table, roles: Roles, options: Options) -> TableRecipe:
-    """Write down what is known before the first row is read."""
+    """Return the recipe as far as it is known before the first row is read."""
 
     def places(positions: tuple[int, ...]) -> tuple[Place, ...]:
         return tuple((table.fields[j].name, j) for j in positions)
@@ -182,19 +156,15 @@ def _begun(table: Table, roles: Roles, options: Options) -> TableRecipe:
 
 
 def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Options) -> TableRecipe:
-    """Adapt a given recipe to labels and missing values of what is read now."""
+    """Adapt a given recipe to the labels and missing values of these files."""
     if recipe.missing == "error" and options.missing != "error":
         if options.missing == "mean":
-            raise ParameterError("missing='mean' needs means from training, which was done without; use 'zero'.")
+            raise ParameterError("missing='mean' needs means from training, but the model has none; use 'zero'.")
         recipe = replace(recipe, missing=options.missing)
     if roles.target is not None and recipe.labels is None:
         field = table.fields[roles.target]
         recipe = replace(recipe, target=(field.name, roles.target), labels=label_kind(field))
     return recipe
-
-
-def _places_of(positions: tuple[int, ...], chosen: frozenset[int]) -> frozenset[int]:
-    return frozenset(k for k, position in enumerate(positions) if position in chosen)
 
 
 def _count(number: int, what: str) -> str:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.exceptions import FormatError
-from rosenblatt.formats.inputs import Input
+from rosenblatt.formats.catalogue import recognise
+from rosenblatt.formats.data_file import DataFile
 from rosenblatt.formats.source import open_source
 from tests.formats.files import NAMED, write
 
@@ -23,8 +24,8 @@ CONTENTS = {
 def test_by_content(tmp_path, format_, compress):
     path = tmp_path / "anything"
     path.write_bytes(compress(CONTENTS[format_]))
-    assert Input(str(path)).format(None) == format_
-    assert Input(str(path)).format("tsv") == "tsv"
+    assert recognise(DataFile(str(path)), None).name == format_
+    assert recognise(DataFile(str(path)), "tsv").name == "tsv"
 
 
 @pytest.mark.parametrize("ending", NAMED)
@@ -33,16 +34,16 @@ def test_by_name(tmp_path, ending):
     path.write_bytes(b"1 1:2\n")  # which looks like svmlight
     if NAMED[ending] in ("parquet", "npy", "npz") and ending.endswith("gz"):
         with pytest.raises(FormatError, match="compressed"):
-            Input(str(path)).format(None)
+            recognise(DataFile(str(path)), None)
     else:
-        assert Input(str(path)).format(None) == NAMED[ending]
+        assert recognise(DataFile(str(path)), None).name == NAMED[ending]
 
 
 @pytest.mark.parametrize("ending, format_", [("parquet", "parquet"), ("arrow", "arrow"), ("arrows", "arrow")])
 def test_by_what_binary_files_begin_with(tmp_path, ending, format_):
     path = tmp_path / "misnamed.csv"
     path.write_bytes(open_bytes(write(tmp_path, {"a": [1.0]}, ending)))
-    assert Input(str(path)).format(None) == format_
+    assert recognise(DataFile(str(path)), None).name == format_
 
 
 def test_arrays_by_what_they_begin_with(tmp_path):
@@ -50,10 +51,10 @@ def test_arrays_by_what_they_begin_with(tmp_path):
     np.savez(tmp_path / "b.npz", X=np.eye(2))
     for name in ("a.npy", "b.npz"):
         (tmp_path / "misnamed").write_bytes((tmp_path / name).read_bytes())
-        assert Input(str(tmp_path / "misnamed")).format(None) == name[-3:]
+        assert recognise(DataFile(str(tmp_path / "misnamed")), None).name == name[-3:]
         (tmp_path / "packed").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
         with pytest.raises(FormatError, match="cannot be read from a compressed file"):
-            Input(str(tmp_path / "packed")).format(None)
+            recognise(DataFile(str(tmp_path / "packed")), None)
 
 
 def open_bytes(path):
@@ -70,7 +71,7 @@ def test_files_that_may_not_be_read(tmp_path, monkeypatch):
 
     monkeypatch.setattr("builtins.open", refuse)
     with pytest.raises(ValueError, match=r"a\.csv cannot be read: Permission denied"):
-        Input(str(path)).open()
+        DataFile(str(path)).open()
 
 
 @pytest.mark.parametrize("name", ["t.json", "t", "t.jsonl"])

@@ -1,0 +1,156 @@
+"""The formats of data files: how each is recognised, what it can hold, and what opens it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rosenblatt.exceptions import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from rosenblatt.columns.options import Options
+    from rosenblatt.columns.recipe import TableRecipe
+    from rosenblatt.columns.table import Table
+    from rosenblatt.data.chunk import Skipped
+    from rosenblatt.formats.data_file import DataFile
+    from rosenblatt.formats.sparse_source import SparseReader
+
+__all__ = ["FORMATS", "Format", "recognise"]
+
+OpenTable: TypeAlias = "Callable[[DataFile, Options, TableRecipe | None], Table]"
+"""Takes the file, how to read it, and the recipe of a trained model or of the files before this one."""
+
+OpenSparse: TypeAlias = "Callable[[DataFile, Options, int | None, Skipped | None], SparseReader]"
+"""Takes the file, how to read it, the number of features if it is known, and where to count bad rows."""
+
+HEAD = 1 << 16  # bytes by which formats are told apart
+ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
+SVMLIGHT = re.compile(rb"[+-]?[\d.]+([eE][+-]?\d+)?([ \t]+qid:\d+)?([ \t]+\d+:[^\s:]+)+[ \t]*(#.*)?\r?$")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of data files.
+
+    Attributes
+    ----------
+    name : str
+        What options call it.
+    endings : tuple of str
+        How names of such files end.
+    marks : tuple of bytes
+        What such files begin with, if they can be told by that.
+    open_table, open_sparse : callable or None
+        Open a file as a table or as sparse rows; None where the format cannot hold these.
+    is_sparse : callable
+        Takes a file and returns whether it holds sparse rows.
+    on_disk : tuple of bytes
+        Files that begin with one of these must be plain files on disk: neither compressed nor standard input.
+    labels_apart : bool
+        Whether labels can be read without reading the features.
+    optional_columns : bool
+        Whether a file may lack columns that others have.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    marks: tuple[bytes, ...]
+    open_table: OpenTable | None
+    open_sparse: OpenSparse | None = None
+    is_sparse: Callable[[DataFile], bool] = lambda file: False
+    on_disk: tuple[bytes, ...] = ()
+    labels_apart: bool = False
+    optional_columns: bool = False
+
+
+def _lazy(place: str) -> Callable[..., Any]:
+    """Return a function that imports what it calls: naming formats on the command line loads no reader."""
+    return lambda *arguments: resolve_name(f"rosenblatt.formats.{place}")(*arguments)
+
+
+_EVERY = (
+    Format("csv", ("csv",), (), _lazy("delimited:CsvTable")),
+    Format("tsv", ("tsv", "tab"), (), _lazy("delimited:TsvTable")),
+    Format(
+        "svmlight", ("svm", "svmlight", "libsvm"), (), None, _lazy("svmlight:open_svmlight"), lambda file: True
+    ),
+    Format(
+        "parquet", ("parquet", "pq"), (b"PAR1",), _lazy("columnar:ParquetTable"), on_disk=(b"",), labels_apart=True
+    ),
+    Format(
+        "arrow",
+        ("arrow", "arrows", "feather", "ipc"),
+        (b"ARROW1", b"\xff\xff\xff\xff"),
+        _lazy("columnar:ArrowTable"),
+        on_disk=(b"ARROW1",),
+    ),
+    Format(
+        "npz",
+        ("npz",),
+        (b"PK\x03\x04", b"PK\x05\x06"),
+        _lazy("numpy_table:NpzTable"),
+        _lazy("numpy_sparse:SparseNpz"),
+        _lazy("numpy_sparse:is_sparse_npz"),
+        on_disk=(b"",),
+        labels_apart=True,
+    ),
+    Format("npy", ("npy",), (b"\x93NUMPY",), _lazy("numpy_table:NpyTable"), on_disk=(b"",), labels_apart=True),
+    Format("jsonl", ("jsonl", "ndjson"), (), _lazy("json_lines:JsonLinesTable"), optional_columns=True),
+)
+FORMATS = {each.name: each for each in _EVERY}
+"""All formats by name."""
+
+
+def recognise(file: DataFile, asked: str | None = None) -> Format:
+    """Return the format of a file: the one asked for, or else by its first bytes, its name, or its text.
+
+    Raises
+    ------
+    FormatError
+        The file is empty, or is an array of JSON objects, or its format cannot be read from where it is.
+    ParameterError
+        `asked` is no format.
+    """
+    if asked is not None and asked not in FORMATS:
+        raise ParameterError(f"format is {asked!r}, but must be one of {', '.join(FORMATS)}.")
+    head = file.head(HEAD)
+    if not head:
+        raise FormatError("the file is empty", file=file.name)
+    if asked is not None:
+        found = FORMATS[asked]
+    else:
+        found = _by_mark(head) or _by_ending(file.path) or FORMATS[_by_text(head)]
+        if ARRAY_OF_OBJECTS.match(head):
+            raise FormatError(
+                "this is an array of JSON objects; write one object a line instead, as jq -c '.[]' does",
+                file=file.name,
+            )
+    if head.startswith(found.on_disk) and not file.is_plain:
+        where = "standard input" if file.is_stdin else "a compressed file"
+        raise FormatError(f"{found.name} cannot be read from {where}: save it to a plain file", file=file.name)
+    return found
+
+
+def _by_mark(head: bytes) -> Format | None:
+    return next((each for each in FORMATS.values() if head.startswith(each.marks)), None)
+
+
+def _by_ending(path: str) -> Format | None:
+    parts = Path(path).name.lower().split(".")[1:]
+    while parts and parts[-1] in ("gz", "gzip", "zst", "zstd"):
+        parts.pop()
+    return next((each for each in FORMATS.values() if parts and parts[-1] in each.endings), None)
+
+
+def _by_text(head: bytes) -> str:
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        return "jsonl"
+    lines = [line for line in text.splitlines()[:100] if line.strip() and not line.startswith(b"#")]
+    if lines and SVMLIGHT.match(lines[0]):
+        return "svmlight"
+    return "tsv" if lines and b"\t" in lines[0] and b"," not in lines[0].split(b"\t")[0] else "csv"

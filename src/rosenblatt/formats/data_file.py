@@ -1,0 +1,189 @@
+"""Files to read: paths, globs and standard input, decompressed while they are read."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rosenblatt.exceptions import FormatError, InputError
+from rosenblatt.text.delimited_rows import behind_rows
+from rosenblatt.text.lines import BYTE_ORDER_MARK, LONGEST_LINE
+
+__all__ = ["STDIN", "ByteStream", "DataFile", "closed_on_error", "expand"]
+
+STDIN = "<stdin>"
+HEAD = 1 << 20
+"""Bytes from which the types of columns are inferred. It must not depend on the size of chunks."""
+
+PAUSE = 0.01  # seconds between looks at a stream that does not block
+COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+class ByteStream(io.BufferedIOBase):
+    """A stream of bytes whose beginning can be looked at before it is read; its errors name the file."""
+
+    def __init__(self, raw: Any, file: str, *, below: ByteStream | None = None, keep_open: bool = False) -> None:
+        self.file, self._raw, self._below, self._keep_open = file, raw, below, keep_open
+        self._head = b""
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read `size` bytes, fewer only at the end."""
+        parts, left = [], size if size is not None and size >= 0 else sys.maxsize
+        if self._head:
+            parts.append(self._head[:left])
+            self._head = self._head[left:]
+            left -= len(parts[0])
+        parts += self._read_all(left)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def head(self, size: int) -> bytes:
+        """Return the first `size` bytes without taking them."""
+        if len(self._head) < size:
+            self._head += b"".join(self._read_all(size - len(self._head)))
+        return self._head[:size]
+
+    def beginning(self, n_rows: int) -> tuple[bytes, bool]:
+        """Return at least `n_rows` rows of text without taking them, and whether that is the whole text.
+
+        A byte order mark is dropped.
+        """
+        if self.head(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
+            self.read(len(BYTE_ORDER_MARK))
+        size, head = HEAD, self.head(HEAD)
+        while len(head) == size and behind_rows(head, n_rows) == size and size < LONGEST_LINE:
+            size *= 2
+            head = self.head(size)
+        return head, len(head) < size
+
+    def close(self) -> None:
+        """Close what is read from, unless that is to be kept open, as standard input is."""
+        if not self.closed and not self._keep_open:
+            self._raw.close()
+            if self._below is not None:
+                self._below.close()
+        super().close()
+
+    def _read_all(self, left: int) -> Iterator[bytes]:
+        while left > 0 and (part := self._read_some(min(left, 1 << 24))):
+            yield part
+            left -= len(part)
+
+    def _read_some(self, size: int) -> bytes:
+        try:
+            while (part := self._raw.read(size)) is None:  # nothing has arrived yet
+                time.sleep(PAUSE)
+            return bytes(part)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise FormatError(
+                f"cannot be read to its end: {reason}. The file may be damaged or cut short", file=self.file
+            ) from error
+
+
+class DataFile:
+    """A file on disk, or standard input.
+
+    Attributes
+    ----------
+    path : str
+        Where the file is; ``-`` for standard input.
+    name : str
+        What messages call it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.name = STDIN if self.is_stdin else path
+        self._stdin: ByteStream | None = None
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether this is standard input."""
+        return self.path == "-"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is a file on disk that is not compressed."""
+        if self.is_stdin:
+            return False
+        with open(self.path, "rb") as file:
+            return _compression(file.read(4)) is None
+
+    def open(self) -> ByteStream:
+        """Open the file as a stream of decompressed bytes. Standard input is one stream, opened once."""
+        if self._stdin is not None:
+            return self._stdin
+        if self.is_stdin:
+            self._stdin = _decompressed(ByteStream(sys.stdin.buffer, self.name, keep_open=True))
+            return self._stdin
+        try:
+            return _decompressed(ByteStream(open(self.path, "rb", buffering=0), self.name))
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be read: {error.strerror or error}.") from error
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes, decompressed."""
+        stream = self.open()
+        try:
+            return stream.head(size)
+        finally:
+            if not self.is_stdin:
+                stream.close()
+
+
+def expand(places: Sequence[str]) -> list[DataFile]:
+    """Return the files that paths and globs name, in their order; the files of each glob are sorted."""
+    if not places:
+        raise InputError("There is nothing to read: name a file, a glob, or - for standard input.")
+    found: list[str] = []
+    missing: list[str] = []
+    for place in map(os.fspath, places):
+        if place == "-" or os.path.exists(place):
+            found.append(place)
+        else:
+            matches = sorted(glob.glob(place, recursive=True)) if glob.has_magic(place) else []
+            found += matches
+            if not matches:
+                missing.append(place)
+    if missing:
+        raise InputError(f"There is no such file: {', '.join(missing)}.")
+    if found.count("-") > 1:
+        raise InputError("Standard input (-) can be read only once.")
+    folders = [place for place in found if os.path.isdir(place)]
+    if folders:
+        raise InputError(f"{', '.join(folders)}: a folder, not a file. Name its files, as in {folders[0]}/*.csv.")
+    return [DataFile(place) for place in found]
+
+
+@contextmanager
+def closed_on_error(stream: ByteStream) -> Iterator[ByteStream]:
+    """Close a stream if an error is raised while it is used, and leave it open otherwise."""
+    try:
+        yield stream
+    except BaseException:
+        stream.close()
+        raise
+
+
+def _decompressed(stream: ByteStream) -> ByteStream:
+    with closed_on_error(stream):
+        kind = _compression(stream.head(4))
+    if kind is None:
+        return stream
+    import pyarrow as pa
+
+    return ByteStream(pa.CompressedInputStream(pa.PythonFile(stream, "r"), kind), stream.file, below=stream)
+
+
+def _compression(head: bytes) -> str | None:
+    return next((kind for mark, kind in COMPRESSED.items() if head.startswith(mark)), None)
