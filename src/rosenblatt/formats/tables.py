@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rosenblatt.columns.encoder import Encoder
 from rosenblatt.columns.labels import label_kind, label_problems, read_labels
 from rosenblatt.columns.options import Options
-from rosenblatt.columns.recipe import Place, TableRecipe
-from rosenblatt.columns.roles import Roles, choose, find_again
+from rosenblatt.columns.recipe import TableRecipe
+from rosenblatt.columns.roles import Roles, begun, choose, find_again
 from rosenblatt.columns.table import Table, Wanted
 from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.exceptions import FormatError, ParameterError
@@ -59,9 +59,9 @@ class Tables:
         try:
             if recipe is None:
                 roles = choose(table, options)
-                start, chosen = _begun(table, roles, options), _places_of(roles.categorical, roles.chosen)
+                start = begun(table, roles, options)
             else:
-                roles, chosen = find_again(table, recipe, options), frozenset()
+                roles = find_again(table, recipe, options)
                 start = _for_reading(recipe, table, roles, options)
         except BaseException:
             table.close()
@@ -69,7 +69,7 @@ class Tables:
         self._columns = frozenset(field.name for field in table.fields)
         self._target = roles.target
         self._encoder = Encoder(
-            start, learning=recipe is None, skipped=skipped, vocabulary=options.vocabulary, chosen=chosen
+            start, learning=recipe is None, skipped=skipped, vocabulary=options.vocabulary, chosen=roles.chosen
         )
         self._first: tuple[Table, Roles] | None = (table, roles)
 
@@ -100,10 +100,9 @@ class Tables:
         """Read all of them once."""
         for number in range(len(self._inputs)):
             table, roles = self._table(number)
-            strings = roles.texts + roles.hashed + roles.categorical
             label = roles.target if self._options.labelled else None
             with closing(table):
-                for block in table.blocks(Wanted(roles.numbers, strings, label)):
+                for block in table.blocks(Wanted(roles.numbers, roles.strings, label)):
                     chunk = self._encoder.chunk(block, table)
                     if chunk is not None:
                         yield chunk
@@ -159,28 +158,6 @@ class Tables:
                 )
 
 
-def _begun(table: Table, roles: Roles, options: Options) -> TableRecipe:
-    """Write down what is known before the first row is read."""
-
-    def places(positions: tuple[int, ...]) -> tuple[Place, ...]:
-        return tuple((table.fields[j].name, j) for j in positions)
-
-    target = None if roles.target is None else table.fields[roles.target]
-    return TableRecipe(
-        named=table.named,
-        n_columns=len(table.fields),
-        target=None if target is None or roles.target is None else (target.name, roles.target),
-        labels=None if target is None else label_kind(target),
-        numbers=places(roles.numbers),
-        texts=places(roles.texts),
-        hashed=places(roles.hashed),
-        categorical=places(roles.categorical),
-        ngrams=options.ngrams,
-        bits=options.bits,
-        missing=options.missing,
-    )
-
-
 def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Options) -> TableRecipe:
     """Adapt a given recipe to labels and missing values of what is read now."""
     if recipe.missing == "error" and options.missing != "error":
@@ -191,10 +168,6 @@ def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Optio
         field = table.fields[roles.target]
         recipe = replace(recipe, target=(field.name, roles.target), labels=label_kind(field))
     return recipe
-
-
-def _places_of(positions: tuple[int, ...], chosen: frozenset[int]) -> frozenset[int]:
-    return frozenset(k for k, position in enumerate(positions) if position in chosen)
 
 
 def _count(number: int, what: str) -> str:
