@@ -270,6 +270,37 @@ def test_python_names_what_a_trained_model_lacks(tmp_path):
     filled[0].fit([{"a": 1, "b": 2}, {"a": 3, "b": 1}]).partial_fit([{"a": 1, "b": 2}])
 
 
+def test_a_fresh_process_predicts_without_scikit_learn(models, tmp_path):
+    import subprocess
+    import sys
+
+    names = ("filled", "standard-named", "monomials-named")
+    for name in names:
+        model, table = models[name]
+        rb.save(model, tmp_path / name)
+        records = table.astype(object).where(table.notna(), None).to_dict("records")
+        (tmp_path / f"{name}.json").write_text(json.dumps(records))
+    source = """
+import json, sys
+import numpy as np
+from rosenblatt.storage import OpenedModel
+for path in sys.argv[1:]:
+    rows = json.load(open(f"{path}.json"))
+    model = OpenedModel.open(path)
+    if model.recipe is None:
+        rows = np.array([list(row.values()) for row in rows])
+    np.save(f"{path}.npy", model.decision(rows))
+heavy = {"numba", "sklearn", "scipy", "pandas", "rosenblatt.estimators"} & sys.modules.keys()
+assert not heavy, heavy
+"""
+    subprocess.run(
+        [sys.executable, "-c", source, *(str(tmp_path / name) for name in names)], check=True, timeout=120
+    )
+    for name in names:
+        model, table = models[name]
+        assert np.load(tmp_path / f"{name}.npy").tobytes() == model.decision_function(table).tobytes()
+
+
 # --- damage
 
 

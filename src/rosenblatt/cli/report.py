@@ -50,7 +50,7 @@ def report(
         opened.stored.estimator(),
         X,
         y,
-        names=feature_names(source),
+        names=opened.names if opened.preparation.steps else feature_names(source),
         title=title or f"{model} on {shown(data)}",
         provenance=opened.stored.provenance,
         time_limit=time_limit,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.columns.arrow_buffers import from_numpy
+from rosenblatt.columns.arrow_buffers import from_numpy, from_strings
 from rosenblatt.columns.encoder import Encoder
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
@@ -210,16 +210,24 @@ def _converted(series: Any) -> pa.Array:
 
 
 def _arrow(values: list[Any], name: str) -> pa.Array:
+    """Return values as Arrow holds them: through buffers where they are of one plain type, which is faster."""
     import pyarrow as pa
 
+    kinds = set(map(type, values))
     try:
+        if kinds <= {str, type(None)} and str in kinds:
+            return from_strings(values)
+        if kinds <= {float, type(None)} and float in kinds:
+            return from_numpy(np.array(values, np.float64))  # None becomes NaN
+        if kinds in ({int}, {bool}):
+            return from_numpy(np.array(values, np.int64 if int in kinds else np.bool_))
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        kinds = sorted({type(value).__name__ for value in values if value is not None})
+        found = sorted({kind.__name__ for kind in kinds - {type(None)}})
         # The first words are those that scikit-learn's estimator checks look for.
         raise DataTypeError(
             f"Every value of the X argument must be a string or a number, and those of one column alike: column "
-            f"{name!r} holds {', '.join(kinds[:5])}. Convert it, or leave it out. ({error})"
+            f"{name!r} holds {', '.join(found[:5])}. Convert it, or leave it out. ({error})"
         ) from error
 
 

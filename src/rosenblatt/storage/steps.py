@@ -172,7 +172,7 @@ def taken_apart(model: Any) -> tuple[Preparation, Any]:
         found = _step_of(step)
         if found is None or (isinstance(found, Encoding) and steps):
             raise ParameterError(
-                f"model cannot be saved: its step {name!r} is {repr(step)[:80]}. A file holds a TableEncoder as "
+                f"model cannot be written: its step {name!r} is {repr(step)[:80]}. A file holds a TableEncoder as "
                 "the first step, and StandardScaler, MonomialMap and VisualHierarchy. Save the learner alone, and "
                 "prepare its rows yourself."
             )
