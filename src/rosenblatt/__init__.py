@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
+    from rosenblatt.estimators.table_encoder import TableEncoder as TableEncoder
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.storage.files import load as load
@@ -53,6 +54,7 @@ _NAMES = {
     "Perceptron": "rosenblatt.estimators.perceptron",
     "PocketPerceptron": "rosenblatt.estimators.pocket",
     "SoftMarginClassifier": "rosenblatt.estimators.soft_margin",
+    "TableEncoder": "rosenblatt.estimators.table_encoder",
     "Trace": "rosenblatt.trace.record",
     "VisualHierarchy": "rosenblatt.estimators.visual_hierarchy",
     "VotedPerceptron": "rosenblatt.estimators.voted",
@@ -77,6 +79,7 @@ __all__ = [
     "Perceptron",
     "PocketPerceptron",
     "SoftMarginClassifier",
+    "TableEncoder",
     "Trace",
     "VisualHierarchy",
     "VotedPerceptron",

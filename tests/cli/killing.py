@@ -32,7 +32,7 @@ def write(path: Path, n: int) -> None:
 def weights(path: Path) -> list[bytes]:
     import rosenblatt as rb
 
-    model = rb.load(path)
+    model = rb.load(path)[-1]
     return [model.coef_.tobytes(), model.intercept_.tobytes(), model.mistakes_per_pass_.tobytes()]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import warnings
 
 import numpy as np
 import pytest
@@ -57,7 +56,7 @@ def test_the_weights_are_those_of_python_to_the_bit(done, tmp_path):
     expected = rb.Perceptron(average=True, random_state=5, max_iter=20)
     with pytest.warns(match="max_iter"):
         expected.fit(X, y)
-    np.testing.assert_array_equal(rb.load("m").coef_, expected.coef_)
+    np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)
     scores = done("predict", "m", "t.csv", "--scores").splitlines()
     assert scores[0] == "label\tscore"
     told = np.array([float(line.split("\t")[1]) for line in scores[1:]])
@@ -117,7 +116,7 @@ def test_missing_numbers(run, done, tmp_path):
     filled = np.array([[1, 2], [1, 4], [3, 2], [-1, 0]])
     expected = rb.Perceptron().fit(filled, ["x", "y", "y", "x"])
     assert predictions(done("predict", "m", "t.csv")).tolist() == expected.predict(filled).tolist()
-    np.testing.assert_array_equal(rb.load("m").coef_, expected.coef_)
+    np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)
     done("train", "t.csv", "-o", "m", "--missing", "zero")
 
 
@@ -126,7 +125,7 @@ def test_what_is_filled_counts_for_the_scale(done, tmp_path):
     done("train", "t.csv", "-o", "m", "--missing", "mean", "--scale", "--learner", "perceptron")
     filled = np.array([[1, 2], [1, 4], [3, 2], [-1, 0]])
     scaled = rb.Perceptron().fit((filled - filled.mean(axis=0)) / filled.std(axis=0), ["x", "y", "y", "x"])
-    np.testing.assert_allclose(rb.load("m").coef_, scaled.coef_ / filled.std(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(rb.load("m")[-1].coef_, scaled.coef_ / filled.std(axis=0), rtol=1e-12)
 
 
 def test_folds_have_their_share_of_every_class():
@@ -238,7 +237,7 @@ def test_resume_without_a_checkpoint_begins_at_the_beginning(done, tmp_path):
     arguments = ("--max-iter", "30", "-q")
     done("train", "t.csv", "-o", "plain", *arguments)
     done("train", "t.csv", "-o", "m", *arguments, "--checkpoint", "2", "--resume")
-    np.testing.assert_array_equal(rb.load("m").coef_, rb.load("plain").coef_)
+    np.testing.assert_array_equal(rb.load("m")[-1].coef_, rb.load("plain")[-1].coef_)
     assert not list(tmp_path.glob(".*checkpoint*"))
 
 
@@ -371,17 +370,6 @@ def test_weights_of_classes_that_are_numbers(done, run, tmp_path):
     done("train", "t.csv", "-o", "m", "--max-iter", 5, "--set", 'class_weight={"0": 1, "1": 5}')
     with pytest.warns(match="max_iter"):
         expected = rb.Perceptron(average=True, max_iter=5, class_weight={0: 1, 1: 5}).fit(X, y)
-    np.testing.assert_array_equal(rb.load("m").coef_, expected.coef_)
+    np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)
     ran = run("train", "t.csv", "-o", "m", "--set", "random_state=3")
     assert (ran.code, "--seed" in ran.err) == (2, True)
-
-
-def test_python_is_told_of_a_scale_that_the_estimator_does_not_know(done, tmp_path):
-    write_table(tmp_path / "t.csv")
-    done("train", "t.csv", "-o", "m", "--learner", "kernel", "--scale")
-    with pytest.warns(UserWarning, match="rows brought to scale"):
-        rb.load("m")
-    done("train", "t.csv", "-o", "m", "--scale")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        rb.load("m")

@@ -78,18 +78,18 @@ def test_anything_else_is_refused(path, value):
 @pytest.mark.parametrize(
     "change, problem",
     [
-        ({"extra": 1}, "unknown key 'extra'"),
+        ({"extra": 1}, "parts it should have"),
         ({"kind": "magic"}, "must be 'table' or 'sparse'"),
-        ({"bits": 29}, "whole number from 1 to 28"),
+        ({"bits": 29}, "recipe.bits is 29, which it cannot be"),
         ({"ngrams": True}, "recipe.ngrams is True"),
         ({"labels": None}, "null exactly where"),
         ({"target": ["label", 5]}, "one column twice"),
-        ({"words": [[], [], []]}, "length of recipe.words is 3"),
+        ({"words": [[], [], []]}, "words are not of each hashed column"),
         ({"words": [[[1, "a", "b", "c", "d"]], []]}, "one to three words"),
-        ({"words": [[[8, "a"]], []]}, "from 0 to 7"),
+        ({"words": [[[8, "a"]], []]}, "a feature that there is not"),
         ({"categories": [[0, "red"], [0, "red"]]}, "twice"),
-        ({"categories": [[2, "red"]]}, "from 0 to 1"),
-        ({"numbers": [["age", 7]]}, "from 0 to 6"),
+        ({"categories": [[2, "red"]]}, "a category is of no column"),
+        ({"numbers": [["age", 7]]}, "beyond the last one"),
     ],
 )
 def test_what_is_said(change, problem):

@@ -42,7 +42,7 @@ def main() -> None:
         path = FOLDER / MODEL.format(name=name, schema=SCHEMA)
         if path.exists():
             continue
-        rb.save(made(name), path, recipe={"kind": "csv"}, provenance={"created": "2026-01-01T00:00:00+00:00"})
+        rb.save(made(name), path, provenance={"created": "2026-01-01T00:00:00+00:00"})
         expected = {"now": told(answers(rb.load(path))), "gone on": told(answers(gone_on(rb.load(path))))}
         text = json.dumps(expected, separators=(",", ":"), ensure_ascii=True)
         (FOLDER / EXPECTED.format(name=name, schema=SCHEMA)).write_text(text + "\n", encoding="utf-8")

@@ -59,7 +59,7 @@ def changed_tensors(tensors: Tensors, rng: random.Random) -> Tensors:
     if not changed:
         return changed
     name = rng.choice(sorted(changed))
-    array = changed[name]
+    array = np.atleast_1d(changed[name])
     match rng.randrange(8):
         case 0:
             changed[name] = array.astype(rng.choice(sorted(TYPES.values(), key=str)))

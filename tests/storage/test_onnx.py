@@ -4,15 +4,20 @@ import sys
 
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
+from tests.golden.trained.make import FOLDER
 from tests.storage.models import NOISY, NUMBERS, TWO, X, made
 from tests.strategies import quietly
 
+THINGS = pd.read_csv(FOLDER / "things.csv")
 THREE = np.array(["a", "b", "c"])[np.arange(24) % 3]
 
 
@@ -159,3 +164,99 @@ def test_without_onnx_the_way_to_it_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match=r"rosenblatt\[onnx\]"):
         rb.to_onnx(made("Perceptron"))
+
+
+TABLE = pd.DataFrame(
+    {
+        "size": [1.5, np.nan, 0.5, 0.25, 3.0, 0.75],
+        "colour": ["red", "green", None, "brown", "brown", "green"],
+        "cast_0": [1.0, 2.0, 3.0, 4.0, 5.0, 6.5],
+        "shape": ["flat", "round", "flat", "flat", "round", "round"],
+    }
+)
+KIND = np.array(["a", "b", "a", "c", "b", "c"])
+
+
+def run_table(graph, table, dtype=np.float64):
+    session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    feeds = {}
+    for each in session.get_inputs():
+        column = table[each.name]
+        text = each.type == "tensor(string)"
+        feeds[each.name] = (column.fillna("").to_numpy(object) if text else column.to_numpy(dtype)).reshape(-1, 1)
+    return dict(zip([each.name for each in session.get_outputs()], session.run(None, feeds), strict=True))
+
+
+@pytest.mark.parametrize("missing", ["zero", "mean"])
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize(
+    "columns", [["size", "colour", "cast_0", "shape"], ["size", "cast_0"], ["shape", "colour"]]
+)
+@pytest.mark.parametrize(
+    "learner", [rb.Perceptron(average=True), rb.MultilayerPerceptron(max_iter=3)], ids=["p", "m"]
+)
+def test_tables_of_numbers_and_categories(missing, scale, columns, learner):
+    table = TABLE[columns]
+    model = quietly(make_pipeline(rb.TableEncoder(missing=missing, scale=scale), learner).fit, table, KIND)
+    graph = rb.to_onnx(model)
+    wanted = sorted(columns, key=lambda name: name in ("colour", "shape"))  # numbers first
+    assert [each.name for each in graph.graph.input] == wanted
+    unseen = table.assign(**{name: "violet" for name in ("colour", "shape") if name in columns})
+    for each in (table, unseen, table[::-1]):
+        out = run_table(graph, each)
+        assert out["label"].tolist() == model.predict(each).tolist()
+        np.testing.assert_allclose(out["scores"], model.decision_function(each), rtol=1e-9, atol=1e-9)
+
+
+def test_tables_without_names_and_single_floats():
+    model = quietly(make_pipeline(rb.TableEncoder(scale=True, missing="mean"), rb.Perceptron()).fit, X, TWO)
+    require_equal(model, X)
+    holes = X.copy()
+    holes[::3, 1] = np.nan
+    require_equal(model, holes)
+    model = quietly(make_pipeline(rb.TableEncoder(), rb.Perceptron()).fit, TABLE[["cast_0"]], KIND)
+    graph = rb.to_onnx(model, dtype=np.float32)
+    assert run_table(graph, TABLE, np.float32)["label"].shape == (6,)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"with_mean": False}, {"with_std": False}], ids=str)
+def test_standard_scaler(parameters):
+    model = quietly(make_pipeline(StandardScaler(**parameters), rb.Perceptron(average=True)).fit, X, TWO)
+    require_equal(model, X)
+    twice = make_pipeline(rb.TableEncoder(), StandardScaler(), StandardScaler(), rb.Perceptron())
+    require_equal(quietly(twice.fit, X, THREE), X)
+
+
+def test_trained_by_the_command_line():
+    for name in ("filled", "scaled-categories", "zeros"):
+        model = rb.load(FOLDER / f"{name}.v1.model")
+        if name == "scaled-categories":
+            model.steps[-1] = ("learner", rb.Perceptron().fit(model[0].transform(THINGS), THINGS["kind"]))
+        table = THINGS if name == "scaled-categories" else pd.read_csv(FOLDER / "gaps.csv")
+        out = run_table(rb.to_onnx(model), table)
+        assert out["label"].tolist() == model.predict(table).tolist()
+        np.testing.assert_allclose(out["scores"], model.decision_function(table), rtol=1e-12)
+
+
+def test_pipelines_without_a_graph():
+    texts = ["win a prize", "see you", "free", "home", "win", "at home"]
+    for model, table, why in [
+        (make_pipeline(rb.TableEncoder(bits=4), rb.Perceptron()), texts, "text or hashed columns"),
+        (
+            make_pipeline(rb.TableEncoder(hashed=["shape"], bits=3), rb.Perceptron()),
+            TABLE[["shape"]],
+            "text or hashed",
+        ),
+        (make_pipeline(rb.MonomialMap(2), rb.Perceptron()), TABLE[["cast_0"]], "Monomial step has no ONNX graph"),
+        (make_pipeline(rb.TableEncoder(ignore=[0]), rb.Perceptron()), np.eye(6), "ignores columns without names"),
+        (
+            make_pipeline(rb.TableEncoder(), rb.Perceptron()),
+            TABLE[["shape"]].set_axis(["label"], axis=1),
+            "'label'",
+        ),
+        (make_pipeline(MinMaxScaler(), rb.Perceptron()), np.eye(6), "its step 'minmaxscaler'"),
+        (make_pipeline(StandardScaler(), rb.VotedPerceptron()), np.eye(6), "no ONNX graph"),
+    ]:
+        quietly(model.fit, table, KIND)
+        with pytest.raises(ParameterError, match=why):
+            rb.to_onnx(model)

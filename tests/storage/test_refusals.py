@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
@@ -80,11 +81,12 @@ def test_what_is_no_estimator_of_ours(tmp_path):
         pass
 
     Mine.__name__ = "Perceptron"
-    for model in (3, make_pipeline(rb.Perceptron()), Mine().fit([[0], [1]], [0, 1])):
+    for model in (3, make_pipeline(LinearRegression()), Mine().fit([[0], [1]], [0, 1]), rb.TableEncoder()):
         with pytest.raises(ParameterError, match="cannot be saved"):
             rb.save(model, tmp_path / "m")
-    with pytest.raises(NotFittedError, match="nothing to save"):
-        rb.save(rb.Perceptron(), tmp_path / "m")
+    for model in (rb.Perceptron(), make_pipeline(rb.Perceptron())):
+        with pytest.raises(NotFittedError, match="nothing to save"):
+            rb.save(model, tmp_path / "m")
     with pytest.raises(NotFittedError, match="nothing to save"):
         rb.save(rb.AdaptiveFilter(), tmp_path / "m")
 
@@ -128,7 +130,7 @@ def test_documents_changed_with_care(name, files, tmp_path):
         try:
             stored = open_model(path)
             model, _ = stored.estimator(), stored.predictor()
-            _ = stored.parameters, stored.facts
+            _ = stored.parameters, stored.facts, stored.preparation
         except ModelFileError:
             continue
         if changed["parameters"] == document["parameters"]:  # these are anybody's to change
@@ -227,7 +229,10 @@ def test_arrays_described_in_other_ways(entry, why, files, tmp_path):
 @pytest.mark.parametrize(
     "change, why",
     [
-        ({"schema": 2}, "version 2 of the format, but this rosenblatt reads up to 1: update"),
+        ({"schema": 3}, "version 3 of the format, but this rosenblatt reads up to 2: update"),
+        ({"schema": 1}, "parts it should have"),
+        ({"preparation": None}, "is not the list it should be"),
+        ({"preparation": [["magic", {}]]}, "is of no known kind"),
         ({"schema": 0}, "which version"),
         ({"schema": "1"}, "which version"),
         ({"format": "other"}, "does not say that it is a model"),

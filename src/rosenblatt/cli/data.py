@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
@@ -112,13 +112,8 @@ reading = taking(_OPTIONS, _gather, "Reading")
 """Gives a command the options of reading; it is called with `options`, an `Options`."""
 
 
-def open_data(
-    places: Sequence[str], options: Options, recipe: Any = None, columns: tuple[Column, ...] = ()
-) -> Any:
-    """Return the source that DATA names: files, standard input, or a built-in set.
-
-    Of files without a recipe, `columns` are the features unless the options name others.
-    """
+def open_data(places: Sequence[str], options: Options, recipe: Any = None) -> Any:
+    """Return the source that DATA names: files, standard input, or a built-in set."""
     from rosenblatt.datasets.builtin import BuiltinSource
     from rosenblatt.formats.source import open_source
 
@@ -128,7 +123,7 @@ def open_data(
     if named:
         _require_none(options, named[0])
         return BuiltinSource(named[0][1:])
-    return open_source(places, replace(options, features=options.features or columns), recipe)
+    return open_source(places, options, recipe)
 
 
 def require_apart(path: str | None, places: Sequence[str]) -> None:

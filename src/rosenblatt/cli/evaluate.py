@@ -44,9 +44,13 @@ def evaluate(
     if cv is None:
         if len(places) < 2:
             raise click.UsageError("name a model and data, or cross-validate a learner with --cv K")
-        from rosenblatt.cli.models import Model, measure
+        from rosenblatt.cli.data import open_data, remark_on_source
+        from rosenblatt.storage.opened import OpenedModel
 
-        found = measure(Model.open(places[0]), places[1:], options, output)
+        model = OpenedModel.open(places[0])
+        source = model.source(places[1:], options, labelled=True, opener=open_data)
+        found = model.evaluate(source)
+        remark_on_source(source, output)
         output.result(str(found), found.to_json())
         return
     from rosenblatt.cli.folds import cross_validate

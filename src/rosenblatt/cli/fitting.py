@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.blocks.scaling import Transformation, transformed
+from rosenblatt.blocks.scaled import transformed
 from rosenblatt.cli.learners import make_learner
+from rosenblatt.columns.preparation import Preparation, encoding_of
+from rosenblatt.columns.recipe import Recipe
+from rosenblatt.columns.scaling import Transformation
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.evaluation import Evaluation, evaluate
@@ -31,6 +34,13 @@ class Trained:
 
     estimator: Any
     before: Transformation
+
+    def preparation(self, blocks: Blocks) -> Preparation:
+        """Return all that is done to data like these blocks before the estimator predicts them."""
+        told = blocks.facts.get("recipe")
+        recipe = None if told is None else Recipe.from_json(told)
+        encoding = encoding_of(recipe, self.before, blocks.names, blocks.n_features)
+        return Preparation(() if encoding is None else (encoding,))
 
     def evaluate(self, batch: Batch) -> Evaluation:
         """Compare predictions with labels, of all classes that the batch knows."""

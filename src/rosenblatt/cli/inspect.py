@@ -25,11 +25,10 @@ Examples:
 @common
 def inspect(model: str, weights: int, output: Output) -> None:
     """Show the learner, the largest weights by name, and where MODEL came from. Nothing in it is executed."""
-    from rosenblatt.cli.models import Model
+    from rosenblatt.storage.opened import OpenedModel
 
-    opened = Model.open(model)
-    stored = opened.stored
-    predictor = stored.predictor()
+    opened = OpenedModel.open(model)
+    stored, predictor, recipe = opened.stored, opened.predictor, opened.recipe
     largest = _largest(opened, predictor, weights)
     value = {
         "learner": stored.learner,
@@ -38,7 +37,7 @@ def inspect(model: str, weights: int, output: Output) -> None:
         "parameters": stored.parameters,
         "training": stored.facts,
         "weights": [{"of": of, "feature": name, "weight": weight} for of, name, weight in largest],
-        "preprocessing": stored.recipe,
+        "preprocessing": None if recipe is None else recipe.to_json(),
         "provenance": stored.provenance,
     }
     output.result("\n".join(_lines(stored, predictor.n_features, largest)), value)
@@ -49,10 +48,7 @@ def _largest(opened: Any, predictor: Any, weights: int) -> list[tuple[str, str, 
     linear = getattr(predictor, "model", None)
     if linear is None:
         return []
-    names = opened.stored.feature_names
-    if names is None and opened.recipe is not None:
-        names = opened.recipe.names(predictor.n_features)
-    rows = []
+    names, rows = opened.names, []
     for of, w in zip(linear.scheme.titles(linear.classes), np.atleast_2d(linear.coef), strict=True):
         order = np.argsort(-np.abs(w), kind="stable")[:weights]
         rows += [(of, names[j] if names else f"x{j + 1}", float(w[j])) for j in order if w[j] != 0.0]

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from rosenblatt.cli.data import DATA, reading, remark_on_source, require_apart
+from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source, require_apart
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.columns.options import Options
@@ -39,12 +39,12 @@ def predict(
     model: str, data: tuple[str, ...], path: str | None, scores: bool, options: Options, output: Output
 ) -> None:
     """Predict the label of every row of DATA by MODEL."""
-    from rosenblatt.cli.models import Model
+    from rosenblatt.storage.opened import OpenedModel
 
-    opened = Model.open(model)
-    source = opened.source(data, options, labelled=False)
+    opened = OpenedModel.open(model)
+    source = opened.source(data, options, opener=open_data)
     require_apart(path, [model, *source.files])
-    predictor = opened.stored.predictor()
+    predictor = opened.predictor
     write = _as_json if output.as_json else _as_text
     with _writing(path) as file:
         if scores and not output.as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rosenblatt.cli.data import DATA, feature_names, reading, remark_on_source, require_apart, shown
+from rosenblatt.cli.data import DATA, feature_names, open_data, reading, remark_on_source, require_apart, shown
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.columns.options import Options
@@ -37,11 +37,11 @@ def report(
     output: Output,
 ) -> None:
     """Write a page: learning curve, bounds, weights or boundary, confusions, errors, and the certificate."""
-    from rosenblatt.cli.models import Model
     from rosenblatt.report.page import write_report
+    from rosenblatt.storage.opened import OpenedModel
 
-    opened = Model.open(model)
-    source = opened.source(data, options, labelled=True)
+    opened = OpenedModel.open(model)
+    source = opened.source(data, options, labelled=True, opener=open_data)
     require_apart(path, [model, *source.files])
     X, y = opened.table(source)
     remark_on_source(source, output)
@@ -50,7 +50,7 @@ def report(
         opened.stored.estimator(),
         X,
         y,
-        names=feature_names(source),
+        names=opened.names if opened.preparation.steps else feature_names(source),
         title=title or f"{model} on {shown(data)}",
         provenance=opened.stored.provenance,
         time_limit=time_limit,

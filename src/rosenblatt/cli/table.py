@@ -62,7 +62,7 @@ class Table:
 
 def read_table(data: Sequence[str], options: Options, output: Output, *, filled: bool = False) -> Table:
     """Read all rows of DATA; missing numbers are NaN, or `filled` with means if these were asked for."""
-    from rosenblatt.blocks.scaling import transformed
+    from rosenblatt.blocks.scaled import transformed
     from rosenblatt.cli.fitting import preparation
 
     source = open_data(data, options)

@@ -16,7 +16,7 @@ from rosenblatt.blocks.cache import CachedBlocks
 from rosenblatt.blocks.checkpoint import discard
 from rosenblatt.blocks.collect import collect
 from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.blocks.scaling import transformed
+from rosenblatt.blocks.scaled import transformed
 from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source, require_apart, require_classes
 from rosenblatt.cli.fitting import fit_prepared, learns_from_blocks, preparation
 from rosenblatt.cli.learners import learning, make_learner
@@ -29,7 +29,7 @@ from rosenblatt.columns.options import Options
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
-from rosenblatt.storage.files import save
+from rosenblatt.storage.files import write_model
 
 
 @click.command(
@@ -110,12 +110,10 @@ def train(
     evaluation = None if held is None else trained.evaluate(held)
     own = trained.evaluate(blocks.batch) if isinstance(blocks, MemoryBlocks) else None
     summary = Summary(learner, estimator, prepared, margin_of(estimator, prepared), own, evaluation, seconds)
-    save(
+    write_model(
+        trained.preparation(blocks),
         estimator,
         path,
-        recipe=blocks.facts.get("recipe"),
-        filling=trained.before.filling,
-        scaling=trained.before.scaling,
         provenance=_provenance(source, blocks, learner, scale, holdout),
     )
     if checkpoints:

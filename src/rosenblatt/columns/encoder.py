@@ -1,7 +1,8 @@
-"""From blocks of a table to features and labels, by a recipe that is learned on the way or given."""
+"""From blocks of a table to features and labels, by a recipe that is given or learned on the way."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from rosenblatt.columns.labels import label_problems, read_labels
 from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.side_by_side import Part, of_columns, of_dense, side_by_side
 from rosenblatt.columns.table import MISSING, Block, Table
+from rosenblatt.columns.wording import COMMAND_LINE, Wording
 from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import FormatError
@@ -27,27 +29,29 @@ __all__ = ["Encoder"]
 
 MOST_AUTOMATIC = 1000
 MOST_CHOSEN = 2**20
-"""The most values of a categorical column: one nobody asked for, and one that was."""
+"""The most values of a categorical column: of one found by its strings, and of one that was asked for."""
 
 WORDS_SHOWN = 3
 LONGEST_WORD = 64
 
 
 class Encoder:
-    """Makes chunks of blocks.
+    """Turns blocks into chunks of features and labels.
 
     Parameters
     ----------
     recipe : TableRecipe
-        What to do. Its categories and words are where learning begins.
+        How to encode. Learning adds to its categories and words.
     learning : bool
-        Whether categories not met before are new features; if not, they are nothing.
+        Whether unseen categories become new features; if not, they get zeros.
     skipped : Skipped or None
-        Where rows that cannot be read are counted; None: the first one is an error.
+        Counts the rows that cannot be read; None: the first one is an error.
     vocabulary : bool
-        Whether to remember which words fell into which hashed feature.
+        Whether to remember which words fall into which hashed feature.
     chosen : set of int
         The categorical columns that may have many values, by their place among these.
+    wording : Wording
+        How errors name places and ways out.
     """
 
     def __init__(
@@ -58,15 +62,16 @@ class Encoder:
         skipped: Skipped | None = None,
         vocabulary: bool = False,
         chosen: frozenset[int] = frozenset(),
+        wording: Wording = COMMAND_LINE,
     ) -> None:
-        self._recipe = recipe
+        self._recipe, self._wording = recipe, wording
         self._learning, self._skipped, self._chosen = learning, skipped, chosen
         self._categories = {category: feature for feature, category in enumerate(recipe.categories)}
-        self._counts = [0] * len(recipe.categorical)
-        n_hashed = len(recipe.texts) + len(recipe.hashed)
-        self._words: list[dict[int, tuple[str, ...]]] | None = (
-            [{} for _ in range(n_hashed)] if vocabulary and learning else None
-        )
+        self._counts = Counter(column for column, _ in recipe.categories)
+        self._words: list[dict[int, tuple[str, ...]]] | None = None
+        if vocabulary and learning:
+            known = recipe.words or tuple({} for _ in recipe.texts + recipe.hashed)
+            self._words = [dict(each) for each in known]
 
     @property
     def recipe(self) -> TableRecipe:
@@ -79,14 +84,11 @@ class Encoder:
     @property
     def n_features(self) -> int:
         """How many features there are so far."""
-        return self._first_category + len(self._categories)
-
-    @property
-    def _first_category(self) -> int:
-        return replace(self._recipe, categories=()).n_features
+        recipe = self._recipe
+        return recipe.n_features - len(recipe.categories) + len(self._categories)
 
     def chunk(self, block: Block, table: Table) -> Chunk | None:
-        """Encode a block; None if no row of it could be read."""
+        """Return the chunk of a block, or None if no row of it could be read."""
         block = self._without_bad_rows(block, table)
         n_rows = len(block.numbers)
         if n_rows == 0:
@@ -125,17 +127,17 @@ class Encoder:
         found: list[tuple[int, FormatError]] = []
 
         def add(row: int, problem: str, column: str) -> None:
-            found.append((row, _placed(problem, table, block.line(row), column)))
+            found.append((row, self._wording.error(problem, table, block.line(row), column)))
 
         with np.errstate(over="ignore", invalid="ignore"):
             total = block.numbers.sum(dtype=np.float64)
-        if not np.isfinite(total):  # a sum is one look at each value; only overflow makes it cry wolf
+        if not np.isfinite(total):  # one sum is faster than a look at each value; it may also overflow
             self._look_at_numbers(block.numbers, add)
         if recipe.missing == "error":
             first = len(recipe.texts) + len(recipe.hashed)
             for (name, _), column in zip(recipe.categorical, block.strings[first:], strict=True):
                 for row in np.flatnonzero(_missing(column)).tolist():
-                    add(row, f"{name!r} is missing; {WAY_OUT}", name)
+                    add(row, f"{name!r} is missing; {self._wording.missing}", name)
         if block.label is not None and recipe.labels is not None:
             target = recipe.target[0] if recipe.target else ""
             for row, problem in label_problems(block.label, recipe.labels).items():
@@ -149,7 +151,7 @@ class Encoder:
             name = self._recipe.numbers[column][0]
             value = numbers[row, column]
             if np.isnan(value):
-                add(int(row), f"{name!r} is missing; {WAY_OUT}", name)
+                add(int(row), f"{name!r} is missing; {self._wording.missing}", name)
             else:
                 add(int(row), f"{name!r} is {value}, but a number must be finite and below 1.8e308", name)
 
@@ -207,7 +209,7 @@ class Encoder:
                 known[number] = (*words, word)
 
     def _category_features(self, columns: list[pa.Array], n_rows: int, table: Table) -> NDArray[np.int64]:
-        """Give each row's category of each column as the number of its feature among categories, or −1."""
+        """Return each row's category of each column as the number of its feature among categories, or −1."""
         encoded = [distinct(column) for column in columns]
         if self._learning:
             self._learn(encoded, table)
@@ -235,21 +237,13 @@ class Encoder:
 
     def _too_many(self, which: int, most: int, table: Table) -> FormatError:
         name = self._recipe.categorical[which][0]
-        also = "" if which in self._chosen else f"--categorical {name} (up to {MOST_CHOSEN} values), "
-        return FormatError(
-            f"column {name!r} holds more than {most} different values: say what it is with --text {name} (words), "
-            f"{also}--hashed {name} (names, hashed), or leave it out with --ignore {name}",
-            file=table.file,
+        use = self._wording.use
+        also = "" if which in self._chosen else f"{use('categorical', name)} (up to {MOST_CHOSEN} values), "
+        return self._wording.error(
+            f"column {name!r} holds more than {most} different values: say what it is with {use('text', name)} "
+            f"(words), {also}{use('hashed', name)} (names, hashed), or leave it out with {use('ignore', name)}",
+            table,
         )
-
-
-WAY_OUT = "fill it in, or use --missing zero, --missing mean or --skip-bad"
-
-
-def _placed(problem: str, table: Table, line: int, column: str) -> FormatError:
-    names = [field.name for field in table.fields]
-    position = names.index(column) + 1 if column in names else None
-    return FormatError(problem, file=table.file, line=line, column=position)
 
 
 def _stands_for_missing(value: str | None) -> bool:

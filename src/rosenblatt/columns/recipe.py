@@ -1,15 +1,28 @@
-"""How the columns of a file become features, as a value that can be kept beside the weights."""
+"""How the columns of a table become features, as a value that is kept beside the weights."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
-from rosenblatt.columns import schema
 from rosenblatt.columns.labels import LabelKind
 from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.schema.codecs import (
+    Codec,
+    Context,
+    Count,
+    Flag,
+    Maybe,
+    Record,
+    Several,
+    Text,
+    UnsoundError,
+    require,
+    shown,
+    wrong,
+)
 from rosenblatt.text.words import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["Place", "Recipe", "SparseRecipe", "TableRecipe"]
@@ -18,7 +31,10 @@ Place: TypeAlias = tuple[str, int]
 """A column: its name, and its position from 0."""
 
 Words: TypeAlias = Mapping[int, tuple[str, ...]]
-"""For hashed features, by number: the first few words that fell into them."""
+"""The first few words of each hashed feature, by its number."""
+
+MOST_COLUMNS = 2**31 - 1
+ROLES = ("numbers", "texts", "hashed", "categorical")
 
 
 @dataclass(frozen=True)
@@ -39,13 +55,14 @@ class Recipe(ABC):
     def names(self, n_features: int) -> tuple[str, ...] | None:
         """Name the features, or return None where they have only numbers."""
 
-    @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Describe the recipe with dicts, lists, strings, numbers and bools alone."""
+        """Return the recipe as dicts, lists, strings, numbers and bools."""
+        kind = "table" if isinstance(self, TableRecipe) else "sparse"
+        return {"kind": kind, **RECIPES[kind].encode(self, "recipe", Context())}
 
     @staticmethod
     def from_json(description: object) -> Recipe:
-        """Rebuild a recipe from what `to_json` gave; anything else is a `ModelFileError`.
+        """Return the recipe that `to_json` described; raise `ModelFileError` for anything else.
 
         Examples
         --------
@@ -55,13 +72,11 @@ class Recipe(ABC):
         >>> Recipe.from_json(recipe.to_json()) == recipe
         True
         """
-        whole = schema.mapping(description, "recipe")
-        match whole.get("kind"):
-            case "sparse":
-                return SparseRecipe._from(whole)
-            case "table":
-                return TableRecipe._from(whole)
-        raise ModelFileError(f"recipe.kind is {schema.told(whole.get('kind'))}, but must be 'table' or 'sparse'.")
+        try:
+            recipe: Recipe = RECIPE.decode(description, "recipe", Context())
+        except UnsoundError as error:
+            raise ModelFileError(f"{error}.") from None
+        return recipe
 
 
 @dataclass(frozen=True)
@@ -87,17 +102,6 @@ class SparseRecipe(Recipe):
     def names(self, n_features: int) -> None:
         """Return None: the features have only numbers."""
         _require_width(n_features, self.width)
-
-    def to_json(self) -> dict[str, Any]:
-        """Describe the recipe with plain values."""
-        return {"kind": "sparse", "width": self.width, "zero_based": self.zero_based}
-
-    @staticmethod
-    def _from(whole: dict[str, Any]) -> SparseRecipe:
-        schema.only(whole, ("kind", "width", "zero_based"), "recipe")
-        based = whole["zero_based"]
-        zero_based = None if based is None else schema.boolean(based, "recipe.zero_based")
-        return SparseRecipe(schema.integer(whole["width"], "recipe.width", 1, 2**31 - 1), zero_based)
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,15 @@ class TableRecipe(Recipe):
     missing: Literal["error", "zero", "mean"] = "error"
     words: tuple[Words, ...] | None = field(default=None, hash=False)
 
+    @classmethod
+    def of_numbers(
+        cls, names: Sequence[str] | None, n_columns: int, missing: Literal["error", "zero", "mean"] = "error"
+    ) -> TableRecipe:
+        """Return the recipe of a table whose columns are all features as they are."""
+        called = [f"x{j + 1}" for j in range(n_columns)] if names is None else names
+        places = tuple((name, j) for j, name in enumerate(called))
+        return cls(names is not None, n_columns, None, None, numbers=places, missing=missing)
+
     @property
     def columns(self) -> tuple[Place, ...]:
         """The columns that are features, in the order of their use."""
@@ -185,69 +198,115 @@ class TableRecipe(Recipe):
         named += [f"{self.categorical[column][0]}={value}" for column, value in self.categories]
         return tuple(named)
 
-    def to_json(self) -> dict[str, Any]:
-        """Describe the recipe with plain values."""
-        words = self.words
-        return {
-            "kind": "table",
-            "named": self.named,
-            "n_columns": self.n_columns,
-            "target": None if self.target is None else list(self.target),
-            "labels": self.labels,
-            **{role: [list(place) for place in getattr(self, role)] for role in ROLES},
-            "categories": [list(category) for category in self.categories],
-            "ngrams": self.ngrams,
-            "bits": self.bits,
-            "missing": self.missing,
-            "words": None if words is None else [[[b, *one[b]] for b in sorted(one)] for one in words],
-        }
-
-    @staticmethod
-    def _from(whole: dict[str, Any]) -> TableRecipe:
-        keys = (
-            "kind",
-            "named",
-            "n_columns",
-            "target",
-            "labels",
-            *ROLES,
-            "categories",
-            "ngrams",
-            "bits",
-            "missing",
-        )
-        schema.only(whole, (*keys, "words"), "recipe")
-        n_columns = schema.integer(whole["n_columns"], "recipe.n_columns", 1, 2**31 - 1)
-        places = {role: schema.places(whole[role], f"recipe.{role}", n_columns) for role in ROLES}
-        target = None if whole["target"] is None else schema.place(whole["target"], "recipe.target", n_columns)
-        used = [*(place for role in ROLES for place in places[role]), *([target] if target else [])]
-        if len({position for _, position in used}) != len(used):
-            raise ModelFileError("recipe names one column twice.")
-        if len(used) == (target is not None):
-            raise ModelFileError("recipe has no columns of features.")
-        labels = whole["labels"]
-        if labels is not None:
-            schema.one_of(labels, ("number", "truth", "name"), "recipe.labels")
-        if (labels is None) != (target is None):
-            raise ModelFileError("recipe.labels must be null exactly where recipe.target is.")
-        bits = schema.integer(whole["bits"], "recipe.bits", 1, MOST_BITS)
-        return TableRecipe(
-            named=schema.boolean(whole["named"], "recipe.named"),
-            n_columns=n_columns,
-            target=target,
-            labels=cast(LabelKind, labels),
-            categories=schema.categories(whole["categories"], len(places["categorical"])),
-            ngrams=schema.integer(whole["ngrams"], "recipe.ngrams", 1, MOST_NGRAMS),
-            bits=bits,
-            missing=cast(Any, schema.one_of(whole["missing"], ("error", "zero", "mean"), "recipe.missing")),
-            words=schema.words(whole["words"], len(places["texts"]) + len(places["hashed"]), 1 << bits),
-            **places,
-        )
-
-
-ROLES = ("numbers", "texts", "hashed", "categorical")
-
 
 def _require_width(asked: int, width: int) -> None:
     if asked != width:
         raise ParameterError(f"n_features is {asked}, but the recipe makes {width} features.")
+
+
+class Name(Text):
+    """A string without half characters, which cannot be written."""
+
+    def fits(self, told: Any) -> bool:
+        """Return whether a value is such a string."""
+        return type(told) is str and not any("\ud800" <= character <= "\udfff" for character in told)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A tuple of two values, each with its own codec."""
+
+    first: Codec
+    second: Codec
+
+    def encode(self, value: Any, at: str, context: Context) -> Any:
+        """Return a list of two."""
+        first, second = value
+        return [self.first.encode(first, at, context), self.second.encode(second, at, context)]
+
+    def decode(self, told: Any, at: str, context: Context) -> tuple[Any, Any]:
+        """Return the tuple."""
+        if not isinstance(told, list) or len(told) != 2:
+            wrong(at, f"is {shown(told)}, but must be a list of two")
+        return self.first.decode(told[0], at, context), self.second.decode(told[1], at, context)
+
+
+class WordsOfOne:
+    """The words of one hashed column: lists of a feature and one to three words."""
+
+    def encode(self, value: Words, at: str, context: Context) -> Any:
+        """Return the lists, by feature."""
+        return [[feature, *value[feature]] for feature in sorted(value)]
+
+    def decode(self, told: Any, at: str, context: Context) -> Words:
+        """Return the words by feature."""
+        if not isinstance(told, list):
+            wrong(at, "is no list")
+        found: dict[int, tuple[str, ...]] = {}
+        for each in told:
+            if not isinstance(each, list) or not 2 <= len(each) <= 4:
+                wrong(at, f"holds {shown(each)}, but must hold lists of a feature and one to three words")
+            feature, *words = each
+            COUNT.decode(feature, at, context)
+            require(feature not in found, f"{at} has the feature {feature} twice")
+            found[feature] = tuple(NAME.decode(word, at, context) for word in words)
+        return found
+
+
+def _sound_table(recipe: TableRecipe) -> None:
+    target = () if recipe.target is None else (recipe.target,)
+    positions = [position for _, position in (*recipe.columns, *target)]
+    require(max(positions, default=0) < recipe.n_columns, "a column lies beyond the last one")
+    require(len(set(positions)) == len(positions), "it names one column twice")
+    require(recipe.columns, "it has no columns of features")
+    require((recipe.labels is None) == (recipe.target is None), "labels must be null exactly where target is")
+    categories = recipe.categories
+    require(len(set(categories)) == len(categories), "it has the same category twice")
+    most = max((column for column, _ in categories), default=-1)
+    require(most < len(recipe.categorical), "a category is of no column")
+    if recipe.words is not None:
+        require(len(recipe.words) == len(recipe.texts + recipe.hashed), "words are not of each hashed column")
+        most = max((feature for one in recipe.words for feature in one), default=-1)
+        require(most < 1 << recipe.bits, "words are of a feature that there is not")
+
+
+NAME, COUNT = Name(), Count()
+PLACE = Pair(NAME, Count(0, MOST_COLUMNS - 1))
+RECIPES: dict[str, Record] = {
+    "table": Record(
+        TableRecipe,
+        {
+            "named": Flag(),
+            "n_columns": Count(1, MOST_COLUMNS),
+            "target": Maybe(PLACE),
+            "labels": Maybe(Text(("number", "truth", "name"))),
+            **dict.fromkeys(ROLES, Several(PLACE, tuple)),
+            "categories": Several(Pair(COUNT, NAME), tuple),
+            "ngrams": Count(1, MOST_NGRAMS),
+            "bits": Count(1, MOST_BITS),
+            "missing": Text(("error", "zero", "mean")),
+            "words": Maybe(Several(WordsOfOne(), tuple)),
+        },
+        check=_sound_table,
+    ),
+    "sparse": Record(SparseRecipe, {"width": Count(1, MOST_COLUMNS), "zero_based": Maybe(Flag())}),
+}
+
+
+class RecipeCodec:
+    """A recipe of either kind, with the name of its kind."""
+
+    def encode(self, value: Recipe, at: str, context: Context) -> Any:
+        """Return a table of the kind and the parts."""
+        return value.to_json()
+
+    def decode(self, told: Any, at: str, context: Context) -> Recipe:
+        """Return the recipe."""
+        kind = told.get("kind") if isinstance(told, dict) else None
+        if not isinstance(kind, str) or kind not in RECIPES:
+            wrong(at, f"has the kind {shown(kind)}, but it must be 'table' or 'sparse'")
+        recipe: Recipe = RECIPES[kind].decode({k: v for k, v in told.items() if k != "kind"}, at, context)
+        return recipe
+
+
+RECIPE = RecipeCodec()

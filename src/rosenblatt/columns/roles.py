@@ -1,21 +1,24 @@
-"""Which column of a table is the target, which are features, and of what kind: chosen, or found again."""
+"""Which column of a table is the target and which are features of what kind: chosen, or found again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any
 
+from rosenblatt.columns.labels import label_kind
 from rosenblatt.columns.options import Column, Options
-from rosenblatt.columns.recipe import TableRecipe
+from rosenblatt.columns.recipe import Place, TableRecipe
 from rosenblatt.columns.table import Field, Table
+from rosenblatt.columns.wording import COMMAND_LINE, Wording
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError, ParameterError
 
-__all__ = ["Roles", "choose", "find_again"]
+__all__ = ["Roles", "assign", "begun", "choose", "find_again"]
 
 TARGETS = ("label", "target", "class", "y")
-"""What the target is called where nobody says: the first of these that there is, in any case of letters."""
+"""The default target: the first of these names that there is, in upper or lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Roles:
     numbers, texts, hashed, categorical : tuple of int
         The features: numbers as they are, texts as bags of words, values hashed, values one feature each.
     chosen : frozenset of int
-        The categorical ones that were asked for by name, and so may have many values.
+        The categorical ones that were asked for, and so may have many values: their places among these.
     """
 
     target: int | None
@@ -39,51 +42,78 @@ class Roles:
     categorical: tuple[int, ...]
     chosen: frozenset[int] = frozenset()
 
+    @property
+    def strings(self) -> tuple[int, ...]:
+        """The columns that are read as strings."""
+        return self.texts + self.hashed + self.categorical
+
 
 def choose(table: Table, options: Options) -> Roles:
-    """Give every column of a table its role, by what was asked for and by what the columns hold."""
-    target = _target(table, options)
+    """Return the role of every column of a table with a target, by the options and by what the columns hold."""
+    return assign(table, options, _target(table, options))
+
+
+def assign(table: Table, options: Options, target: int | None, wording: Wording = COMMAND_LINE) -> Roles:
+    """Return the role of every column but the target, by the options and by what the columns hold."""
     asked = {
-        name: _positions(table, getattr(options, name), f"--{name}")
+        name: [_position(table, column, name, wording) for column in getattr(options, name)]
         for name in ("features", "ignore", "text", "categorical", "hashed")
     }
-    _require_compatible(table, target, asked)
+    _require_compatible(table, target, asked, wording)
     used = asked["features"] or [j for j in range(len(table.fields)) if j != target]
     used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
     plain = [j for j in used if j not in special]
-    _require_usable(table, plain, target)
+    _require_usable(table, plain, target, wording)
     strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
-    roles = Roles(
+    if not used:
+        raise wording.error(wording.nothing_left.format(target=_called(table, target)), table)
+    categorical = tuple(sorted({*asked["categorical"], *strings}))
+    return Roles(
         target,
         tuple(j for j in plain if j not in strings),
-        tuple(sorted(asked["text"])),
-        tuple(sorted(asked["hashed"])),
-        tuple(sorted([*asked["categorical"], *strings])),
-        frozenset(asked["categorical"]),
+        tuple(sorted({*asked["text"]})),
+        tuple(sorted({*asked["hashed"]})),
+        categorical,
+        frozenset(k for k, position in enumerate(categorical) if position in asked["categorical"]),
     )
-    if not used:
-        raise FormatError(
-            "there is only one column, so nothing is left to learn from: "
-            f"the target is {_called(table, target)}. Check --delimiter, --target and --ignore",
-            file=table.file,
-        )
-    return roles
 
 
-def find_again(table: Table, recipe: TableRecipe, options: Options) -> Roles:
+def begun(table: Table, roles: Roles, options: Options) -> TableRecipe:
+    """Return what is known of a recipe before the first row is read."""
+
+    def places(positions: tuple[int, ...]) -> tuple[Place, ...]:
+        return tuple((table.fields[j].name, j) for j in positions)
+
+    target = None if roles.target is None else table.fields[roles.target]
+    return TableRecipe(
+        named=table.named,
+        n_columns=len(table.fields),
+        target=None if target is None or roles.target is None else (target.name, roles.target),
+        labels=None if target is None else label_kind(target),
+        numbers=places(roles.numbers),
+        texts=places(roles.texts),
+        hashed=places(roles.hashed),
+        categorical=places(roles.categorical),
+        ngrams=options.ngrams,
+        bits=options.bits,
+        missing=options.missing,
+    )
+
+
+def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wording = COMMAND_LINE) -> Roles:
     """Find the columns of a recipe in another table: by name if they have names, else by position."""
     if recipe.named and table.named:
         places = {field.name: j for j, field in enumerate(table.fields)}
         lacking = [name for name, _ in recipe.columns if name not in places]
         if lacking:
-            raise FormatError(f"{_lacking(lacking, places)}", file=table.file, line=1)
+            raise wording.error(_lacking(lacking, places), table, wording.header)
         found = [places[name] for name, _ in recipe.columns]
-        target = places.get(recipe.target[0]) if recipe.target else None
+        target = places.get(recipe.target[0]) if recipe.target else _unused_target(table, options, found)
     else:
-        found, target = _by_position(table, recipe)
+        found, target = _by_position(table, recipe, options, wording)
     if options.target is not None:
-        target = _positions(table, (options.target,), "--target")[0]
+        target = _position(table, options.target, "target", wording)
     if target is None and options.labelled:
         wanted = "none" if recipe.target is None else repr(recipe.target[0])
         raise FormatError(f"there is no column of labels (in training it was {wanted})", file=table.file, line=1)
@@ -97,25 +127,30 @@ def find_again(table: Table, recipe: TableRecipe, options: Options) -> Roles:
     return Roles(target, numbers, texts, hashed, categorical)
 
 
-def _by_position(table: Table, recipe: TableRecipe) -> tuple[list[int], int | None]:
+def _by_position(
+    table: Table, recipe: TableRecipe, options: Options, wording: Wording
+) -> tuple[list[int], int | None]:
     width, target = len(table.fields), recipe.target[1] if recipe.target else None
     positions = [position for _, position in recipe.columns]
     if width == recipe.n_columns:
         return positions, target
     if target is not None and width == recipe.n_columns - 1:
         return [position - (position > target) for position in positions], None
-    without = "" if target is None else f" (or {recipe.n_columns - 1} without the labels)"
-    raise FormatError(
-        f"the table has {width} columns, but the one that was learned from had {recipe.n_columns}{without}, and "
-        "they have no names to find them by",
-        file=table.file,
-        line=1,
-    )
+    if target is None and width == recipe.n_columns + 1 and wording.reads_labels:
+        target = _target(table, replace(options, labelled=True))
+        return [position + (position >= target) for position in positions], target
+    raise wording.error(wording.other_width(width, recipe.n_columns, target is not None), table, wording.header)
 
 
-def _target(table: Table, options: Options) -> int | None:
+def _unused_target(table: Table, options: Options, found: list[int]) -> int | None:
+    """Return the default target of a table for a recipe that was learned without labels."""
+    target = _target(table, options)
+    return None if target in found else target
+
+
+def _target(table: Table, options: Options) -> Any:
     if options.target is not None:
-        return _positions(table, (options.target,), "--target")[0]
+        return _position(table, options.target, "target", COMMAND_LINE)
     if table.named:
         lowered = [field.name.lower() for field in table.fields]
         for name in TARGETS:
@@ -124,25 +159,21 @@ def _target(table: Table, options: Options) -> int | None:
     return len(table.fields) - 1 if options.labelled else None
 
 
-def _positions(table: Table, columns: Iterable[Column], option: str) -> list[int]:
-    return [_position(table, column, option) for column in columns]
-
-
-def _position(table: Table, column: Column, option: str) -> int:
-    names, width = [field.name for field in table.fields], len(table.fields)
+def _position(table: Table, column: Column, name: str, wording: Wording) -> int:
+    names, width, first = [field.name for field in table.fields], len(table.fields), wording.first_column
     if isinstance(column, str) and column in names:
         return names.index(column)
-    try:
-        number = int(column)
-    except ValueError:
-        raise FormatError(f"{option}: {_lacking([str(column)], names)}", file=table.file) from None
-    if 1 <= number <= width:
-        return number - 1
+    option = wording.option(name)
+    number = wording.position(column)
+    if number is None:
+        raise wording.error(f"{option}: {_lacking([str(column)], names)}", table)
+    if first <= number < first + width:
+        return number - first
     if -width <= number <= -1:
         return number + width
-    raise FormatError(
-        f"{option}: there is no column {number}; positions run from 1 to {width}, or from -1 backwards",
-        file=table.file,
+    last = first + width - 1
+    raise wording.error(
+        f"{option}: there is no column {number}; positions run from {first} to {last}, or from -1 backwards", table
     )
 
 
@@ -157,9 +188,9 @@ def _lacking(names: Sequence[str], known: Iterable[str]) -> str:
     return f"there is no column {', '.join(told)}{more}; the columns are {there}"
 
 
-def _require_compatible(table: Table, target: int | None, asked: dict[str, list[int]]) -> None:
+def _require_compatible(table: Table, target: int | None, asked: dict[str, list[int]], wording: Wording) -> None:
     for name, positions in asked.items():
-        if target in positions and name != "ignore":
+        if target is not None and target in positions and name != "ignore":
             raise ParameterError(
                 f"{table.file}: {_called(table, target)} is the target and cannot be in --{name} as well. "
                 "Name another with --target."
@@ -168,34 +199,34 @@ def _require_compatible(table: Table, target: int | None, asked: dict[str, list[
         raise ParameterError(f"{table.file}: {_called(table, target)} is the target and cannot be ignored.")
     exclusive = ("ignore", "text", "categorical", "hashed")
     for position in range(len(table.fields)):
-        several = [f"--{name}" for name in exclusive if position in asked[name]]
-        if position in asked["features"] and "--ignore" in several:
-            several.insert(0, "--features")
+        several = [wording.option(name) for name in exclusive if position in asked[name]]
+        if position in asked["features"] and position in asked["ignore"]:
+            several.insert(0, wording.option("features"))
         if len(several) > 1:
             raise ParameterError(
                 f"{table.file}: {_called(table, position)} is in {' and in '.join(several)}; choose one."
             )
 
 
-def _require_usable(table: Table, plain: Sequence[int], target: int | None) -> None:
-    refused = [j for j in plain if table.fields[j].kind == "other"]
+def _require_usable(table: Table, plain: Sequence[int], target: int | None, wording: Wording) -> None:
+    refused = [table.fields[j] for j in plain if table.fields[j].kind == "other"]
     if refused:
-        first = table.fields[refused[0]]
-        listed = " --ignore ".join(str(table.fields[j].name) for j in refused[:8])
-        raise FormatError(
+        first, option = refused[0], wording.option
+        ignore = wording.use("ignore", *(field.name for field in refused[:8]))
+        raise wording.error(
             f"column {first.name!r} holds values of type {first.type}, which are no features: leave it out with "
-            f"--ignore {listed}, or take its values as names with --categorical or --hashed",
-            file=table.file,
-            column=refused[0] + 1,
+            f"{ignore}, or take its values as names with {option('categorical')} or {option('hashed')}",
+            table,
+            column=first.name,
         )
     for j in plain:
         if table.fields[j].decimal_commas:
             name = table.fields[j].name
-            raise FormatError(
+            raise wording.error(
                 f"{name!r} holds numbers with decimal commas, which are not read: write them with points, or "
-                f"leave the column out with --ignore {name}",
-                file=table.file,
-                column=j + 1,
+                f"leave the column out with {wording.use('ignore', name)}",
+                table,
+                column=name,
             )
     if target is not None and table.fields[target].kind == "other":
         field: Field = table.fields[target]

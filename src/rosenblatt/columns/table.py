@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from rosenblatt.columns.wording import COMMAND_LINE, Wording
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 from rosenblatt.typing import Reals
@@ -24,6 +25,7 @@ __all__ = [
     "Kind",
     "Table",
     "Wanted",
+    "arrow_block",
     "dense",
     "kind_of",
     "require_distinct",
@@ -97,9 +99,12 @@ class Table(Protocol):
     """A file of columns, opened. It can be read once; open it again to read it again."""
 
     file: str
-    format: str
     named: bool
     fields: tuple[Field, ...]
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
@@ -129,6 +134,51 @@ def kind_of(type_: pa.DataType) -> Kind:
         return "number"
     is_string = types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
     return "string" if is_string else "other"
+
+
+def arrow_block(
+    batch: pa.RecordBatch, wanted: Wanted, table: Table, first: int, wording: Wording = COMMAND_LINE
+) -> Block:
+    """Return the block of rows that Arrow holds.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        The wanted columns: numbers, then strings, then the label.
+    wanted : Wanted
+        Which columns of the table these are.
+    table : Table
+        Where they come from.
+    first : int
+        The number of the first row.
+    wording : Wording
+        How errors name places and ways out.
+    """
+    columns = batch.columns
+    n, m = len(wanted.numbers), len(wanted.strings)
+    numbers, inexact = dense(columns[:n], batch.num_rows)
+    bad: dict[int, FormatError] = {}
+    for row, k, value in inexact:
+        name = table.fields[wanted.numbers[k]].name
+        bad.setdefault(row, wording.error(too_long(value, name, wording), table, first + row, name))
+    for column in columns[n:]:
+        column.validate(full=kind_of(column.type) != "number")  # files are not checked for UTF-8 before
+    label = None if wanted.label is None else _plain(columns[-1])
+    strings = [_as_strings(column) for column in columns[n : n + m]]
+    return Block(numbers, strings, label, lambda row: first + row, bad)
+
+
+def _as_strings(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return column if column.type == pa.string() else _plain(column).cast(pa.string())
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Return a column without a dictionary."""
+    import pyarrow as pa
+
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[int, int, str]]]:
@@ -186,11 +236,11 @@ def is_rounded(value: str) -> bool:
     return abs(exact) >= 2**1024 or int(float(exact)) != exact
 
 
-def too_long(value: object, name: str) -> str:
+def too_long(value: object, name: str, wording: Wording = COMMAND_LINE) -> str:
     """Say that an integer would be rounded."""
     return (
         f"{name!r} is {shown(value)}, an integer beyond 2^53 that float64 would round. If it is an identifier, "
-        f"leave it out with --ignore {name}, or take it as a name with --hashed {name}"
+        f"leave it out with {wording.use('ignore', name)}, or take it as a name with {wording.use('hashed', name)}"
     )
 
 

@@ -13,7 +13,7 @@ from rosenblatt.data.sparse import as_csr, is_sparse, place_in_csr
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 
-__all__ = ["Features", "as_rows", "require_finite"]
+__all__ = ["Features", "as_rows", "require_finite", "require_table"]
 
 BLOCK = 2**16
 """Values looked at together by `require_finite`: half a megabyte, which stays in the cache."""
@@ -113,17 +113,17 @@ def as_rows(X: Any, *, name: str = "X") -> Features:
            [3., 4.]])
     """
     if is_sparse(X):
-        _require_table(X.shape, name=name)
+        require_table(X.shape, name=name)
         return Features(as_csr(X, name=name), *X.shape)
     if not isinstance(X, np.ndarray | list | tuple):
         from rosenblatt.data.frames import as_frame, frame_names, frame_rows
 
         frame = as_frame(X, name=name)
         if frame is not None:
-            _require_table(frame.shape, name=name)
+            require_table(frame.shape, name=name)
             return Features(frame_rows(frame, name=name), *frame.shape, frame_names(frame))
     array = _as_array(X, name=name)
-    _require_table(array.shape, name=name)
+    require_table(array.shape, name=name)
     n_rows, n_features = array.shape
     reals = as_reals(array, name=name, where=lambda position: place(*divmod(position, n_features)))
     return Features(reals, n_rows, n_features)
@@ -187,7 +187,8 @@ def _is_altered(array: NDArray[Any]) -> bool:
     return array.dtype == np.float64 and bool(np.any(np.abs(array) > 2.0**52))
 
 
-def _require_table(shape: tuple[int, ...], *, name: str) -> None:
+def require_table(shape: tuple[int, ...], *, name: str) -> None:
+    """Require two dimensions, at least one row and one column."""
     # "Reshape your data" and "Found array with 0 …" are what scikit-learn's estimator checks look for.
     if len(shape) == 1:
         raise ShapeError(

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from rosenblatt.blocks.checkpoint import Checkpoint, Saved, open_checkpoint
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
 from rosenblatt.blocks.pool import BlockPool
-from rosenblatt.blocks.scaling import Scaling
+from rosenblatt.blocks.scaled import folded
+from rosenblatt.columns.scaling import Scaling
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.memory import require_memory
 from rosenblatt.data.weights import weights_by_count
@@ -97,7 +98,7 @@ def fit_blocks(
         if saved is not None:
             restore(loop, saved.snapshot)
         run = loop.run()
-    return (run if scaling is None else replace(run, state=scaling.folded(run.state))), drawn
+    return (run if scaling is None else replace(run, state=folded(run.state, scaling))), drawn
 
 
 def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:

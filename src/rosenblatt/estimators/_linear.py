@@ -106,15 +106,17 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         return self
 
     def unscale(self, scaling: Any) -> Self:
-        """Turn hyperplanes among features brought to scale into those among the features as they were.
+        """Turn hyperplanes for scaled features into those for the features before scaling.
 
         Parameters
         ----------
         scaling : Scaling
-            See `rosenblatt.blocks.scaling`.
+            See `rosenblatt.columns.scaling`.
         """
+        from rosenblatt.blocks.scaled import folded
+
         self._require_fitted()
-        self._state = scaling.folded(self._state)
+        self._state = folded(self._state, scaling)
         return self
 
     @property

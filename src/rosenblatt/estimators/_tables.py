@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,12 @@ class ReadsTables:
 
     def _feature_names(self) -> tuple[str, ...] | None:
         return self._names
+
+    def _without_names(self) -> Self:
+        """Return a copy that knows its features by number: in a pipeline the first step knows the names."""
+        nameless = copy(self)
+        nameless.__dict__.update({name: None for name in ("_names", "_vocabulary") if name in self.__dict__})
+        return nameless
 
     def _features(self, X: Any) -> Features:
         features = as_rows(X)

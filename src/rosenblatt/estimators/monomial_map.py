@@ -14,10 +14,9 @@ from rosenblatt.estimators._parameters import check_count, check_number
 from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.maps.monomials import Monomials
+from rosenblatt.maps.monomials import WAY_OUT, Monomials, monomials_of
 from rosenblatt.typing import Ints
 
-WAY_OUT = "Lower the degree, map fewer rows at a time, or use KernelPerceptron, which needs no map."
 BYTES_OF_A_NAME = 100
 
 
@@ -131,20 +130,8 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         self._require_fitted()
         features = self._features(X)
         require_finite(features)
-        monomials = self._monomials
-        rows = features.rows
-        what = f"The {monomials.n_columns:,} monomials of {features.n_rows:,} rows"
-        if not isinstance(rows, CSR):
-            n_bytes = features.n_rows * monomials.n_columns * rows.itemsize
-            require_memory(what, n_bytes, WAY_OUT, self.max_bytes)
-            out = np.empty((features.n_rows, monomials.n_columns), rows.dtype)
-            monomials.of_dense(rows, out)
-            return out
-        n_stored = int(monomials.stored(np.diff(rows.indptr.astype(np.int64))).sum())
-        n_bytes = n_stored * (rows.data.itemsize + monomials.index_type(n_stored).itemsize)
-        require_memory(f"{what}, {n_stored:,} of them stored,", n_bytes, WAY_OUT, self.max_bytes)
-        parts = monomials.of_sparse(rows, features.n_rows)
-        return _container(X)(parts, shape=(features.n_rows, monomials.n_columns))
+        native = monomials_of(features, self._monomials, self.max_bytes).native()
+        return native if isinstance(native, np.ndarray) else _container(X)(native)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the monomials as they are written, weights included: ``√2 x1 x2``.

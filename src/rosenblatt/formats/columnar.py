@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
-from rosenblatt.columns.table import Block, Field, Wanted, dense, kind_of, require_distinct, too_long
+from rosenblatt.columns.table import Block, Field, Wanted, arrow_block, kind_of, require_distinct
 from rosenblatt.exceptions import FormatError
 from rosenblatt.formats.data_file import DataFile
 
@@ -69,32 +69,13 @@ class _ColumnarTable(ABC):
                 batch = next(batches, None)
                 if batch is None:
                     break
-                block = self._block(batch, wanted, start) if batch.num_rows else None
+                block = arrow_block(batch, wanted, self, start + 1) if batch.num_rows else None
             except _arrow_errors() as error:
                 raise self._damaged(error) from error
             start += batch.num_rows
             del batch  # so that only one is in memory
             if block is not None:
                 yield block
-
-    def _block(self, batch: pa.RecordBatch, wanted: Wanted, start: int) -> Block:
-        columns = batch.columns
-        n, m = len(wanted.numbers), len(wanted.strings)
-        numbers, inexact = dense(columns[:n], batch.num_rows)
-
-        def line(row: int) -> int:
-            return start + row + 1
-
-        bad: dict[int, FormatError] = {}
-        for row, k, value in inexact:
-            j = wanted.numbers[k]
-            problem = too_long(value, self.fields[j].name)
-            bad.setdefault(row, FormatError(problem, file=self.file, line=line(row), column=j + 1))
-        for column in columns[n:]:
-            column.validate(full=kind_of(column.type) != "number")  # neither format checks that strings are UTF-8
-        strings = [_as_strings(column) for column in columns[n : n + m]]
-        label = None if wanted.label is None else _plain(columns[-1])
-        return Block(numbers, strings, label, line, bad)
 
     def _rows_in_chunk(self, bytes_a_row: float) -> int:
         return int(min(max(self._chunk_bytes / max(bytes_a_row, 1), 1), MOST_ROWS))
@@ -164,19 +145,6 @@ class ArrowTable(_ColumnarTable):
             size = self._rows_in_chunk(chosen.nbytes / max(batch.num_rows, 1))
             for start in range(0, batch.num_rows, size):
                 yield chosen.slice(start, size)
-
-
-def _as_strings(column: pa.Array) -> pa.Array:
-    import pyarrow as pa
-
-    return column if column.type == pa.string() else _plain(column).cast(pa.string())
-
-
-def _plain(column: pa.Array) -> pa.Array:
-    """Return a column without a dictionary."""
-    import pyarrow as pa
-
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _arrow_errors() -> tuple[type[BaseException], ...]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rosenblatt.columns.encoder import Encoder
 from rosenblatt.columns.labels import label_kind, label_problems, read_labels
 from rosenblatt.columns.options import Options
-from rosenblatt.columns.recipe import Place, TableRecipe
-from rosenblatt.columns.roles import Roles, choose, find_again
+from rosenblatt.columns.recipe import TableRecipe
+from rosenblatt.columns.roles import Roles, begun, choose, find_again
 from rosenblatt.columns.table import Table, Wanted
 from rosenblatt.data.chunk import Chunk
 from rosenblatt.exceptions import FormatError, ParameterError
@@ -37,7 +37,7 @@ class TableSource(FileSource):
         try:
             if recipe is None:
                 roles = choose(table, options)
-                start = _begun(table, roles, options)
+                start = begun(table, roles, options)
             else:
                 roles = find_again(table, recipe, options)
                 start = _for_reading(recipe, table, roles, options)
@@ -51,7 +51,7 @@ class TableSource(FileSource):
             learning=recipe is None,
             skipped=self.skipped if options.skip_bad else None,
             vocabulary=options.vocabulary,
-            chosen=frozenset(k for k, position in enumerate(roles.categorical) if position in roles.chosen),
+            chosen=roles.chosen,
         )
         self._first: tuple[Table, Roles] | None = (table, roles)
 
@@ -84,10 +84,9 @@ class TableSource(FileSource):
     def _chunks(self) -> Iterator[Chunk]:
         for file, format_ in self._inputs:
             table, roles = self._next_table(file, format_)
-            strings = roles.texts + roles.hashed + roles.categorical
             label = roles.target if self.options.labelled else None
             with closing(table):
-                for block in table.blocks(Wanted(roles.numbers, strings, label)):
+                for block in table.blocks(Wanted(roles.numbers, roles.strings, label)):
                     chunk = self._encoder.chunk(block, table)
                     if chunk is not None:
                         yield chunk
@@ -131,28 +130,6 @@ class TableSource(FileSource):
                     file=table.file,
                     line=1,
                 )
-
-
-def _begun(table: Table, roles: Roles, options: Options) -> TableRecipe:
-    """Return the recipe as far as it is known before the first row is read."""
-
-    def places(positions: tuple[int, ...]) -> tuple[Place, ...]:
-        return tuple((table.fields[j].name, j) for j in positions)
-
-    target = None if roles.target is None else table.fields[roles.target]
-    return TableRecipe(
-        named=table.named,
-        n_columns=len(table.fields),
-        target=None if target is None or roles.target is None else (target.name, roles.target),
-        labels=None if target is None else label_kind(target),
-        numbers=places(roles.numbers),
-        texts=places(roles.texts),
-        hashed=places(roles.hashed),
-        categorical=places(roles.categorical),
-        ngrams=options.ngrams,
-        bits=options.bits,
-        missing=options.missing,
-    )
 
 
 def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Options) -> TableRecipe:

@@ -20,10 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.features import Features
+from rosenblatt.data.memory import require_memory
 from rosenblatt.exceptions import NonFiniteError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats, Ints, Reals
 
+WAY_OUT = "Lower the degree, map fewer rows at a time, or use KernelPerceptron, which needs no map."
 LARGEST_DEGREE = 170
 """The factorial of anything larger is beyond float64."""
 
@@ -206,6 +209,25 @@ class Monomials:
             column = column + left[self.d - before] - left[self.d - j]
             before = j
         return column
+
+
+def monomials_of(features: Features, monomials: Monomials, max_bytes: int | None) -> Features:
+    """Return the monomials of rows: dense of dense rows, sparse of sparse ones.
+
+    What would take more memory than `max_bytes`, or than is free, is refused before anything is allocated.
+    """
+    rows, n_rows, width = features.rows, features.n_rows, monomials.n_columns
+    what = f"The {width:,} monomials of {n_rows:,} rows"
+    if not isinstance(rows, CSR):
+        require_memory(what, n_rows * width * rows.itemsize, WAY_OUT, max_bytes)
+        out = np.empty((n_rows, width), rows.dtype)
+        monomials.of_dense(rows, out)
+        return Features(out, n_rows, width)
+    n_stored = int(monomials.stored(np.diff(rows.indptr.astype(np.int64))).sum())
+    n_bytes = n_stored * (rows.data.itemsize + monomials.index_type(n_stored).itemsize)
+    require_memory(f"{what}, {n_stored:,} of them stored,", n_bytes, WAY_OUT, max_bytes)
+    data, *signed = monomials.of_sparse(rows, n_rows)
+    return Features(CSR(data, *(each.view(f"u{each.itemsize}") for each in signed)), n_rows, width)
 
 
 def _longer(products: _Products, X: CSR, bounds: Ints) -> _Products:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rosenblatt.storage.files import load, save
+from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.storage.stored import SCHEMA, StoredModel, open_model
 
-__all__ = ["SCHEMA", "StoredModel", "load", "open_model", "save"]
+__all__ = ["SCHEMA", "OpenedModel", "StoredModel", "load", "open_model", "save"]

@@ -3,91 +3,95 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from rosenblatt.columns.preparation import Preparation
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.schema.codecs import Context, UnsoundError, wrong
 from rosenblatt.schema.container import write_container
 from rosenblatt.schema.plain import SCALAR, write_labels
 from rosenblatt.storage.prediction import LEARNERS
 from rosenblatt.storage.provenance import made_by
-from rosenblatt.storage.stored import FORMAT, PARAMETER, PREPROCESSING, SCHEMA, names_of, open_model
+from rosenblatt.storage.stored import FORMAT, PARAMETER, SCHEMA, names_of, open_model
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "write_model"]
 
 
-def save(
-    model: Any,
-    path: str | os.PathLike[str],
-    *,
-    recipe: Any = None,
-    filling: Any = None,
-    scaling: Any = None,
-    provenance: Mapping[str, Any] | None = None,
-) -> None:
-    """Write a trained estimator to a file, from which `load` makes the same one.
+def save(model: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None) -> None:
+    """Write a trained model to a file, from which `load` makes the same one.
 
-    The file is a safetensors file; ``docs/model_files.md`` tells what is in it. It is written whole or not at all:
-    after an error, or a crash, what stood there before is as it was.
+    The file is a safetensors file; ``docs/model_files.md`` specifies what is in it. It is written whole or not at
+    all: after an error, or a crash, the file that was there before is unchanged.
 
     Parameters
     ----------
-    model : estimator of this package
-        Trained. Streams under way are saved as they are, and go on after loading with the same bits as without.
+    model : estimator of this package, or scikit-learn Pipeline
+        Trained. A pipeline has a `TableEncoder`, `StandardScaler`, `MonomialMap` or `VisualHierarchy`, or several
+        of them, before a learner of this package. A stream goes on after loading with the same bits as without.
     path : str or path
         The file; any name will do.
-    recipe, filling, scaling : None, dict, or object with ``to_json()``
-        How columns of data files become features, the means that stand for what is missing, and how features were
-        standardised: kept for whoever predicts from such files.
     provenance : mapping or None
         Where the model comes from, such as the hash of its data; versions and the time are added.
 
     Raises
     ------
     ParameterError
-        If the model is of another package, or holds what no file can: functions (callable kernels, orders,
-        callbacks), generators of random numbers, labels that are neither numbers nor texts.
+        If the model or a step is of another package, or holds what no file can: functions (callable kernels,
+        orders, callbacks), generators of random numbers, labels that are neither numbers nor texts.
     StorageError
         If the file cannot be written.
 
     Notes
     -----
-    Of the record of a fit the mistakes themselves are kept up to 65,536 of them; of a longer one the counts and
-    the curve are, and ``trace_`` of the loaded model says so. A stream's record is kept as it is.
+    A record of a fit with more than 65,536 mistakes is saved without the mistakes: the counts and the curve are
+    kept, and ``trace_`` of the loaded model says so. A stream's record is kept whole.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from rosenblatt import Perceptron
-    >>> clf = Perceptron().fit([[0, 0], [1, 0], [0, 1], [1, 1]], ["no", "yes", "yes", "yes"])
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from rosenblatt import Perceptron, TableEncoder
+    >>> mail = ["win a prize", "see you at home", "free prize", "home at six"]
+    >>> model = make_pipeline(TableEncoder(), Perceptron()).fit(mail, ["spam", "ham", "spam", "ham"])
     >>> with TemporaryDirectory() as folder:
-    ...     save(clf, f"{folder}/or.model")
-    ...     load(f"{folder}/or.model").predict([[0, 0], [0, 1]])
-    array(['no', 'yes'], dtype='<U3')
+    ...     save(model, f"{folder}/spam.model")
+    ...     load(f"{folder}/spam.model").predict(["a prize", "at home"])
+    array(['spam', 'ham'], dtype='<U4')
     """
-    from rosenblatt.storage.learners import learner_of
+    from rosenblatt.storage.steps import taken_apart
 
-    name = type(model).__name__
-    if name not in LEARNERS or type(model) is not learner_of(name).estimator:
+    write_model(*taken_apart(model), path, provenance=provenance)
+
+
+def write_model(
+    preparation: Preparation, learner: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None
+) -> None:
+    """Write a learner, and what is done to data before it, to a file; see `save`."""
+    from rosenblatt.estimators._tables import ReadsTables
+    from rosenblatt.storage.learners import learner_of
+    from rosenblatt.storage.steps import PREPARATION
+
+    name = type(learner).__name__
+    if name not in LEARNERS or type(learner) is not learner_of(name).estimator:
         raise ParameterError(
-            f"model={model!r} cannot be saved: it is no {', '.join(LEARNERS[:-1])} or {LEARNERS[-1]}. Of a "
-            "pipeline, save its parts."
+            f"model={learner!r} cannot be saved: it is no {', '.join(LEARNERS[:-1])} or {LEARNERS[-1]}, nor a "
+            "pipeline that ends in one."
         )
-    _require_trained(model)
-    context = Context(names=names_of(model), classes=_classes_of(model))
+    _require_trained(learner)
+    if preparation.steps:
+        if not isinstance(learner, ReadsTables):
+            raise ParameterError(f"model cannot be saved: a {name} reads signals, and has no place in a pipeline.")
+        learner = learner._without_names()
+    context = Context(names=names_of(learner), classes=_classes_of(learner))
     try:
         classes = None if context.classes is None else write_labels(context.classes, "classes")
         names = None
         if context.names is not None:
             names = [_name(each, context) for each in context.names]
             context.names = tuple(names)
-        made = learner_of(name).encode(model, "", context)
-        preprocessing = {
-            each: PARAMETER.encode(_as_json(value), f"preprocessing.{each}", context)
-            for each, value in zip(PREPROCESSING, (recipe, filling, scaling), strict=True)
-        }
+        made = learner_of(name).encode(learner, "", context)
+        prepared = PREPARATION.encode(preparation, "preparation", context)
         told = PARAMETER.encode(made_by(**(provenance or {})), "provenance", context)
     except UnsoundError as error:
         raise ParameterError(f"model cannot be saved: {error}.") from None
@@ -99,14 +103,14 @@ def save(
         "feature_names": names,
         "classes": classes,
         "state": made["state"],
-        "preprocessing": preprocessing,
+        "preparation": prepared,
         "provenance": told,
     }
     write_container(path, document, context.tensors)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a trained estimator from a file that `save` wrote.
+    """Read a trained model from a file that `save` or ``rosenblatt train`` wrote.
 
     Nothing in the file is executed. It is checked against its checksum, and every part of it against all others,
     before an estimator is made.
@@ -118,24 +122,20 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator
-        Of the class that was saved, with the same parameters and the same bits. Where its rows were brought to
-        scale first (``rosenblatt train --scale`` with a learner that is not linear), so must those be that it
-        predicts: a warning says so.
+    estimator or Pipeline
+        The learner, with the same parameters and the same bits. Where its data go through steps first, a
+        scikit-learn pipeline of these and the learner: a `TableEncoder` called "encoder" for a model that was
+        trained from a table, then "scaler", "monomials" or "hierarchy", and "learner" in the end.
 
     Raises
     ------
     ModelFileError
         If the file is no model, is damaged, or contradicts itself.
     """
+    from rosenblatt.storage.steps import put_together
+
     stored = open_model(path)
-    if stored.scaling is not None:
-        warnings.warn(
-            f"{path} was trained on rows brought to scale, which the estimator alone does not do: standardise X "
-            "as the scaling of storage.open_model says before it predicts, or predict with 'rosenblatt predict'.",
-            stacklevel=2,
-        )
-    return stored.estimator()
+    return put_together(stored.preparation, stored.estimator())
 
 
 def _name(name: Any, context: Context) -> Any:
@@ -154,7 +154,3 @@ def _require_trained(model: Any) -> None:
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(f"This {type(model).__name__} is not trained yet, so there is nothing to save.")
-
-
-def _as_json(value: Any) -> Any:
-    return value.to_json() if hasattr(value, "to_json") else value

@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.atomic import write_whole
+from rosenblatt.columns.preparation import Encoding, Preparation, Standardisation
+from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.exceptions import ParameterError
 
 __all__ = ["to_onnx"]
 
 OPSET, IR_VERSION = 13, 8
-"""Of 2021, so that runtimes of any age read the graphs: the first in which all that is used here takes doubles."""
+"""Of 2021, so that old runtimes read the graphs too: the first in which all operators used here take doubles."""
+ML_DOMAIN, ML_OPSET = "ai.onnx.ml", 1
 LARGEST = 2**31 - 1
+
+Output = tuple[str, Any, list[Any]]
+"""The name, the type and the shape of an input or output."""
 
 
 def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: Any = np.float64) -> Any:
@@ -24,9 +30,10 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
 
     Parameters
     ----------
-    model : estimator of this package
+    model : estimator of this package, or scikit-learn Pipeline
         Linear (`Perceptron`, `PocketPerceptron`, `LiftedPerceptron`, `SoftMarginClassifier` or
-        `MaxMarginClassifier`) or a `MultilayerPerceptron`, trained.
+        `MaxMarginClassifier`) or a `MultilayerPerceptron`, trained. Before it a pipeline may have a `TableEncoder`
+        of numbers and categories, and `StandardScaler`.
     path : str, path or None
         A file to write it to as well, whole or not at all.
     dtype : float64 or float32
@@ -35,15 +42,18 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
     Returns
     -------
     onnx.ModelProto
-        Its input is ``X``, shape (n_rows, n_features). A classifier's outputs are ``label`` (integers, texts,
+        Its input is ``X``, shape (n_rows, n_features). A pipeline that begins with a `TableEncoder` of named
+        columns has one input for each of them, called by its name, shape (n_rows, 1): numbers, NaN where one is
+        missing, or strings, empty where one is missing. A classifier's outputs are ``label`` (integers, texts,
         flags or floats as its classes are) and ``scores``, as ``decision_function`` gives them; a regression's is
         ``values``. Labels are those of `predict`, ties included. Scores differ by rounding: runtimes add in an
-        order of their own.
+        order of their own. With ``missing="error"`` a missing number makes the scores NaN, and a missing category
+        counts as an unknown one.
 
     Raises
     ------
     ParameterError
-        If the model is of another kind, or its labels have no type in ONNX.
+        If the model is of another kind, reads text or hashed columns, or its labels have no type in ONNX.
     ImportError
         Without the package onnx.
 
@@ -73,23 +83,38 @@ def _onnx() -> Any:
 
 
 class _Graph:
-    """Nodes one after the other, and the constants they use."""
+    """Nodes one after the other, the constants they use, and the inputs."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+
+    def input(self, name: str, kind: Any, width: int) -> str:
+        """Add an input of so many columns, and return its name."""
+        element = self.onnx.TensorProto.STRING if kind is str else self.onnx.helper.np_dtype_to_tensor_dtype(kind)
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, element, ["n_rows", width]))
+        return name
 
     def constant(self, name: str, value: NDArray[Any]) -> str:
         """Add a constant, and return its name."""
+        name = self._free(name)
         self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
     def node(self, kind: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
         """Add a node, and return the name of its output."""
-        output = name or f"{kind.lower()}_{len(self.nodes)}"
+        output = name or self._free(f"{kind.lower()}_{len(self.nodes)}")
         self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [output], **attributes))
         return output
+
+    def _free(self, name: str) -> str:
+        """Return a name that no input has."""
+        taken = {each.name for each in self.inputs}
+        while name in taken:
+            name += "'"
+        return name
 
     def cast(self, x: str, dtype: Any) -> str:
         """Add a conversion."""
@@ -99,35 +124,22 @@ class _Graph:
 def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
     from rosenblatt.storage.learners import learner_of
     from rosenblatt.storage.prediction import LEARNERS, LINEAR
+    from rosenblatt.storage.steps import taken_apart
 
-    name = type(model).__name__
-    known = name in LEARNERS and type(model) is learner_of(name).estimator
+    preparation, learner = taken_apart(model)
+    name = type(learner).__name__
+    known = name in LEARNERS and type(learner) is learner_of(name).estimator
     if not known or name not in (*LINEAR, "MultilayerPerceptron"):
         raise ParameterError(
-            f"model={model!r} has no ONNX graph: those of {', '.join(LINEAR)} and MultilayerPerceptron can be "
+            f"model={learner!r} has no ONNX graph: those of {', '.join(LINEAR)} and MultilayerPerceptron can be "
             "written. Save others by rosenblatt.save."
         )
-    model._require_fitted()
+    learner._require_fitted()
     graph = _Graph(onnx)
-    outputs = _network(graph, model) if name == "MultilayerPerceptron" else _linear(graph, model)
-    element = onnx.helper.np_dtype_to_tensor_dtype(dtype)
-    told = onnx.helper.make_graph(
-        graph.nodes,
-        f"rosenblatt {name}",
-        [onnx.helper.make_tensor_value_info("X", element, ["n_rows", model.n_features_in_])],
-        [onnx.helper.make_tensor_value_info(each, kind, shape) for each, kind, shape in outputs],
-        graph.constants,
-    )
-    from rosenblatt import __version__
-
-    made = onnx.helper.make_model(
-        told,
-        producer_name="rosenblatt",
-        producer_version=__version__,
-        ir_version=IR_VERSION,
-        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
-    )
-    names = model._feature_names()
+    x = _prepared(graph, preparation, learner.n_features_in_, dtype)
+    outputs = _network(graph, learner, x) if name == "MultilayerPerceptron" else _linear(graph, learner, x)
+    made = _proto(graph, f"rosenblatt {name}", outputs)
+    names = None if preparation.steps else learner._feature_names()
     if names is not None:
         onnx.helper.set_model_props(made, {"feature_names": json.dumps([str(each) for each in names])})
     if made.ByteSize() > LARGEST:
@@ -136,10 +148,106 @@ def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
     return made
 
 
-def _linear(graph: _Graph, model: Any) -> list[tuple[str, Any, list[Any]]]:
+def _proto(graph: _Graph, name: str, outputs: list[Output]) -> Any:
+    from rosenblatt import __version__
+
+    helper = graph.onnx.helper
+    told = helper.make_graph(
+        graph.nodes,
+        name,
+        graph.inputs,
+        [helper.make_tensor_value_info(each, kind, shape) for each, kind, shape in outputs],
+        graph.constants,
+    )
+    domains = [helper.make_opsetid("", OPSET)]
+    if any(node.domain == ML_DOMAIN for node in graph.nodes):
+        domains.append(helper.make_opsetid(ML_DOMAIN, ML_OPSET))
+    return helper.make_model(
+        told,
+        producer_name="rosenblatt",
+        producer_version=__version__,
+        ir_version=IR_VERSION,
+        opset_imports=domains,
+    )
+
+
+def _prepared(graph: _Graph, preparation: Preparation, width: int, dtype: np.dtype[Any]) -> str:
+    """Add the inputs and the steps before the learner, and return what the learner sees."""
+    first, steps = preparation.encoding, preparation.steps
+    if first is not None:
+        x = _columns(graph, first.recipe, dtype)
+        x = _transformed(graph, x, first)
+        steps = steps[1:]
+    else:
+        x = graph.input("X", dtype, preparation.steps[0].n_features or width if steps else width)
+    for number, step in enumerate(steps):
+        if not isinstance(step, Standardisation):
+            raise ParameterError(
+                f"a {type(step).__name__.removesuffix('Step')} step has no ONNX graph. "
+                "Apply it yourself, and write the learner alone."
+            )
+        mean = step.mean if step.with_mean else None
+        x = _standardised(graph, x, mean, step.scale, str(number))
+    return x
+
+
+def _columns(graph: _Graph, recipe: Recipe, dtype: np.dtype[Any]) -> str:
+    """Add the inputs of a table, and return its features before filling and scaling."""
+    if recipe.hashes:
+        raise ParameterError(
+            "A TableEncoder with text or hashed columns has no ONNX graph: ONNX cannot take words apart and hash "
+            "them. Predict with rosenblatt, or write the learner alone, whose input X are the features."
+        )
+    if not isinstance(recipe, TableRecipe):
+        return graph.cast(graph.input("X", dtype, recipe.n_features), np.float64)
+    if recipe.only_numbers and not recipe.named:
+        if len(recipe.numbers) < recipe.n_columns - (recipe.target is not None):
+            raise ParameterError("A TableEncoder that ignores columns without names has no ONNX graph.")
+        return graph.cast(graph.input("X", dtype, len(recipe.numbers)), np.float64)
+    unusable = [name for name, _ in recipe.columns if name in ("", "label", "scores", "values")]
+    if unusable:
+        raise ParameterError(f"The column {unusable[0]!r} cannot be an input of a graph by this name. Rename it.")
+    numbers = [graph.input(name, dtype, 1) for name, _ in recipe.numbers]
+    for name, _ in recipe.categorical:
+        graph.input(name, str, 1)
+    parts = [graph.cast(graph.node("Concat", *numbers, axis=1), np.float64)] if numbers else []
+    order: list[int] = []
+    for which, (name, _) in enumerate(recipe.categorical):
+        values = [value for column, value in recipe.categories if column == which]
+        if values:
+            flags = graph.node("OneHotEncoder", name, domain=ML_DOMAIN, cats_strings=values, zeros=1)
+            shape = graph.constant(f"one hot {which}", np.array([-1, len(values)]))
+            parts.append(graph.cast(graph.node("Reshape", flags, shape), np.float64))
+            order += [feature for feature, (column, _) in enumerate(recipe.categories) if column == which]
+    joined = graph.node("Concat", *parts, axis=1)
+    n = len(recipe.numbers)
+    places = np.concatenate([np.arange(n), n + np.argsort(order)]).astype(np.int64)
+    return graph.node("Gather", joined, graph.constant("order of features", places), axis=1)
+
+
+def _transformed(graph: _Graph, x: str, encoding: Encoding) -> str:
+    recipe, filling, scaling = encoding.recipe, encoding.filling, encoding.scaling
+    means = None if filling is None else filling.means
+    if isinstance(recipe, TableRecipe) and recipe.missing == "zero":
+        means = np.zeros(recipe.n_features)
+    if means is not None:
+        x = graph.node("Where", graph.node("IsNaN", x), graph.constant("means", means), x)
+    if scaling is None:
+        return x
+    return _standardised(graph, x, scaling.mean, scaling.deviation, "of columns")
+
+
+def _standardised(graph: _Graph, x: str, mean: Any, scale: Any, name: str) -> str:
+    x = graph.cast(x, np.float64)
+    if mean is not None:
+        x = graph.node("Sub", x, graph.constant(f"mean {name}", mean))
+    return x if scale is None else graph.node("Div", x, graph.constant(f"scale {name}", scale))
+
+
+def _linear(graph: _Graph, model: Any, x: str) -> list[Output]:
     linear = model._model()
     weights, scheme = np.atleast_2d(linear.weights), linear.scheme
-    x = graph.cast("X", np.float64)
+    x = graph.cast(x, np.float64)
     products = graph.node("MatMul", x, graph.constant("weights", weights[:, :-1].T))
     scores = graph.node("Add", products, graph.constant("biases", weights[:, -1]))
     if scheme.kind == "binary":
@@ -155,12 +263,12 @@ def _linear(graph: _Graph, model: Any) -> list[tuple[str, Any, list[Any]]]:
     return _of_many(graph, scores, linear.classes, np.float64, last=linear.zero > 0)
 
 
-def _network(graph: _Graph, model: Any) -> list[tuple[str, Any, list[Any]]]:
+def _network(graph: _Graph, model: Any, x: str) -> list[Output]:
     from rosenblatt.loops.neurons import Logistic, ReLU, Tanh
 
     network = model._network()
     dtype = network.theta.dtype
-    x = graph.cast("X", dtype)
+    x = graph.cast(x, dtype)
     for k, (layer, w, b) in enumerate(zip(network.layers, *network.parts, strict=True)):
         x = graph.node("MatMul", x, graph.constant(f"weights_{k}", w))
         if b is not None:
@@ -191,9 +299,7 @@ def _network(graph: _Graph, model: Any) -> list[tuple[str, Any, list[Any]]]:
     return _of_two(graph, graph.node("Sub", x, middle), positive, model.classes_, dtype)
 
 
-def _of_two(
-    graph: _Graph, scores: str, positive: str, classes: NDArray[Any], dtype: Any
-) -> list[tuple[str, Any, list[Any]]]:
+def _of_two(graph: _Graph, scores: str, positive: str, classes: NDArray[Any], dtype: Any) -> list[Output]:
     """Add the outputs of two classes, from a column of scores and one of sides."""
     flat = graph.constant("flat", np.array([-1]))
     graph.node("Reshape", scores, flat, name="scores")
@@ -201,18 +307,14 @@ def _of_two(
     return _labelled(graph, codes, classes, dtype, ["n_rows"])
 
 
-def _of_many(
-    graph: _Graph, scores: str, classes: NDArray[Any], dtype: Any, *, last: bool
-) -> list[tuple[str, Any, list[Any]]]:
+def _of_many(graph: _Graph, scores: str, classes: NDArray[Any], dtype: Any, *, last: bool) -> list[Output]:
     """Add the outputs of several classes; ties go to the lowest, or to the last one."""
     graph.node("Identity", scores, name="scores")
     codes = graph.node("ArgMax", scores, axis=1, keepdims=0, select_last_index=int(last))
     return _labelled(graph, codes, classes, dtype, ["n_rows", len(classes)])
 
 
-def _labelled(
-    graph: _Graph, codes: str, classes: NDArray[Any], dtype: Any, shape: list[Any]
-) -> list[tuple[str, Any, list[Any]]]:
+def _labelled(graph: _Graph, codes: str, classes: NDArray[Any], dtype: Any, shape: list[Any]) -> list[Output]:
     labels = _labels(classes)
     graph.node("Gather", graph.constant("classes", labels), codes, name="label")
     of_type = graph.onnx.helper.np_dtype_to_tensor_dtype

@@ -7,8 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from rosenblatt.columns.preparation import require_names
 from rosenblatt.data.features import Features
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.model.linear import LinearModel
 
 LINEAR = ("Perceptron", "PocketPerceptron", "LiftedPerceptron", "SoftMarginClassifier", "MaxMarginClassifier")
@@ -48,12 +49,12 @@ class Predictor:
 
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label of every row."""
-        _require_names(features, self.names)
+        require_names(features, self.names)
         return self.model.predict(features)
 
     def decision(self, features: Features) -> NDArray[Any]:
         """Return what labels are chosen by: of two classes one number a row, of more one for each."""
-        _require_names(features, self.names)
+        require_names(features, self.names)
         return self.model.decision(features)
 
 
@@ -97,7 +98,7 @@ class EstimatorPredictor:
             raise ParameterError(
                 f"A {name} makes no predictions of that kind from rows. Load it, and use its methods."
             )
-        _require_names(features, self.names)
+        require_names(features, self.names)
         import warnings
 
         with warnings.catch_warnings():
@@ -105,13 +106,3 @@ class EstimatorPredictor:
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             answer: NDArray[Any] = getattr(self.estimator, method)(features.native())
         return answer
-
-
-def _require_names(features: Features, names: tuple[Any, ...] | None) -> None:
-    if features.names is not None and names is not None and features.names != names:
-        other = next((pair for pair in zip(names, features.names, strict=False) if pair[0] != pair[1]), None)
-        what = f"{other[0]!r} and {other[1]!r}" if other else "their numbers differ"
-        raise InputError(
-            f"The features are not those of the model: where it has one, the data has another ({what}). Pass the "
-            "columns of training, in that order."
-        )

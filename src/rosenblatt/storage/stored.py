@@ -1,4 +1,4 @@
-"""What a model file says, and what can be made of it."""
+"""A model file that has been read, and what can be made of it."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
+from rosenblatt.columns.preparation import Preparation, encoding_of, sound_encoding
+from rosenblatt.columns.recipe import RECIPE
+from rosenblatt.columns.scaling import FILLING, SCALING, Transformation
 from rosenblatt.exceptions import ModelFileError
-from rosenblatt.model.linear import LinearModel
-from rosenblatt.schema.codecs import Context, UnsoundError, require, wrong
+from rosenblatt.schema.codecs import Context, Maybe, UnsoundError, require, wrong
 from rosenblatt.schema.container import Tensors, read_container
 from rosenblatt.schema.plain import SCALAR, Parameter, read_labels, written
 from rosenblatt.storage.prediction import LEARNERS, LINEAR, EstimatorPredictor, Predictor
 
 __all__ = ["FORMAT", "SCHEMA", "StoredModel", "open_model"]
 
-SCHEMA = 1
-"""The version of what the header says. Files of every version up to this one can be read."""
+SCHEMA = 2
+"""The version of the header. Files of every version up to this one can be read."""
 FORMAT = "rosenblatt-model"
-PARTS = {
-    *("format", "schema", "learner", "parameters", "feature_names", "classes", "state", "preprocessing"),
-    "provenance",
-}
-PREPROCESSING = ("recipe", "filling", "scaling")
+PARTS = {"format", "schema", "learner", "parameters", "feature_names", "classes", "state", "provenance"}
+PREPROCESSING = {"recipe", "filling", "scaling"}
+"""The parts of a preparation in version 1."""
+PLACEHOLDER = {"kind": "csv"}
+"""A recipe that some files of version 1 have, and that says nothing."""
 PARAMETER = Parameter()
 T = TypeVar("T")
 
@@ -67,8 +70,6 @@ class StoredModel:
         The names of the features.
     classes : ndarray or None
         The labels.
-    recipe, filling, scaling : dict or None
-        As they were handed to `save`.
     provenance : dict
         Where the model comes from.
     schema : int
@@ -79,9 +80,6 @@ class StoredModel:
     learner: str
     feature_names: tuple[Any, ...] | None
     classes: NDArray[Any] | None
-    recipe: Any
-    filling: Any
-    scaling: Any
     provenance: dict[str, Any]
     schema: int
     _document: dict[str, Any] = field(repr=False)
@@ -115,9 +113,43 @@ class StoredModel:
             facts["visits"] = state["state"]["visits"]
         return facts
 
+    @cached_property
+    def preparation(self) -> Preparation:
+        """What is done to data before the learner sees it."""
+        return self._reading(self._preparation)
+
+    def _preparation(self) -> Preparation:
+        from rosenblatt.storage.steps import PREPARATION
+
+        context = self._context()
+        if self.schema == 1:
+            return self._of_version_1(context)
+        preparation = PREPARATION.decode(self._document["preparation"], "preparation", context)
+        left = [name for name in context.tensors if name.split(".")[0] == "preparation"]
+        require(not left, "it holds arrays that no part of its preparation is made of")
+        return preparation
+
+    def _of_version_1(self, context: Context) -> Preparation:
+        told = self._document["preprocessing"]
+        require(isinstance(told, dict) and told.keys() == PREPROCESSING, "preprocessing has other parts")
+        parts = {name: PARAMETER.decode(told[name], name, context) for name in told}
+        if parts["recipe"] == PLACEHOLDER:
+            parts["recipe"] = None
+        recipe = Maybe(RECIPE).decode(parts["recipe"], "recipe", context)
+        filling = Maybe(FILLING).decode(parts["filling"], "filling", context)
+        scaling = Maybe(SCALING).decode(parts["scaling"], "scaling", context)
+        figures = next((each.n_features for each in (filling, scaling) if each is not None), 0)
+        encoding = encoding_of(recipe, Transformation(filling, scaling), self.feature_names, figures)
+        if encoding is not None:
+            sound_encoding(encoding)
+        return Preparation() if encoding is None else Preparation((encoding,))
+
     def estimator(self) -> Any:
-        """Return the trained estimator, a new one with each call."""
+        """Return the trained learner, a new one with each call."""
+        from rosenblatt.estimators._tables import ReadsTables
         from rosenblatt.storage.learners import learner_of
+
+        prepared = self.preparation
 
         def made() -> Any:
             context = self._context()
@@ -125,7 +157,11 @@ class StoredModel:
             model = learner_of(self.learner).decode(parts, "", context)
             require(not context.tensors.keys() - self._others(), "it holds arrays that no part of it is made of")
             require(names_of(model) == self.feature_names, "feature_names are not those of the model")
-            return model
+            if not prepared.steps:
+                return model
+            width = model.n_features_in_ if isinstance(model, ReadsTables) else None
+            require(width == prepared.n_outputs, "its preparation and its learner do not fit each other")
+            return model._without_names()
 
         return self._reading(made)
 
@@ -137,23 +173,27 @@ class StoredModel:
         return self._reading(self._predictor)
 
     def _predictor(self) -> Predictor | EstimatorPredictor:
+        names = None if self.preparation.steps else self.feature_names
         if self.learner not in LINEAR:
-            return EstimatorPredictor(self.estimator(), self.feature_names)
+            return EstimatorPredictor(self.estimator(), names)
         from rosenblatt.storage.hyperplanes import HYPERPLANES, linear_model, require_hyperplanes
 
         state, context = self._document["state"], self._context()
         require({written(name) for name in HYPERPLANES} <= state.keys(), "parts of its state are missing")
         held = {name: codec.decode(state[written(name)], name, context) for name, codec in HYPERPLANES.items()}
         require_hyperplanes(held)
-        model: LinearModel = linear_model(held)
-        return Predictor(model, self.feature_names)
+        predictor = Predictor(linear_model(held), names)
+        expected = self.preparation.n_outputs
+        require(expected in (None, predictor.n_features), "its preparation and its learner do not fit each other")
+        return predictor
 
     def _context(self) -> Context:
         return Context(Tensors(self._tensors), self.feature_names, self.classes)
 
     def _others(self) -> set[str]:
         """Return the arrays that are no part of the estimator, but of what prepares its data."""
-        return {name for name in self._tensors if name.split(".")[0] in ("preprocessing", "provenance")}
+        parts = ("preparation", "preprocessing", "provenance")
+        return {name for name in self._tensors if name.split(".")[0] in parts}
 
     def _reading(self, make: Callable[[], T]) -> T:
         try:
@@ -170,15 +210,13 @@ def _stored(path: Any, document: dict[str, Any], tensors: Tensors) -> StoredMode
     require(type(schema) is int and schema >= 1, "it does not say which version of the format it has")
     if schema > SCHEMA:  # type: ignore[operator]  # it is an integer
         wrong("it", f"has version {schema} of the format, but this rosenblatt reads up to {SCHEMA}: update it")
-    require(document.keys() == PARTS, "its header does not have the parts it should have")
-    learner, prepared = document["learner"], document["preprocessing"]
+    own = {"preprocessing" if schema == 1 else "preparation"}
+    require(document.keys() == PARTS | own, "its header does not have the parts it should have")
+    learner = document["learner"]
     require(isinstance(learner, str) and learner in LEARNERS, f"there is no learner {learner!r:.60}")
     require(isinstance(document["parameters"], dict), "it has no parameters")
     require(isinstance(document["state"], dict), "it has no state")
-    require(isinstance(prepared, dict) and prepared.keys() == set(PREPROCESSING), "preprocessing is not all told")
-    context = Context(Tensors(tensors))
-    told = {each: PARAMETER.decode(prepared[each], each, context) for each in PREPROCESSING}
-    provenance = PARAMETER.decode(document["provenance"], "provenance", context)
+    provenance = PARAMETER.decode(document["provenance"], "provenance", Context(Tensors(tensors)))
     require(isinstance(provenance, dict), "its provenance is no table")
     classes = None if document["classes"] is None else read_labels(document["classes"], "classes")
     names = document["feature_names"]
@@ -192,7 +230,6 @@ def _stored(path: Any, document: dict[str, Any], tensors: Tensors) -> StoredMode
         schema=schema,  # type: ignore[arg-type]  # it is an integer
         _document=document,
         _tensors=tensors,
-        **told,
     )
 
 

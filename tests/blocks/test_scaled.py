@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.blocks.collect import collect, measure
-from rosenblatt.blocks.scaling import Filling, Scaling, transformed
+from rosenblatt.blocks.scaled import transformed
+from rosenblatt.columns.scaling import Filling, Scaling
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.order import BlockShuffled
 from tests.blocks.sources import ArraySource, everywhere
@@ -59,7 +60,7 @@ def test_sparse_data_is_divided_only(tmp_path):
         model = quietly(rb.Perceptron(max_iter=5).fit_blocks, done)
         assert np.mean(model.predict(X) == y) > 0.6
     with pytest.raises(ShapeError, match="cannot be centred"):
-        Scaling(np.ones(5), np.ones(5)).rows(blocks.read(0).rows)
+        Scaling(np.ones(5), np.ones(5)).into(blocks.read(0).rows)
 
 
 def test_walks_and_reads_agree_and_leave_the_data_alone(tmp_path):

@@ -1,0 +1,235 @@
+"""Tables in memory: frames, lists of mappings, lists of texts and arrays, as the encoder reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.columns.arrow_buffers import from_numpy, from_strings
+from rosenblatt.columns.encoder import Encoder
+from rosenblatt.columns.options import Options
+from rosenblatt.columns.recipe import TableRecipe
+from rosenblatt.columns.roles import Roles, find_again
+from rosenblatt.columns.table import Block, Field, Table, Wanted, arrow_block, kind_of
+from rosenblatt.columns.wording import PARAMETERS
+from rosenblatt.data.features import Features, as_rows, require_table
+from rosenblatt.data.frames import as_frame, frame_names
+from rosenblatt.data.reals import shown
+from rosenblatt.data.sparse import is_sparse
+from rosenblatt.data.stack import stacked
+from rosenblatt.exceptions import DataTypeError, InputError, ShapeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ArrayTable", "FrameTable", "encode", "read_table", "table_of"]
+
+ROWS = 1 << 20
+"""Rows encoded at a time."""
+UNLABELLED = Options(labelled=False)
+
+
+class FrameTable:
+    """Columns that Arrow holds.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.Array
+        All of one length.
+    names : sequence of str or None
+        What they are called; None: x1, x2, ….
+    texts : bool
+        Whether this is a list of texts: one column without a name.
+    """
+
+    file, format = "X", "a table in memory"
+
+    def __init__(self, columns: Sequence[pa.Array], names: Sequence[str] | None, *, texts: bool = False) -> None:
+        self.named, self.texts, self._columns = names is not None, texts, columns
+        called = _numbered(len(columns)) if names is None else names
+        self.fields = tuple(
+            Field(name, kind_of(column.type), str(column.type))
+            for name, column in zip(called, columns, strict=True)
+        )
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Yield the wanted columns, some rows at a time."""
+        import pyarrow as pa
+
+        columns = [self._columns[j] for j in (*wanted.numbers, *wanted.strings)]
+        table = pa.Table.from_arrays(columns, names=_numbered(len(columns)))
+        first = 0
+        for batch in table.to_batches(max_chunksize=ROWS):
+            yield arrow_block(batch, wanted, self, first, PARAMETERS)
+            first += batch.num_rows
+
+    def close(self) -> None:
+        """Do nothing: there is no file."""
+
+
+class ArrayTable:
+    """The columns of an array of numbers, without names."""
+
+    file, format, named, texts = "X", "an array", False, False
+
+    def __init__(self, X: Any) -> None:
+        self._features = as_rows(X)
+        self._array: NDArray[Any] = np.asarray(X)
+        type_ = str(self._array.dtype)
+        self.fields = tuple(Field(name, "number", type_) for name in _numbered(self._features.n_features))
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Yield the wanted columns."""
+        import pyarrow as pa
+
+        numbers: Any = self._features.rows
+        numbers = (
+            np.array(numbers[:, list(wanted.numbers)], order="C")
+            if wanted.numbers
+            else np.empty((len(numbers), 0))
+        )
+        strings = [from_numpy(self._array[:, j]).cast(pa.string()) for j in wanted.strings]
+        yield Block(numbers, strings, None, lambda row: row)
+
+    def close(self) -> None:
+        """Do nothing: there is no file."""
+
+
+def table_of(X: Any, expected: Sequence[str] = ()) -> FrameTable | ArrayTable:
+    """Return X as a table.
+
+    Parameters
+    ----------
+    X : dataframe, list of mappings, list or 1-D array of texts, or 2-D array
+        Dataframes of pandas, polars, pyarrow and all that narwhals reads.
+    expected : sequence of str
+        Columns that a list of mappings has even if no mapping names them: all their values are missing.
+
+    Examples
+    --------
+    >>> [field.kind for field in table_of([{"age": 3, "name": "bob"}, {"name": "eve"}]).fields]
+    ['number', 'string']
+    >>> table_of(["win a prize"]).texts
+    True
+    """
+    if not isinstance(X, np.ndarray | list | tuple):
+        frame = as_frame(X, name="X")
+        if frame is not None:
+            require_table(frame.shape, name="X")
+            columns = [_converted(series) for series in frame.iter_columns()]
+            return FrameTable(columns, frame_names(frame))
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+        return _of_mappings(X, expected)
+    if isinstance(X, str):
+        raise InputError("X is one string. Pass a list of texts, [X].")
+    if is_sparse(X):
+        raise InputError("X is sparse, but the encoder reads a table. Pass the columns of the table.")
+    return _of_array(X)
+
+
+def read_table(X: Any, recipe: TableRecipe) -> Features:
+    """Return X as the features that a recipe makes of it, before any filling and scaling.
+
+    Categories that the recipe does not know get zeros.
+    """
+    names = [name for name, _ in recipe.columns]
+    table = table_of(X, expected=names if recipe.missing != "error" else ())
+    return encode(table, find_columns(table, recipe), Encoder(recipe, learning=False, wording=PARAMETERS))
+
+
+def find_columns(table: FrameTable | ArrayTable, recipe: TableRecipe) -> Roles:
+    """Return which columns of a table a recipe reads; a list of texts is the only column there is."""
+    if not table.texts:
+        return find_again(table, recipe, UNLABELLED, PARAMETERS)
+    names = [name for name, _ in recipe.columns]
+    if len(names) > 1:
+        listed = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
+        raise ShapeError(
+            f"X is a list of texts, which is one column, but {len(names)} are read: {listed}. Pass a table."
+        )
+    numbers, texts, hashed, categorical = (
+        tuple(0 for _ in part) for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
+    )
+    return Roles(None, numbers, texts, hashed, categorical)
+
+
+def encode(table: Table, roles: Roles, encoder: Encoder) -> Features:
+    """Return all rows of a table as features."""
+    chunks = [encoder.chunk(block, table) for block in table.blocks(Wanted(roles.numbers, roles.strings))]
+    return stacked([chunk for chunk in chunks if chunk is not None])
+
+
+def _of_mappings(X: Sequence[Any], expected: Sequence[str]) -> FrameTable:
+    for row, each in enumerate(X):
+        if not isinstance(each, Mapping) or not all(isinstance(name, str) for name in each):
+            raise DataTypeError(
+                f"X, row {row}: it is {shown(each)}, but must be a mapping of column names to values."
+            )
+    names = list(dict.fromkeys([*(name for row in X for name in row), *expected]))
+    if not names:
+        raise ShapeError("X has 0 feature(s) while a minimum of 1 is required: its mappings are empty.")
+    return FrameTable([_arrow([row.get(name) for row in X], name) for name in names], names)
+
+
+def _of_array(X: Any) -> FrameTable | ArrayTable:
+    array = X if isinstance(X, np.ndarray) else _as_array(X)
+    if array.ndim == 1 and array.dtype.kind in "OUT" and _are_texts(array.tolist()):
+        return FrameTable([_arrow(array.tolist(), "x1")], None, texts=True)
+    if array.ndim != 2 or array.dtype.kind not in "OUT":
+        return ArrayTable(X if isinstance(X, list | tuple) else array)  # which refuses all that is no table
+    require_table(array.shape, name="X")
+    return FrameTable([_arrow(array[:, j].tolist(), f"x{j + 1}") for j in range(array.shape[1])], None)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    """Return an array of any values; numbers beside text stay numbers."""
+    try:
+        array = np.asarray(X)
+        return np.array(X, dtype=object) if array.dtype.kind in "UT" else array
+    except ValueError as error:
+        raise ShapeError(f"X is no table: its rows must all be as long as the first. ({error})") from error
+
+
+def _are_texts(values: list[Any]) -> bool:
+    missing = (value is None or value != value for value in values if not isinstance(value, str))
+    return bool(values) and all(missing)
+
+
+def _converted(series: Any) -> pa.Array:
+    """Return a column of a frame as Arrow holds it."""
+    import pyarrow as pa
+
+    try:
+        column = series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        return _arrow(series.to_list(), str(series.name))
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _arrow(values: list[Any], name: str) -> pa.Array:
+    """Return values as Arrow holds them: through buffers where they are of one plain type, which is faster."""
+    import pyarrow as pa
+
+    kinds = set(map(type, values))
+    try:
+        if kinds <= {str, type(None)} and str in kinds:
+            return from_strings(values)
+        if kinds <= {float, type(None)} and float in kinds:
+            return from_numpy(np.array(values, np.float64))  # None becomes NaN
+        if kinds in ({int}, {bool}):
+            return from_numpy(np.array(values, np.int64 if int in kinds else np.bool_))
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        found = sorted({kind.__name__ for kind in kinds - {type(None)}})
+        # The first words are those that scikit-learn's estimator checks look for.
+        raise DataTypeError(
+            f"Every value of the X argument must be a string or a number, and those of one column alike: column "
+            f"{name!r} holds {', '.join(found[:5])}. Convert it, or leave it out. ({error})"
+        ) from error
+
+
+def _numbered(n: int) -> list[str]:
+    return [f"x{j}" for j in range(1, n + 1)]

@@ -1,0 +1,472 @@
+"""From the raw columns of tables to features, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from rosenblatt.blocks.builder import BLOCK_BYTES, Builder
+from rosenblatt.columns.encoder import Encoder
+from rosenblatt.columns.in_memory import encode, find_columns, table_of
+from rosenblatt.columns.options import Column, Options
+from rosenblatt.columns.preparation import Encoding
+from rosenblatt.columns.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
+from rosenblatt.columns.roles import assign, begun
+from rosenblatt.columns.scaling import Filling, Transformation
+from rosenblatt.columns.source import Source
+from rosenblatt.columns.statistics import Statistics
+from rosenblatt.columns.wording import PARAMETERS
+from rosenblatt.data.chunk import Chunk
+from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.sparse import is_sparse
+from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
+from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.text.words import MOST_BITS, MOST_NGRAMS
+
+CHOSEN = ("text", "categorical", "hashed", "ignore")
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Features from the raw columns of a table: numbers, categories, text, missing values.
+
+    Numbers (and True and False) are features as they are. Each value of a column of strings becomes a feature that
+    is 1 or 0, in the order in which the values are first met; values not met in training get zeros. Text becomes
+    counts of its words, hashed into 2^bits features. The command line ``rosenblatt train`` reads files in the same
+    way, to the same bits.
+
+    Parameters
+    ----------
+    text : sequence of str or int
+        Columns of text, by name, or by position from 0.
+    categorical : sequence of str or int
+        Columns whose values are names, even if they are numbers. Other columns of strings are categorical, too,
+        if they have at most 1,000 values.
+    hashed : sequence of str or int
+        Columns of very many names, such as postcodes: each name is hashed to one of 2^bits features.
+    ignore : sequence of str or int
+        Columns to leave out.
+    ngrams : int
+        The longest run of words that counts as one feature.
+    bits : int
+        Each text or hashed column has 2^bits features.
+    vocabulary : bool
+        Whether to remember words, so that `get_feature_names_out` names them.
+    missing : {"error", "zero", "mean"}
+        What stands for a missing number: nothing (an error says where it is), 0, or the mean of the column. A
+        missing category gets zeros unless it is an error; a missing text is empty.
+    scale : bool
+        Whether features are standardised: (x − mean) / deviation, and x / deviation where the output is sparse.
+
+    Attributes
+    ----------
+    encoding_ : Encoding
+        All that was learned, as a value without scikit-learn: `rosenblatt.save` writes it beside the learner.
+    n_features_in_ : int
+        The number of columns.
+    feature_names_in_ : ndarray of str
+        Their names, where they have any.
+
+    Notes
+    -----
+    X may be a dataframe (pandas, polars, pyarrow and all that narwhals reads), a list of mappings from names to
+    values, a list or 1-D array of texts (one text column), a 2-D array or list of lists, or a sparse matrix of
+    numbers. Columns are found by name, in any order; further columns do not matter. Columns without names are
+    found by position. The output is an array where all features are numbers, and a scipy CSR array otherwise.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from rosenblatt import Perceptron
+    >>> things = [{"size": 3.0, "colour": "red"}, {"size": 0.5, "colour": "brown"}, {"size": 2.0, "colour": "red"}]
+    >>> encoder = TableEncoder().fit(things)
+    >>> encoder.get_feature_names_out().tolist()
+    ['size', 'colour=red', 'colour=brown']
+    >>> encoder.transform([{"colour": "brown", "size": 1.0}]).toarray()
+    array([[1., 0., 1.]])
+    >>> mail = ["win a prize", "see you at home", "free prize", "home at six"]
+    >>> model = make_pipeline(TableEncoder(), Perceptron()).fit(mail, ["spam", "ham", "spam", "ham"])
+    >>> model.predict(["a free prize for you", "six at home"]).tolist()
+    ['spam', 'ham']
+    """
+
+    encoding_: Encoding
+
+    def __init__(
+        self,
+        *,
+        text: Sequence[Column] = (),
+        categorical: Sequence[Column] = (),
+        hashed: Sequence[Column] = (),
+        ignore: Sequence[Column] = (),
+        ngrams: int = 1,
+        bits: int = 18,
+        vocabulary: bool = False,
+        missing: str = "error",
+        scale: bool = False,
+    ) -> None:
+        self.text = text
+        self.categorical = categorical
+        self.hashed = hashed
+        self.ignore = ignore
+        self.ngrams = ngrams
+        self.bits = bits
+        self.vocabulary = vocabulary
+        self.missing = missing
+        self.scale = scale
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "encoding_" in self.__dict__
+
+    @classmethod
+    def of(cls, encoding: Encoding) -> Self:
+        """Return the fitted encoder of an encoding, such as one that the command line learned.
+
+        Parameters
+        ----------
+        encoding : Encoding
+            The fitted state.
+        """
+        encoder = cls(**_parameters(encoding))
+        encoder.encoding_ = encoding
+        return encoder
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn categories, words, means and deviations.
+
+        Parameters
+        ----------
+        X : dataframe, list of mappings, list of texts, array or sparse matrix
+            The table.
+        y : ignored
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        self._fit(X)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from more rows: new categories get features behind the others, means and deviations go on.
+
+        Parameters
+        ----------
+        X : dataframe, list of mappings, list of texts, array or sparse matrix
+            More rows of the table.
+        y : ignored
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        if not self.__sklearn_is_fitted__():
+            self._fit(X)
+            return self
+        before = self.encoding_
+        if (before.filling or before.scaling) and before.statistics is None:
+            raise ParameterError(
+                "partial_fit cannot go on: the means of this encoder are known, but not of how many rows. "
+                "Call fit."
+            )
+        self._fit(X, before)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn from a table, and return its features."""
+        raw = self._fit(X)
+        return _native(self.encoding_.features(raw), is_sparse(X))
+
+    def fit_files(self, *places: str | os.PathLike[str], **options: Any) -> Self:
+        r"""Learn from files of any size, which are read once and never held in memory as a whole.
+
+        Parameters
+        ----------
+        *places : str or path
+            Files of any format, or globs.
+        **options
+            How to read them: the attributes of `rosenblatt.columns.options.Options` that are no parameters of the
+            encoder, such as ``target="label"``, the column that is no feature. Without labels: ``labelled=False``.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     table = Path(folder) / "things.csv"
+        ...     _ = table.write_text("size,colour,kind\n3,red,apple\n0.5,brown,coin\n")
+        ...     encoder = TableEncoder().fit_files(table, target="kind")
+        >>> encoder.transform([{"size": 1, "colour": "red"}]).toarray()
+        array([[1., 1., 0.]])
+        """
+        from rosenblatt.formats.source import open_source
+
+        how = self._options()
+        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing"})
+        if twice:
+            raise ParameterError(f"{twice[0]} is a parameter of the encoder. Set it there.")
+        columns: dict[str, Any] = {
+            name: tuple(_from_1(column) for column in getattr(how, name)) for name in CHOSEN
+        }
+        source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
+        statistics = Statistics()
+        _measure(source.chunks(), statistics)
+        self.encoding_ = self._learned(source.recipe, statistics, None)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features of a table.
+
+        Parameters
+        ----------
+        X : dataframe, list of mappings, list of texts, array or sparse matrix
+            A table with the columns of training.
+
+        Returns
+        -------
+        ndarray or CSR array, shape (n_rows, n_features)
+            Sparse unless all features are numbers.
+        """
+        self._require_fitted()
+        encoding = self.encoding_
+        return _native(encoding.features(encoding.read(X)), is_sparse(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features: ``age``, ``colour=red``, ``text=free``, ``text#17``.
+
+        Parameters
+        ----------
+        input_features : sequence of str or None
+            What columns without names are called; None: x1, x2, ….
+
+        Returns
+        -------
+        ndarray of str
+            One name for each feature.
+        """
+        self._require_fitted()
+        recipe, names = self.encoding_.recipe, self._columns()
+        if input_features is not None:
+            given = [str(name) for name in input_features]
+            if len(given) != self.n_features_in_:
+                raise ShapeError(
+                    f"input_features should have length equal to number of features ({self.n_features_in_}), got "
+                    f"{len(given)}."
+                )
+            if names is not None and tuple(given) != names:
+                raise InputError("input_features is not equal to feature_names_in_. Leave it out.")
+            if isinstance(recipe, TableRecipe) and names is None:
+                called: dict[str, Any] = {
+                    role: tuple((given[j], j) for _, j in getattr(recipe, role)) for role in ROLES
+                }
+                recipe = replace(recipe, **called)
+            elif names is None:
+                return np.array(given, dtype=object)
+        found = recipe.names(recipe.n_features)
+        return np.array(found or [f"x{j + 1}" for j in range(recipe.n_features)], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        self._require_fitted("n_features_in_")
+        names, recipe = self._columns(), self.encoding_.recipe
+        if names is not None:
+            return len(names)
+        return (
+            recipe.n_columns - (recipe.target is not None)
+            if isinstance(recipe, TableRecipe)
+            else recipe.n_features
+        )
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns, where they have any."""
+        self._require_fitted("feature_names_in_")
+        names = self._columns()
+        if names is None:
+            raise AttributeError("The training data had no feature names.")
+        return np.array(names, dtype=object)
+
+    def _columns(self) -> tuple[str, ...] | None:
+        encoding = self.encoding_
+        if (
+            encoding.columns is not None
+            or not isinstance(encoding.recipe, TableRecipe)
+            or not encoding.recipe.named
+        ):
+            return encoding.columns
+        return tuple(name for name, _ in sorted(encoding.recipe.columns, key=lambda place: place[1]))
+
+    def _require_fitted(self, attribute: str | None = None) -> None:
+        if self.__sklearn_is_fitted__():
+            return
+        if attribute is not None:
+            raise AttributeError(f"TableEncoder has no attribute {attribute!r} before it is trained.")
+        raise NotFittedError("This TableEncoder is not trained yet. Call fit or partial_fit first.")
+
+    def _fit(self, X: Any, before: Encoding | None = None) -> Features:
+        """Learn from X, and return its features before filling and scaling."""
+        options = self._options()
+        statistics = Statistics() if before is None or before.statistics is None else replace(before.statistics)
+        read = self._read_sparse if is_sparse(X) else self._read_table
+        features, recipe, columns = read(X, options, before)
+        if self.missing == "mean" or self.scale:
+            _measure([features], statistics)
+        self.encoding_ = self._learned(recipe, statistics, columns)
+        return features
+
+    def _read_table(
+        self, X: Any, options: Options, before: Encoding | None
+    ) -> tuple[Features, Recipe, tuple[str, ...] | None]:
+        table = table_of(X)
+        if table.texts and not (options.categorical or options.hashed):
+            options = replace(options, text=(0,))
+        if before is None:
+            roles = assign(table, options, None, PARAMETERS)
+            recipe = begun(table, roles, options)
+            columns = tuple(field.name for field in table.fields) if table.named else None
+        elif isinstance(before.recipe, TableRecipe):
+            recipe, columns = before.recipe, before.columns
+            roles = replace(find_columns(table, recipe), chosen=_places_of(recipe, options.categorical))
+        else:
+            raise InputError("X is a table, but the encoder was fitted on sparse rows. Pass a sparse matrix.")
+        encoder = Encoder(
+            recipe, learning=True, vocabulary=self.vocabulary, chosen=roles.chosen, wording=PARAMETERS
+        )
+        return encode(table, roles, encoder), encoder.recipe, columns
+
+    def _read_sparse(
+        self, X: Any, options: Options, before: Encoding | None
+    ) -> tuple[Features, Recipe, tuple[str, ...] | None]:
+        given = [name for name in CHOSEN if getattr(options, name)]
+        if given:
+            raise ParameterError(
+                f"{given[0]}={getattr(self, given[0])!r} names columns of a table, but X is sparse."
+            )
+        features = as_rows(X)
+        if self.missing == "error":
+            require_finite(features)
+        recipe = SparseRecipe(features.n_features, None) if before is None else before.recipe
+        if not isinstance(recipe, SparseRecipe) or recipe.width != features.n_features:
+            raise ShapeError(
+                f"X is sparse with {features.n_features} features, unlike the data before. Pass the same features."
+            )
+        return features, recipe, None
+
+    def _learned(self, recipe: Recipe, statistics: Statistics, columns: tuple[str, ...] | None) -> Encoding:
+        fill, scale = self.missing == "mean", bool(self.scale)
+        done = Transformation.of(statistics, fill=fill, scale=scale) if fill or scale else Transformation()
+        if self.missing == "zero" and isinstance(recipe, SparseRecipe):
+            done = done._replace(filling=Filling(np.zeros(recipe.width)))
+        known = statistics if fill or scale else None
+        return Encoding(recipe, *done, known, columns, _plain(self.get_params(deep=False)))
+
+    def _options(self) -> Options:
+        check_choice("missing", self.missing, ("error", "zero", "mean"))
+        check_flag("vocabulary", self.vocabulary)
+        check_flag("scale", self.scale)
+        for name, most in (("bits", MOST_BITS), ("ngrams", MOST_NGRAMS)):
+            if check_count(name, getattr(self, name)) > most:
+                raise ParameterError(f"{name}={getattr(self, name)!r} must be at most {most}.")
+        chosen: dict[str, Any] = {name: _chosen(name, getattr(self, name)) for name in CHOSEN}
+        missing: Any = self.missing
+        how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}
+        return Options(vocabulary=bool(self.vocabulary), **how, **chosen)
+
+
+def _chosen(name: str, columns: Any) -> tuple[Column, ...]:
+    """Return the columns that a parameter names."""
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise ParameterError(f"{name}={columns!r} must be a list of columns, such as [{columns!r}].")
+    found = [column.item() if isinstance(column, np.generic) else column for column in columns]
+    if not all(type(column) in (str, int) for column in found):
+        raise ParameterError(f"{name}={columns!r} must hold names of columns, or positions.")
+    return tuple(found)
+
+
+def _places_of(recipe: TableRecipe, columns: tuple[Column, ...]) -> frozenset[int]:
+    """Return the places among the categorical columns of those that were asked for."""
+    places = enumerate(recipe.categorical)
+    return frozenset(k for k, (name, j) in places if {name, j, j - recipe.n_columns} & {*columns})
+
+
+def _from_1(column: Column) -> Column:
+    return column + 1 if isinstance(column, int) and column >= 0 else column
+
+
+def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as plain values, which files can hold."""
+    chosen = {name: _chosen(name, parameters[name]) for name in CHOSEN}
+    return parameters | {
+        name: each if isinstance(parameters[name], tuple) else list(each) for name, each in chosen.items()
+    }
+
+
+def _parameters(encoding: Encoding) -> dict[str, Any]:
+    """Return the parameters of an encoder with this state: those it had, or else what its recipe tells."""
+    if encoding.parameters is not None:
+        return dict(encoding.parameters)
+    recipe, scale = encoding.recipe, encoding.scaling is not None
+    if not isinstance(recipe, TableRecipe):
+        return {"scale": scale, "missing": "error" if encoding.filling is None else "mean"}
+
+    def columns(places: Iterable[tuple[str, int]]) -> list[Column]:
+        return [name if recipe.named else position for name, position in places]
+
+    return {
+        "text": columns(recipe.texts),
+        "categorical": columns(recipe.categorical),
+        "hashed": columns(recipe.hashed),
+        "ngrams": recipe.ngrams,
+        "bits": recipe.bits,
+        "vocabulary": recipe.words is not None,
+        "missing": recipe.missing,
+        "scale": scale,
+    }
+
+
+def _measure(parts: Iterable[Features], statistics: Statistics) -> None:
+    """Add features to statistics in the blocks that training from files would make of them: to the same bits."""
+    for _ in Builder(_Unlabelled(parts), BLOCK_BYTES, statistics).blocks():
+        pass
+
+
+class _Unlabelled(Source):
+    """Features as a source whose labels do not matter."""
+
+    def __init__(self, parts: Iterable[Features]) -> None:
+        self._parts = parts
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the features, all of one class."""
+        return (Chunk.of(each, np.zeros(each.n_rows, np.int64)) for each in self._parts)
+
+
+def _native(features: Features, shared: bool) -> Any:
+    """Return features as numpy and scipy hold them; a copy of those that may share memory with X."""
+    native = features.native()
+    if shared:
+        return native.copy()
+    for part in [native] if isinstance(native, np.ndarray) else [native.data, native.indices, native.indptr]:
+        part.flags.writeable = True
+    return native

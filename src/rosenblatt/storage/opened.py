@@ -1,0 +1,194 @@
+"""A model file opened for prediction; scikit-learn is loaded only where its learner needs it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.columns.options import Options
+from rosenblatt.columns.preparation import Preparation
+from rosenblatt.columns.recipe import Recipe, TableRecipe
+from rosenblatt.data.features import Features
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.stack import stacked
+from rosenblatt.evaluation import Evaluation, evaluate
+from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
+from rosenblatt.storage.stored import StoredModel, open_model
+
+__all__ = ["OpenedModel"]
+
+Opener = Callable[[Sequence[str], Options, Recipe | None], Any]
+"""Takes places, options and a recipe, and returns a source of rows."""
+
+
+def _open_files(places: Sequence[str], options: Options, recipe: Recipe | None) -> Any:
+    from rosenblatt.formats.source import open_source
+
+    return open_source(places, options, recipe)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedModel:
+    """A model file: its preparation and its learner, ready to predict.
+
+    Attributes
+    ----------
+    stored : StoredModel
+        The file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import rosenblatt as rb
+    >>> with TemporaryDirectory() as folder:
+    ...     rb.save(rb.Perceptron().fit([[0.0], [1.0]], ["no", "yes"]), f"{folder}/m")
+    ...     model = OpenedModel.open(f"{folder}/m")
+    >>> model.predict([[2.0]])
+    array(['yes'], dtype='<U3')
+    """
+
+    stored: StoredModel
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> OpenedModel:
+        """Read a model file; raise `ModelFileError` if it is none, or damaged."""
+        model = cls(open_model(path))
+        _ = model.preparation
+        return model
+
+    @property
+    def preparation(self) -> Preparation:
+        """What is done to data before the learner sees it."""
+        return self.stored.preparation
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How columns become features; None where the data must be features already."""
+        return self.preparation.recipe
+
+    @cached_property
+    def predictor(self) -> Predictor | EstimatorPredictor:
+        """The learner."""
+        return self.stored.predictor()
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the features that the learner sees, where they have any."""
+        return self.preparation.names if self.preparation.steps else self.stored.feature_names
+
+    def source(
+        self,
+        places: Sequence[str],
+        options: Options | None = None,
+        *,
+        labelled: bool = False,
+        opener: Opener = _open_files,
+    ) -> Any:
+        """Open files as the training data was read.
+
+        Parameters
+        ----------
+        places : sequence of str
+            Files of any format, globs, or ``-`` for standard input.
+        options : Options or None
+            How to read them. Columns and their use come from the model.
+        labelled : bool
+            Whether labels are read as well.
+        opener : callable
+            What opens them, given places, options and a recipe.
+        """
+        options = Options() if options is None else options
+        recipe = self.recipe
+        if recipe is not None:
+            _require_as_trained(options, recipe)
+        elif not options.features:
+            recipe = self._by_name
+        return opener(places, replace(options, labelled=labelled), recipe)
+
+    @property
+    def _by_name(self) -> TableRecipe | None:
+        """The recipe of features that a model without one knows by name."""
+        steps = self.preparation.steps
+        names = (steps[0].columns if steps else self.stored.feature_names) or ()
+        named = names and all(isinstance(name, str) for name in names)
+        return TableRecipe.of_numbers(names, len(names)) if named else None
+
+    def rows(self, source: Any) -> Iterator[tuple[Features, NDArray[Any] | None]]:
+        """Yield the rows of a source as the learner sees them, some at a time, and their labels."""
+        for chunk in source.chunks():
+            yield self.preparation.features(chunk), chunk.labels
+
+    def features(self, X: Any) -> Features:
+        """Return data in memory as the learner sees it.
+
+        Parameters
+        ----------
+        X : dataframe, list of mappings, list of texts, array or sparse matrix
+            With the columns of training, by name or, where they have no names, by position.
+        """
+        return self.preparation.read(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label, or the number, of every row of data in memory."""
+        return self.predictor.predict(self.features(X))
+
+    def decision(self, X: Any) -> NDArray[Any]:
+        """Return the scores by which labels are chosen: one a row for two classes, else one for each class."""
+        return self.predictor.decision(self.features(X))
+
+    def evaluate(self, source: Any) -> Evaluation:
+        """Compare predictions with the labels of a source, some rows at a time."""
+        classes = self.predictor.classes
+        if classes is None:
+            raise LabelError(
+                f"{self.stored.path} predicts no classes, so there is nothing to compare labels with."
+            )
+        total = None
+        for features, labels in self.rows(source):
+            assert labels is not None, "a labelled source has labels"
+            predicted = encode_labels(self.predictor.predict(features), classes, features.n_rows)
+            found = evaluate(_codes(labels, classes, source), predicted, classes)
+            total = found if total is None else total.merged(found)
+        assert total is not None, "a source has rows"
+        return total
+
+    def table(self, source: Any) -> tuple[Any, NDArray[Any]]:
+        """Return all rows of a source as the learner sees them, and their labels as classes of the model."""
+        parts, classes = list(self.rows(source)), self.predictor.classes
+        labels = [
+            classes[_codes(each, classes, source)] for _, each in parts if each is not None and classes is not None
+        ]
+        return stacked([features for features, _ in parts]).native(), np.concatenate(labels)
+
+
+def _require_as_trained(options: Options, recipe: Recipe) -> None:
+    """Refuse options that would be ignored: the model knows which columns there are, and how they are used."""
+    usual = Options()
+    for name in ("features", "ignore", "text", "categorical", "hashed", "ngrams", "bits", "vocabulary"):
+        if getattr(options, name) != getattr(usual, name):
+            raise ParameterError(f"the model reads columns as it did in training. Drop --{name}.")
+    filled = recipe.missing if isinstance(recipe, TableRecipe) else "error"
+    if filled != "error" and options.missing not in ("error", filled):
+        raise ParameterError(f"the model was trained with --missing {filled}. Drop --missing {options.missing}.")
+
+
+def _codes(labels: NDArray[Any], classes: NDArray[Any], source: Any) -> Any:
+    """Return labels as positions among classes; numbers are compared with texts as they are written."""
+    if classes.dtype.kind in "U" and labels.dtype.kind not in "U":
+        labels = labels.astype(np.str_)
+    unknown = labels[~np.isin(labels, classes)]
+    if len(unknown):
+        known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")
+        more = f" and {len(source.files) - 1} more" if len(source.files) > 1 else ""
+        raise LabelError(
+            f"{source.files[0]}{more}: the label {unknown[0]!s} is no class of the model, which knows {known}. "
+            "Leave such rows out, or train on them."
+        )
+    return encode_labels(labels, classes, len(labels))
