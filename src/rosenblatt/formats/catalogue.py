@@ -27,7 +27,7 @@ OpenTable: TypeAlias = "Callable[[DataFile, Options, TableRecipe | None], Table]
 OpenSparse: TypeAlias = "Callable[[DataFile, Options, int | None, Skipped | None], SparseReader]"
 """Takes the file, how to read it, the number of features if it is known, and where to count bad rows."""
 
-HEAD = 1 << 16  # bytes by which formats are told apart
+HEAD = 1 << 16  # bytes by which formats are recognised
 ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
 SVMLIGHT = re.compile(rb"[+-]?[\d.]+([eE][+-]?\d+)?([ \t]+qid:\d+)?([ \t]+\d+:[^\s:]+)+[ \t]*(#.*)?\r?$")
 
@@ -43,7 +43,7 @@ class Format:
     endings : tuple of str
         How names of such files end.
     marks : tuple of bytes
-        What such files begin with, if they can be told by that.
+        The first bytes of such files, where these identify the format.
     open_table, open_sparse : callable or None
         Open a file as a table or as sparse rows; None where the format cannot hold these.
     is_sparse : callable
