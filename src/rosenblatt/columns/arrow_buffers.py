@@ -1,4 +1,4 @@
-"""Between numpy, strings and Arrow through their buffers.
+"""Conversions between numpy, strings and Arrow through their buffers.
 
 ``pyarrow.array`` and ``Array.to_numpy`` import pandas where it is installed, which takes longer than reading a
 small file; buffers do not.
@@ -20,7 +20,7 @@ __all__ = ["distinct", "from_numpy", "from_strings"]
 
 
 def distinct(column: pa.Array) -> tuple[list[Any], NDArray[np.int32]]:
-    """Give the distinct values in the order of their first rows, null as None, and for each row which it has."""
+    """Return the distinct values in order of their first rows, null as None, and which of them each row has."""
     encoded = column.dictionary_encode(null_encoding="encode")
     codes = encoded.indices
     if len(codes) == 0:
@@ -31,7 +31,9 @@ def distinct(column: pa.Array) -> tuple[list[Any], NDArray[np.int32]]:
 
 
 def from_numpy(values: NDArray[Any]) -> pa.Array:
-    """Give a one-dimensional array of bools, numbers or strings to Arrow; strings that are none are a ValueError.
+    """Return a 1-D array of bools, numbers or strings as Arrow holds it.
+
+    Raises ValueError for strings of characters that do not exist.
 
     Examples
     --------
@@ -44,7 +46,7 @@ def from_numpy(values: NDArray[Any]) -> pa.Array:
 
     native = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     if values.dtype.kind == "U":
-        if native.view(np.uint32).max(initial=0) > sys.maxunicode:  # numpy would run into an error of Python's own
+        if native.view(np.uint32).max(initial=0) > sys.maxunicode:  # tolist would raise SystemError
             raise ValueError("there are strings of characters that do not exist")
         return from_strings(native.tolist())
     if values.dtype.kind == "b":
@@ -53,7 +55,7 @@ def from_numpy(values: NDArray[Any]) -> pa.Array:
 
 
 def from_strings(values: Sequence[str | None]) -> pa.Array:
-    """Give strings to Arrow; None is null. Half characters are a UnicodeEncodeError.
+    """Return strings as Arrow holds them; None is null. Raises UnicodeEncodeError for half characters.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,21 +12,21 @@ from numpy.typing import NDArray
 from rosenblatt.columns.arrow_buffers import from_numpy, from_strings
 from rosenblatt.columns.encoder import Encoder
 from rosenblatt.columns.options import Options
-from rosenblatt.columns.recipe import TableRecipe
-from rosenblatt.columns.roles import Roles, find_again
+from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
+from rosenblatt.columns.roles import Roles, assign, begun, find_again
 from rosenblatt.columns.table import Block, Field, Table, Wanted, arrow_block, kind_of
 from rosenblatt.columns.wording import PARAMETERS
-from rosenblatt.data.features import Features, as_rows, require_table
+from rosenblatt.data.features import Features, as_rows, require_finite, require_table
 from rosenblatt.data.frames import as_frame, frame_names
 from rosenblatt.data.reals import shown
 from rosenblatt.data.sparse import is_sparse
 from rosenblatt.data.stack import stacked
-from rosenblatt.exceptions import DataTypeError, InputError, ShapeError
+from rosenblatt.exceptions import DataTypeError, InputError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ArrayTable", "FrameTable", "encode", "read_table", "table_of"]
+__all__ = ["ArrayTable", "FrameTable", "learn_sparse", "learn_table", "read_table", "table_of"]
 
 ROWS = 1 << 20
 """Rows encoded at a time."""
@@ -154,6 +155,64 @@ def find_columns(table: FrameTable | ArrayTable, recipe: TableRecipe) -> Roles:
         tuple(0 for _ in part) for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
     )
     return Roles(None, numbers, texts, hashed, categorical)
+
+
+def learn_table(
+    X: Any, options: Options, before: Recipe | None
+) -> tuple[Features, TableRecipe, tuple[str, ...] | None]:
+    """Learn a recipe from a table, or go on learning one.
+
+    Parameters
+    ----------
+    X : dataframe, list of mappings, list or 1-D array of texts, or 2-D array
+        The table.
+    options : Options
+        Which columns are text, categorical, hashed or ignored, positions from 0, and how they are encoded.
+    before : Recipe or None
+        What was learned from tables before.
+
+    Returns
+    -------
+    features : Features
+        Of the table, before any filling and scaling.
+    recipe : TableRecipe
+        What was learned.
+    names : tuple of str or None
+        Those of the columns, where they have any.
+    """
+    table = table_of(X)
+    if table.texts and not (options.categorical or options.hashed):
+        options = replace(options, text=(0,))
+    if before is None:
+        roles = assign(table, options, None, PARAMETERS)
+        recipe = begun(table, roles, options)
+    elif isinstance(before, TableRecipe):
+        recipe, asked = before, {*options.categorical}
+        places = enumerate(recipe.categorical)
+        chosen = frozenset(k for k, (name, j) in places if {name, j, j - recipe.n_columns} & asked)
+        roles = replace(find_columns(table, recipe), chosen=chosen)
+    else:
+        raise InputError("X is a table, but the encoder was fitted on sparse rows. Pass a sparse matrix.")
+    how: dict[str, Any] = {"vocabulary": options.vocabulary, "chosen": roles.chosen, "wording": PARAMETERS}
+    encoder = Encoder(recipe, learning=True, **how)
+    features = encode(table, roles, encoder)
+    return features, encoder.recipe, tuple(field.name for field in table.fields) if table.named else None
+
+
+def learn_sparse(X: Any, options: Options, before: Recipe | None) -> tuple[Features, SparseRecipe]:
+    """Return a sparse matrix of numbers as features, and its recipe; see `learn_table`."""
+    for name in ("text", "categorical", "hashed", "ignore"):
+        if getattr(options, name):
+            raise ParameterError(f"{name}={getattr(options, name)!r} names columns of a table, but X is sparse.")
+    features = as_rows(X)
+    if options.missing == "error":
+        require_finite(features)
+    recipe = SparseRecipe(features.n_features, None) if before is None else before
+    if not isinstance(recipe, SparseRecipe) or recipe.width != features.n_features:
+        raise ShapeError(
+            f"X is sparse with {features.n_features} features, unlike the data before. Pass the same features."
+        )
+    return features, recipe
 
 
 def encode(table: Table, roles: Roles, encoder: Encoder) -> Features:

@@ -1,4 +1,4 @@
-"""Labels as they are read: whole numbers, numbers, truth values or names."""
+"""Labels of a table: whole numbers, numbers, truth values or names."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ LONGEST = 1000  # characters; a longer label is a text that was taken for one
 
 
 def label_kind(field: Field) -> LabelKind:
-    """Say what the labels of a column are."""
+    """Return what the labels of a column are."""
     if field.type == "bool":
         return "truth"
     return "number" if field.kind == "number" and field.type != WRITTEN_TRUTH else "name"
 
 
 def label_problems(labels: pa.Array, kind: LabelKind) -> dict[int, str]:
-    """Find the rows whose label is missing or of another kind, and say what is wrong."""
+    """Return what is wrong with the rows whose label is missing or of another kind."""
     if kind == "number" and _are_integers(labels):
         return {}
     values, codes = distinct(labels)
@@ -43,7 +43,7 @@ def label_problems(labels: pa.Array, kind: LabelKind) -> dict[int, str]:
 
 
 def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
-    """Give labels without problems as an array: int64 where all are whole, else float64; bool; or str."""
+    """Return labels without problems as an array: int64 where all are whole, else float64; bool; or str."""
     if kind == "number" and _are_integers(labels):
         return np.frombuffer(labels.buffers()[1], np.int64, len(labels), 8 * labels.offset)
     values, codes = distinct(labels)
@@ -58,7 +58,7 @@ def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
 
 
 def _are_integers(labels: pa.Array) -> bool:
-    """Whether labels are what they are to become: there is nothing to find out about each of them."""
+    """Return whether labels are int64 without nulls, so that none has to be looked at."""
     return str(labels.type) == "int64" and labels.null_count == 0 and len(labels) > 0
 
 

@@ -1,4 +1,4 @@
-"""How files are to be read, as one value."""
+"""How to read files, as one value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Column: TypeAlias = str | int
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to read a source; what is None is found out from the file, and said.
+    """How to read a source; None means that the file tells.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class Options:
     header : bool or None
         Whether the first line of CSV and TSV names the columns.
     delimiter : str or None
-        What stands between the fields of CSV.
+        What separates the fields of CSV.
     target : Column or None
         The labels. None: the column called label, target, class or y, or else the last one.
     labelled : bool
@@ -30,7 +30,7 @@ class Options:
     features, ignore : tuple of Column
         The columns to use (all if empty), and those not to.
     text : tuple of Column
-        Columns of text, each a bag of words.
+        Columns of text, each turned into counts of words.
     categorical, hashed : tuple of Column
         Columns whose values are names: one feature a name, or hashed. Columns of strings are categorical anyway.
     ngrams : int
@@ -38,7 +38,7 @@ class Options:
     bits : int
         Hashed features are 2^bits, for each text or hashed column.
     vocabulary : bool
-        Whether to remember which words fell into which hashed feature, so that weights have names.
+        Whether to remember which words fall into which hashed feature, so that weights have names.
     missing : {"error", "zero", "mean"}
         What to do about missing numbers.
     skip_bad : bool

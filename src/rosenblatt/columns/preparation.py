@@ -23,8 +23,8 @@ __all__ = [
     "STEPS",
     "Encoding",
     "Preparation",
+    "PreparationStep",
     "Standardisation",
-    "Step",
     "encoding_of",
     "require_names",
     "sound_encoding",
@@ -35,7 +35,7 @@ PARAMETERS = {"text", "categorical", "hashed", "ignore", "ngrams", "bits", "voca
 """The parameters of a `TableEncoder`."""
 
 
-class Step(Protocol):
+class PreparationStep(Protocol):
     """Turns features into other features."""
 
     @property
@@ -93,6 +93,26 @@ class Encoding:
     def transformation(self) -> Transformation:
         """The filling and the scaling."""
         return Transformation(self.filling, self.scaling)
+
+    @property
+    def encoder_parameters(self) -> dict[str, Any]:
+        """The parameters of an encoder with this state: those it had, or those that its recipe implies."""
+        if self.parameters is not None:
+            return dict(self.parameters)
+        recipe, scale = self.recipe, self.scaling is not None
+        if not isinstance(recipe, TableRecipe):
+            return {"scale": scale, "missing": "error" if self.filling is None else "mean"}
+        which = 0 if recipe.named else 1  # the name, or the position
+        return {
+            "text": [place[which] for place in recipe.texts],
+            "categorical": [place[which] for place in recipe.categorical],
+            "hashed": [place[which] for place in recipe.hashed],
+            "ngrams": recipe.ngrams,
+            "bits": recipe.bits,
+            "vocabulary": recipe.words is not None,
+            "missing": recipe.missing,
+            "scale": scale,
+        }
 
     def read(self, X: Any) -> Features:
         """Return data in memory as the recipe's features, before filling and scaling.
@@ -184,7 +204,7 @@ class Preparation:
     ('age', 'sex=f', 'sex=m')
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PreparationStep, ...] = ()
 
     @property
     def encoding(self) -> Encoding | None:

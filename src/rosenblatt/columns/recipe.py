@@ -39,7 +39,7 @@ ROLES = ("numbers", "texts", "hashed", "categorical")
 
 @dataclass(frozen=True)
 class Recipe(ABC):
-    """How the columns of a file become features: a `TableRecipe` or a `SparseRecipe`."""
+    """How columns become features: a `TableRecipe` or a `SparseRecipe`."""
 
     @property
     @abstractmethod
@@ -48,12 +48,12 @@ class Recipe(ABC):
 
     @property
     def hashes(self) -> bool:
-        """Whether features are places that words fall into."""
+        """Whether words are hashed to features."""
         return False
 
     @abstractmethod
     def names(self, n_features: int) -> tuple[str, ...] | None:
-        """Name the features, or return None where they have only numbers."""
+        """Return the names of the features, or None where they have only numbers."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as dicts, lists, strings, numbers and bools."""
@@ -81,14 +81,14 @@ class Recipe(ABC):
 
 @dataclass(frozen=True)
 class SparseRecipe(Recipe):
-    """Features that have numbers of their own in the file, as in svmlight.
+    """Features that have numbers in the file, as in svmlight.
 
     Attributes
     ----------
     width : int
-        How many features were met.
+        How many features there are.
     zero_based : bool or None
-        Whether the numbers in the file begin at 0; None where the file was no text.
+        Whether files count features from 0; None where the data was no text.
     """
 
     width: int
@@ -109,12 +109,12 @@ class TableRecipe(Recipe):
     """Features made of the columns of a table.
 
     First the numbers, then 2^bits for each text, then as many for each hashed column, then one for each category
-    in the order in which they were first met, row by row and from left to right.
+    in the order in which they first occur, row by row and from left to right.
 
     Attributes
     ----------
     named : bool
-        Whether the columns have names of their own; if not, they are found by position.
+        Whether the columns have names; if not, they are found by position.
     n_columns : int
         How many the table has.
     target : Place or None
@@ -124,11 +124,11 @@ class TableRecipe(Recipe):
     numbers, texts, hashed, categorical : tuple of Place
         The columns by their use.
     categories : tuple of (int, str)
-        Which of the categorical columns, and its value: one a feature.
+        The place of a categorical column among these, and a value: one pair for each feature.
     ngrams, bits : int
-        The longest run of words that counts as one; hashed features are 2^bits a column.
+        The longest run of words that counts as one; each hashed column has 2^bits features.
     missing : {"error", "zero", "mean"}
-        What was to be done about missing values.
+        What stands for a missing value.
     words : tuple of mapping, or None
         For each text and hashed column, the first few words of each feature.
     """
@@ -163,7 +163,7 @@ class TableRecipe(Recipe):
 
     @property
     def hashes(self) -> bool:
-        """Whether features are places that words fall into."""
+        """Whether words are hashed to features."""
         return bool(self.texts or self.hashed)
 
     @property
@@ -178,7 +178,7 @@ class TableRecipe(Recipe):
         return len(self.numbers) + (hashed << self.bits) + len(self.categories)
 
     def names(self, n_features: int) -> tuple[str, ...]:
-        """Name the features: ``age``, ``text=free`` or ``text#17`` where no word is known, ``colour=red``.
+        """Return the names: ``age``, ``text=free`` or ``text#17`` where no word is known, ``colour=red``.
 
         Examples
         --------

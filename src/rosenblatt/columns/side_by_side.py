@@ -1,4 +1,4 @@
-"""Sparse rows made of parts that stand side by side, each with its own range of features."""
+"""Sparse rows joined from parts, each with its own range of features."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Part(NamedTuple):
 
 
 def of_dense(rows: Reals) -> Part:
-    """Keep what is not zero; a missing number stays."""
+    """Return dense rows as sparse ones; NaN is stored."""
     row, column = np.nonzero(rows)
     return Part(rows[row, column].astype(np.float64), column, _starts(np.count_nonzero(rows, axis=1)))
 
 
 def of_columns(features: NDArray[np.int64]) -> Part:
-    """Give ones at the features that each row names, ascending; those below 0 are none."""
+    """Return rows with ones at the features listed for each row, ascending; numbers below 0 are skipped."""
     present = features >= 0
     indices = features[present]
     return Part(np.ones(len(indices)), indices, _starts(present.sum(axis=1)))
@@ -44,12 +44,12 @@ def side_by_side(parts: Sequence[Part], starts: Sequence[int], n_rows: int) -> C
     parts : sequence of Part
         Each with `n_rows` rows whose features ascend.
     starts : sequence of int
-        Where the features of each part begin; ascending, and so the joined rows ascend as well.
+        The first feature of each part; ascending, so that the features of joined rows ascend as well.
 
     Returns
     -------
     CSR
-        float64, unsigned column numbers of 32 bits.
+        Of float64, with unsigned column numbers of 32 bits.
 
     Examples
     --------

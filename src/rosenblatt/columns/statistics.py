@@ -1,4 +1,4 @@
-"""Means and variances of features, gathered block by block."""
+"""Means and variances of features, computed block by block."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.typing import Floats, Ints, Reals
 
-SLICE_VALUES, FEWEST_ROWS = 1 << 18, 8  # of dense rows looked at together: what stays in the cache
+SLICE_VALUES, FEWEST_ROWS = 1 << 18, 8  # dense values worked on at a time, so that they stay in the cache
 
 
 @dataclass(eq=False)
 class Statistics:
-    """How many values each feature has, their mean, and the sum of squares about it.
+    """How many values each feature has, their mean, and the sum of squared differences from it.
 
-    Parts are merged as Chan, Golub and LeVeque do (1979), in the order they come, so that the same blocks give the
-    same bits. NaN is a missing value, and does not count; a value that sparse rows do not store is zero, and does.
+    Blocks are merged in order, by Chan, Golub and LeVeque (1979), so that the same blocks give the same bits. NaN is
+    a missing value and does not count; a value that sparse rows do not store is zero and counts.
 
     Examples
     --------
@@ -36,11 +36,11 @@ class Statistics:
 
     @property
     def variance(self) -> Floats:
-        """The mean of the squares about the mean; 0 where there is no value."""
+        """The mean of the squared differences from the mean; 0 where there is no value."""
         return self.squares / np.maximum(self.count, 1)
 
     def add(self, rows: Rows, n_rows: int, n_features: int) -> None:
-        """Take in a block of rows."""
+        """Add a block of rows."""
         self._widen(n_features)
         with np.errstate(over="ignore", invalid="ignore"):  # infinity shows in the end, and is refused there
             if isinstance(rows, CSR):
@@ -68,7 +68,7 @@ class Statistics:
 
 
 def slices(rows: Reals) -> Iterator[slice]:
-    """Yield stretches of dense rows that temporary arrays of their size are small for."""
+    """Return slices of dense rows, so short that temporary arrays of their size are small."""
     step = max(FEWEST_ROWS, SLICE_VALUES // rows.shape[1])
     return (slice(first, first + step) for first in range(0, len(rows), step))
 

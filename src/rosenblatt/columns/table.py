@@ -1,4 +1,4 @@
-"""What every table looks like to the encoder, whatever file it comes from."""
+"""Tables as the encoder sees them, from files of any format or from memory."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ __all__ = [
 ]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
-"""What stands for a missing value in text: in fields of CSV and TSV, and in categories anywhere."""
+"""Strings that stand for a missing value: in fields of CSV and TSV, and in all categories."""
 
 EXACT = 2**53
-"""Beyond this, float64 skips integers."""
+"""Beyond this, float64 does not hold every integer."""
 
 WRITTEN_TRUTH = "true or false"
-"""The type of a column of text that holds truth values: features are 0 and 1, but labels stay as written."""
+"""The type of a text column that holds truth values: as features they are 0 and 1, as labels they stay text."""
 
 Kind: TypeAlias = Literal["number", "string", "other"]
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of a table: its name, what it holds, and how its file calls that.
+    """A column of a table: its name, what it holds, and the type that its file gives it.
 
-    Strings are `numeric` if most of them are numbers, so that the others are mistakes rather than names, and have
-    `decimal_commas` if most of them would be numbers but for that.
+    Strings are `numeric` if most of them are numbers, so that the others are mistakes and no categories; they have
+    `decimal_commas` if most of them would be numbers with a point in the place of the comma.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The columns to be read, by position from 0."""
+    """The columns to read, by position from 0."""
 
     numbers: tuple[int, ...] = ()
     strings: tuple[int, ...] = ()
@@ -76,15 +76,15 @@ class Block:
     numbers : ndarray of shape (n_rows, columns)
         The wanted numbers, C-contiguous and writable; a missing one is NaN.
     strings : list of pyarrow.Array
-        One a wanted column.
+        One for each wanted column.
     label : pyarrow.Array or None
-        As the file has it; strings where the file is text.
+        The labels; strings where the file is text.
     line : callable
-        Takes a row of this block, from 0, and gives its line in the file (its number in files without lines).
+        Takes a row of this block, from 0, and returns its line in the file, or its number without lines.
     bad : dict of int to FormatError
-        Rows of this block that hold what cannot be read.
+        Rows of this block that cannot be read.
     lost : list of FormatError
-        Rows that could not even be taken apart, and so are not among these.
+        Rows that could not be split into fields, and so are not part of the block.
     """
 
     numbers: Reals
@@ -96,7 +96,7 @@ class Block:
 
 
 class Table(Protocol):
-    """A file of columns, opened. It can be read once; open it again to read it again."""
+    """An open table. A file can be read once; open it again to read it again."""
 
     file: str
     named: bool
@@ -107,14 +107,14 @@ class Table(Protocol):
         """The name of the format."""
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
-        """Read the wanted columns, some rows at a time."""
+        """Yield the wanted columns, some rows at a time."""
 
     def close(self) -> None:
         """Close the file."""
 
 
 def require_distinct(names: Sequence[str], file: str) -> None:
-    """Refuse tables that have two columns of one name."""
+    """Raise `FormatError` if two columns have the same name."""
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
         if name in seen:
@@ -123,7 +123,7 @@ def require_distinct(names: Sequence[str], file: str) -> None:
 
 
 def kind_of(type_: pa.DataType) -> Kind:
-    """Sort a type of Arrow's into what it means here."""
+    """Return what a type of Arrow means here."""
     from pyarrow import types
 
     if types.is_dictionary(type_):
@@ -182,7 +182,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[int, int, str]]]:
-    """Lay columns of numbers side by side as rows; a null becomes NaN.
+    """Return columns of numbers as rows; a null becomes NaN.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[i
 
 
 def _as_float(column: pa.Array, target: pa.DataType) -> pa.Array:
-    # Integers that float64 rounds have been found and are refused, so that casting need not look again.
+    # Integers that float64 rounds have been found before, so that the cast need not check.
     return column.cast(target, safe=False)
 
 
@@ -229,7 +229,7 @@ def _rounded(column: pa.Array) -> list[tuple[int, str]]:
 
 
 def is_rounded(value: str) -> bool:
-    """Tell whether float64 cannot hold an integer."""
+    """Return whether float64 cannot hold an integer."""
     if len(value) > 400:
         return True
     exact = int(value)
@@ -237,7 +237,7 @@ def is_rounded(value: str) -> bool:
 
 
 def too_long(value: object, name: str, wording: Wording = COMMAND_LINE) -> str:
-    """Say that an integer would be rounded."""
+    """Return the message about an integer that float64 would round."""
     return (
         f"{name!r} is {shown(value)}, an integer beyond 2^53 that float64 would round. If it is an identifier, "
         f"leave it out with {wording.use('ignore', name)}, or take it as a name with {wording.use('hashed', name)}"
@@ -245,7 +245,7 @@ def too_long(value: object, name: str, wording: Wording = COMMAND_LINE) -> str:
 
 
 def no_number(value: object, name: str) -> str:
-    """Say that a word stands among numbers."""
+    """Return the message about a word among numbers."""
     return (
         f"{name!r} is {shown(value)}, which is no number, though the column holds numbers: mend it, take all of "
         f"them as names with --categorical {name}, or use --skip-bad"

@@ -13,18 +13,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt.blocks.builder import BLOCK_BYTES, Builder
-from rosenblatt.columns.encoder import Encoder
-from rosenblatt.columns.in_memory import encode, find_columns, table_of
+from rosenblatt.columns.in_memory import learn_sparse, learn_table
 from rosenblatt.columns.options import Column, Options
 from rosenblatt.columns.preparation import Encoding
 from rosenblatt.columns.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
-from rosenblatt.columns.roles import assign, begun
 from rosenblatt.columns.scaling import Filling, Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.columns.statistics import Statistics
-from rosenblatt.columns.wording import PARAMETERS
 from rosenblatt.data.chunk import Chunk
-from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.features import Features
 from rosenblatt.data.sparse import is_sparse
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
@@ -140,7 +137,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encoding : Encoding
             The fitted state.
         """
-        encoder = cls(**_parameters(encoding))
+        encoder = cls(**encoding.encoder_parameters)
         encoder.encoding_ = encoding
         return encoder
 
@@ -328,50 +325,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from X, and return its features before filling and scaling."""
         options = self._options()
         statistics = Statistics() if before is None or before.statistics is None else replace(before.statistics)
-        read = self._read_sparse if is_sparse(X) else self._read_table
-        features, recipe, columns = read(X, options, before)
+        known = None if before is None else before.recipe
+        recipe: Recipe
+        columns = None if before is None else before.columns
+        if is_sparse(X):
+            features, recipe = learn_sparse(X, options, known)
+        else:
+            features, recipe, names = learn_table(X, options, known)
+            columns = names if before is None else columns
         if self.missing == "mean" or self.scale:
             _measure([features], statistics)
         self.encoding_ = self._learned(recipe, statistics, columns)
         return features
-
-    def _read_table(
-        self, X: Any, options: Options, before: Encoding | None
-    ) -> tuple[Features, Recipe, tuple[str, ...] | None]:
-        table = table_of(X)
-        if table.texts and not (options.categorical or options.hashed):
-            options = replace(options, text=(0,))
-        if before is None:
-            roles = assign(table, options, None, PARAMETERS)
-            recipe = begun(table, roles, options)
-            columns = tuple(field.name for field in table.fields) if table.named else None
-        elif isinstance(before.recipe, TableRecipe):
-            recipe, columns = before.recipe, before.columns
-            roles = replace(find_columns(table, recipe), chosen=_places_of(recipe, options.categorical))
-        else:
-            raise InputError("X is a table, but the encoder was fitted on sparse rows. Pass a sparse matrix.")
-        encoder = Encoder(
-            recipe, learning=True, vocabulary=self.vocabulary, chosen=roles.chosen, wording=PARAMETERS
-        )
-        return encode(table, roles, encoder), encoder.recipe, columns
-
-    def _read_sparse(
-        self, X: Any, options: Options, before: Encoding | None
-    ) -> tuple[Features, Recipe, tuple[str, ...] | None]:
-        given = [name for name in CHOSEN if getattr(options, name)]
-        if given:
-            raise ParameterError(
-                f"{given[0]}={getattr(self, given[0])!r} names columns of a table, but X is sparse."
-            )
-        features = as_rows(X)
-        if self.missing == "error":
-            require_finite(features)
-        recipe = SparseRecipe(features.n_features, None) if before is None else before.recipe
-        if not isinstance(recipe, SparseRecipe) or recipe.width != features.n_features:
-            raise ShapeError(
-                f"X is sparse with {features.n_features} features, unlike the data before. Pass the same features."
-            )
-        return features, recipe, None
 
     def _learned(self, recipe: Recipe, statistics: Statistics, columns: tuple[str, ...] | None) -> Encoding:
         fill, scale = self.missing == "mean", bool(self.scale)
@@ -404,12 +369,6 @@ def _chosen(name: str, columns: Any) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def _places_of(recipe: TableRecipe, columns: tuple[Column, ...]) -> frozenset[int]:
-    """Return the places among the categorical columns of those that were asked for."""
-    places = enumerate(recipe.categorical)
-    return frozenset(k for k, (name, j) in places if {name, j, j - recipe.n_columns} & {*columns})
-
-
 def _from_1(column: Column) -> Column:
     return column + 1 if isinstance(column, int) and column >= 0 else column
 
@@ -419,29 +378,6 @@ def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
     chosen = {name: _chosen(name, parameters[name]) for name in CHOSEN}
     return parameters | {
         name: each if isinstance(parameters[name], tuple) else list(each) for name, each in chosen.items()
-    }
-
-
-def _parameters(encoding: Encoding) -> dict[str, Any]:
-    """Return the parameters of an encoder with this state: those it had, or else what its recipe tells."""
-    if encoding.parameters is not None:
-        return dict(encoding.parameters)
-    recipe, scale = encoding.recipe, encoding.scaling is not None
-    if not isinstance(recipe, TableRecipe):
-        return {"scale": scale, "missing": "error" if encoding.filling is None else "mean"}
-
-    def columns(places: Iterable[tuple[str, int]]) -> list[Column]:
-        return [name if recipe.named else position for name, position in places]
-
-    return {
-        "text": columns(recipe.texts),
-        "categorical": columns(recipe.categorical),
-        "hashed": columns(recipe.hashed),
-        "ngrams": recipe.ngrams,
-        "bits": recipe.bits,
-        "vocabulary": recipe.words is not None,
-        "missing": recipe.missing,
-        "scale": scale,
     }
 
 

@@ -1,4 +1,4 @@
-"""Prediction from model files: of linear models by numpy alone, of others by their estimators."""
+"""Prediction from model files: by numpy alone for linear models, by their estimators for others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Predictor:
     model : LinearModel
         What predicts.
     names : tuple or None
-        Of the features.
+        The names of the features.
     """
 
     model: LinearModel
@@ -53,21 +53,21 @@ class Predictor:
         return self.model.predict(features)
 
     def decision(self, features: Features) -> NDArray[Any]:
-        """Return what labels are chosen by: of two classes one number a row, of more one for each."""
+        """Return the scores by which labels are chosen: one a row for two classes, else one for each class."""
         require_names(features, self.names)
         return self.model.decision(features)
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorPredictor:
-    """Any other model, by its estimator.
+    """Any other model, which predicts by its estimator.
 
     Attributes
     ----------
     estimator : estimator
         What predicts.
     names : tuple or None
-        Of the features.
+        The names of the features.
     """
 
     estimator: Any
@@ -75,7 +75,7 @@ class EstimatorPredictor:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The labels, of a classifier."""
+        """The labels; None for a regression."""
         classes: NDArray[Any] | None = getattr(self.estimator, "classes_", None)
         return classes
 
@@ -89,7 +89,7 @@ class EstimatorPredictor:
         return self._answer("predict", features)
 
     def decision(self, features: Features) -> NDArray[Any]:
-        """Return what labels are chosen by."""
+        """Return the scores by which labels are chosen."""
         return self._answer("decision_function", features)
 
     def _answer(self, method: str, features: Features) -> NDArray[Any]:
@@ -102,7 +102,7 @@ class EstimatorPredictor:
         import warnings
 
         with warnings.catch_warnings():
-            # Names were compared above; rows handed on as an array have none.
+            # Names were compared above; the array passed on has none.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             answer: NDArray[Any] = getattr(self.estimator, method)(features.native())
         return answer

@@ -45,7 +45,7 @@ def open_model(path: str | os.PathLike[str]) -> StoredModel:
     Returns
     -------
     StoredModel
-        What the file says.
+        The content of the file.
     """
     document, tensors = read_container(path)
     try:
@@ -58,7 +58,7 @@ def open_model(path: str | os.PathLike[str]) -> StoredModel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredModel:
-    """What a model file says.
+    """The content of a model file.
 
     Attributes
     ----------
@@ -96,9 +96,9 @@ class StoredModel:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """How training went, as far as single values tell: ``n_iter_``, ``stop_reason_``, ``converged_``, ….
+        """The results of training that are single values: ``n_iter_``, ``stop_reason_``, ``converged_``, ….
 
-        ``mistakes_per_pass`` are those of the fit, and ``visits`` those made since the start, where known.
+        Also, where known, ``mistakes_per_pass`` of the fit, and ``visits`` since the start.
         """
         state = self._document["state"]
         single = {
@@ -166,7 +166,7 @@ class StoredModel:
         return self._reading(made)
 
     def predictor(self) -> Predictor | EstimatorPredictor:
-        """Return what predicts, of linear models without loading scikit-learn or any compiled loop.
+        """Return the learner for prediction; linear ones need neither scikit-learn nor a compiled loop.
 
         The scores are those of the estimator, bit for bit.
         """
@@ -191,7 +191,7 @@ class StoredModel:
         return Context(Tensors(self._tensors), self.feature_names, self.classes)
 
     def _others(self) -> set[str]:
-        """Return the arrays that are no part of the estimator, but of what prepares its data."""
+        """Return the names of the arrays that are no part of the learner."""
         parts = ("preparation", "preprocessing", "provenance")
         return {name for name in self._tensors if name.split(".")[0] in parts}
 
