@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from rosenblatt import registry
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.schema.codecs import Context, UnsoundError, wrong
 from rosenblatt.schema.container import write_container
 from rosenblatt.schema.plain import SCALAR, write_labels
-from rosenblatt.storage.prediction import LEARNERS
 from rosenblatt.storage.provenance import made_by
 from rosenblatt.storage.stored import FORMAT, PARAMETER, PREPROCESSING, SCHEMA, names_of, open_model
 
@@ -67,13 +67,11 @@ def save(
     ...     load(f"{folder}/or.model").predict([[0, 0], [0, 1]])
     array(['no', 'yes'], dtype='<U3')
     """
-    from rosenblatt.storage.learners import learner_of
-
     name = type(model).__name__
-    if name not in LEARNERS or type(model) is not learner_of(name).estimator:
+    if not registry.is_registered(model):
         raise ParameterError(
-            f"model={model!r} cannot be saved: it is no {', '.join(LEARNERS[:-1])} or {LEARNERS[-1]}. Of a "
-            "pipeline, save its parts."
+            f"model={model!r} cannot be saved: {name} is not a registered learner. Call rosenblatt.register on a "
+            "class of your own first; of a pipeline, save its parts."
         )
     _require_trained(model)
     context = Context(names=names_of(model), classes=_classes_of(model))
@@ -83,7 +81,7 @@ def save(
         if context.names is not None:
             names = [_name(each, context) for each in context.names]
             context.names = tuple(names)
-        made = learner_of(name).encode(model, "", context)
+        made = registry.declared(model).state.encode(model, "", context)
         preprocessing = {
             each: PARAMETER.encode(_as_json(value), f"preprocessing.{each}", context)
             for each, value in zip(PREPROCESSING, (recipe, filling, scaling), strict=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt import registry
 from rosenblatt.atomic import write_whole
 from rosenblatt.exceptions import ParameterError
 
@@ -97,19 +98,15 @@ class _Graph:
 
 
 def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
-    from rosenblatt.storage.learners import learner_of
-    from rosenblatt.storage.prediction import LEARNERS, LINEAR
-
     name = type(model).__name__
-    known = name in LEARNERS and type(model) is learner_of(name).estimator
-    if not known or name not in (*LINEAR, "MultilayerPerceptron"):
+    if not registry.is_registered(model) or "onnx" not in registry.abilities(model):
         raise ParameterError(
-            f"model={model!r} has no ONNX graph: those of {', '.join(LINEAR)} and MultilayerPerceptron can be "
-            "written. Save others by rosenblatt.save."
+            f"model={model!r} has no ONNX graph: only linear models and MultilayerPerceptron have one. Save "
+            "others by rosenblatt.save."
         )
     model._require_fitted()
     graph = _Graph(onnx)
-    outputs = _network(graph, model) if name == "MultilayerPerceptron" else _linear(graph, model)
+    outputs = _linear(graph, model) if "linear" in registry.abilities(model) else _network(graph, model)
     element = onnx.helper.np_dtype_to_tensor_dtype(dtype)
     told = onnx.helper.make_graph(
         graph.nodes,
