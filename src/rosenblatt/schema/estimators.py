@@ -57,7 +57,14 @@ class StateSchema:
         values = {
             name: _parameter(name, value, f"{at}parameters.{name}", context) for name, value in parameters.items()
         }
-        held = self.before({name: value for name, value in vars(model).items() if name not in parameters})
+        made = vars(type(model)(**parameters))  # a subclass may set parameters of its base class
+        held = self.before(
+            {
+                name: value
+                for name, value in vars(model).items()
+                if name not in parameters and (name not in made or not _is_same(value, made[name]))
+            }
+        )
         strange = held.keys() - self.parts.keys()
         if strange:
             raise ParameterError(
@@ -130,6 +137,10 @@ class FixedParameters:
         if not isinstance(stored, dict) or stored.keys() != set(self.names):
             wrong(at, "does not have exactly the expected parameters")
         return {name: PARAMETER.decode(each, f"{at}.{name}", context) for name, each in stored.items()}
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and type(one) in (bool, int, float, str) and one == other)
 
 
 def _parameter(name: str, value: Any, at: str, context: Context) -> Any:
