@@ -17,11 +17,10 @@ from rosenblatt import registry
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.cli.main import main
 from rosenblatt.data.batch import as_batch
-from rosenblatt.estimators._schemas import perceptron_state
+from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ModelFileError, ParameterError
-from rosenblatt.loops._jit import VERB
 from rosenblatt.loops.rows import square
-from rosenblatt.loops.visits import resized
+from rosenblatt.loops.visits import VERB, resized
 from rosenblatt.registry import BUILT_IN, class_of, command, commands, declared
 
 # A learner from outside the package, whole: a rule as a value, its arithmetic, and its estimator.

@@ -93,9 +93,7 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(_NAMES[name]), name)
     if name in __all__:
-        from rosenblatt.registry import class_of
-
-        return class_of(name)
+        return import_module("rosenblatt.registry").class_of(name)
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 
 

@@ -30,23 +30,6 @@ from rosenblatt.exceptions import ParameterError
 if TYPE_CHECKING:
     from rosenblatt.schema.estimators import StateSchema
 
-__all__ = [
-    "BUILT_IN",
-    "GROUP",
-    "Ability",
-    "Learner",
-    "abilities",
-    "class_of",
-    "command",
-    "commands",
-    "declared",
-    "is_command",
-    "is_known",
-    "is_linear",
-    "is_registered",
-    "register",
-]
-
 Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces", "onnx"]
 Parameters: TypeAlias = Mapping[str, Any]
 T = TypeVar("T", bound=type)
@@ -167,13 +150,7 @@ def is_known(name: str) -> bool:
 
 
 def class_of(name: str) -> Any:
-    """Return the learner class with a name.
-
-    Raises
-    ------
-    ParameterError
-        If no registered learner has the name.
-    """
+    """Return the learner class with a name, or raise `ParameterError`."""
     if name in BUILT_IN:
         return getattr(import_module(f"rosenblatt.estimators.{BUILT_IN[name].module}"), name)
     if not is_known(name):
@@ -216,13 +193,7 @@ def is_command(name: str) -> bool:
 
 
 def command(name: str) -> tuple[Any, Parameters]:
-    """Return the class and the fixed parameters of a command name.
-
-    Raises
-    ------
-    ParameterError
-        If no learner has the name.
-    """
+    """Return the class and the fixed parameters of a command name, or raise `ParameterError`."""
     if not is_command(name):
         raise ParameterError(f"{name!r} is not a learner. Use one of {', '.join(commands())}.")
     cls = class_of(_owners()[name])

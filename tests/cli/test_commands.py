@@ -9,7 +9,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.cli.folds import deal
-from rosenblatt.registry import command, commands
+from rosenblatt.registry import BUILT_IN, command
 from tests.cli.messages import messages, write_tsv
 
 
@@ -32,7 +32,10 @@ def predictions(text):
     return np.array(text.split())
 
 
-@pytest.mark.parametrize("learner", [name for name in commands() if name != "mark-one"])
+COMMANDS = [name for each in BUILT_IN.values() for name in each.commands if name != "mark-one"]
+
+
+@pytest.mark.parametrize("learner", COMMANDS)
 @pytest.mark.parametrize("scale", [False, True])
 def test_a_model_trained_from_a_file_is_the_estimator_trained_in_memory(done, tmp_path, learner, scale):
     X, y = write_table(tmp_path / "t.csv")

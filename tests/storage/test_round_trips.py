@@ -282,7 +282,7 @@ def test_estimators_of_one_file_are_their_own(tmp_path):
 
 
 def test_a_long_trace_is_left_out_and_said_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.estimators._schemas.LONGEST_TRACE", 3)
+    monkeypatch.setattr("rosenblatt.estimators.schemas.LONGEST_TRACE", 3)
     model = made("Perceptron-fit-then-stream")
     fitted = made("Perceptron")
     loaded = through_a_file(fitted, tmp_path / "m")

@@ -9,7 +9,7 @@ import numpy as np
 
 from rosenblatt.data.features import Features
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators._schemas import link_stream
+from rosenblatt.estimators.schemas import link_stream
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.psd import COMPUTED, is_psd

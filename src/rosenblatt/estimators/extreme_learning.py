@@ -18,8 +18,8 @@ from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._classes import declared_classes, require_same_classes
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators._schemas import READS_TABLES, require_names
 from rosenblatt.estimators._tables import ReadsTables
+from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.learners.regression_schemas import RIDGE
 from rosenblatt.learners.ridge import RecursiveRidge

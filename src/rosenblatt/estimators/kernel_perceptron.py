@@ -26,7 +26,7 @@ from rosenblatt.estimators._kernel import (
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
-from rosenblatt.estimators._schemas import DRAWN, RUN, online_parts, without_long_trace
+from rosenblatt.estimators.schemas import DRAWN, RUN, online_parts, without_long_trace
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.space import Space, space_of

@@ -11,7 +11,7 @@ from rosenblatt.estimators._family import Recorded, parameters
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_number
 from rosenblatt.estimators._preparing import prepared, published
-from rosenblatt.estimators._schemas import BATCH, facts, hyperplane_state
+from rosenblatt.estimators.schemas import BATCH, facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.lifted import fit_lifted, require_every_row
 from rosenblatt.registry import Learner

@@ -12,9 +12,9 @@ from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.single import vector_row
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators._schemas import READS_TABLES, require_names
 from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.maps.retina import Retina, image_shape_of
 from rosenblatt.maps.schemas import RETINA, WIRING

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
-from rosenblatt.estimators._schemas import facts, hyperplane_state
 from rosenblatt.estimators._witness import explained
+from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import NotSeparableError
 from rosenblatt.margins.max_margin import max_margin
 from rosenblatt.model.scheme import Scheme

@@ -17,7 +17,7 @@ from rosenblatt.estimators._classes import declared_classes, require_same_classe
 from rosenblatt.estimators._network import Problem
 from rosenblatt.estimators._network_reports import ReportedNetwork
 from rosenblatt.estimators._parameters import check_choice, check_count, generator
-from rosenblatt.estimators._schemas import NETWORK, NETWORK_FIT, TASK, link_layers
+from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.network import learn
 from rosenblatt.learners.network_plan import NetworkState, begin, random_parameters

@@ -16,7 +16,7 @@ from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_flag
 from rosenblatt.estimators._preparing import Before, Described, prepared, require_same_problem
-from rosenblatt.estimators._schemas import perceptron_state
+from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import fit

@@ -12,7 +12,7 @@ from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
-from rosenblatt.estimators._schemas import facts, hyperplane_state
+from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.descent import Descent

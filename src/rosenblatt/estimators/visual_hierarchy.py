@@ -13,7 +13,7 @@ from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _network as shared
 from rosenblatt.estimators._network import NetworkEstimator
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators._schemas import NETWORK, NETWORK_FIT, TASK, link_layers
+from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.network_plan import begin
 from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU

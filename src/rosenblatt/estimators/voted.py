@@ -15,7 +15,7 @@ from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._preparing import prepared
-from rosenblatt.estimators._schemas import RUN, link_online, online_parts, without_long_trace
+from rosenblatt.estimators.schemas import RUN, link_online, online_parts, without_long_trace
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.learners.stream_schemas import HYPOTHESES, require_votes
 from rosenblatt.learners.voted import VotedStream, hypotheses_of

@@ -1,4 +1,4 @@
-"""Checks of inputs: they are never changed, may lie in any memory, and errors leave an estimator as it was."""
+"""Checks of inputs: they are never changed, may lie in any memory, and errors leave an estimator unchanged."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _held_in(X: Any, folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 def check_errors(estimator: Any) -> None:
-    """Bad data raises a ValueError or TypeError and leaves the estimator as it was, to the byte."""
+    """Bad data raises a ValueError or TypeError and leaves the estimator unchanged, to the byte."""
     for sample in samples(estimator):
         for stage, model in _stages(estimator, sample):
             for what, call in _bad_calls(model, sample):
