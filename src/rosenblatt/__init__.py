@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.table_encoder import TableEncoder as TableEncoder
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.registry import register as register
     from rosenblatt.storage.files import load as load
     from rosenblatt.storage.files import save as save
     from rosenblatt.storage.graphs import to_onnx as to_onnx
@@ -43,25 +44,13 @@ __version__ = "0.1.0"
 
 _MODULES = ("certify", "datasets", "exceptions", "geometry", "kernels", "plot", "testing")
 _NAMES = {
-    "AdaptiveFilter": "rosenblatt.estimators.adaptive_filter",
-    "ExtremeLearningMachine": "rosenblatt.estimators.extreme_learning",
-    "KernelPerceptron": "rosenblatt.estimators.kernel_perceptron",
-    "LiftedPerceptron": "rosenblatt.estimators.lifted",
-    "MarkOne": "rosenblatt.estimators.mark_one",
-    "MaxMarginClassifier": "rosenblatt.estimators.max_margin",
-    "MonomialMap": "rosenblatt.estimators.monomial_map",
-    "MultilayerPerceptron": "rosenblatt.estimators.multilayer_perceptron",
-    "Perceptron": "rosenblatt.estimators.perceptron",
-    "PocketPerceptron": "rosenblatt.estimators.pocket",
-    "SoftMarginClassifier": "rosenblatt.estimators.soft_margin",
     "TableEncoder": "rosenblatt.estimators.table_encoder",
     "Trace": "rosenblatt.trace.record",
-    "VisualHierarchy": "rosenblatt.estimators.visual_hierarchy",
-    "VotedPerceptron": "rosenblatt.estimators.voted",
     "as_batch": "rosenblatt.data.batch",
     "bounds": "rosenblatt.theory.bounds",
     "exact_curve": "rosenblatt.trace.curve",
     "read_blocks": "rosenblatt.blocks.collect",
+    "register": "rosenblatt.registry",
     "load": "rosenblatt.storage.files",
     "save": "rosenblatt.storage.files",
     "to_onnx": "rosenblatt.storage.graphs",
@@ -94,6 +83,7 @@ __all__ = [
     "load",
     "plot",
     "read_blocks",
+    "register",
     "save",
     "testing",
     "to_onnx",
@@ -105,6 +95,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"rosenblatt.{name}")
     if name in _NAMES:
         return getattr(import_module(_NAMES[name]), name)
+    if name in __all__:
+        return import_module("rosenblatt.registry").class_of(name)
     raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.cli.folds import deal
-from rosenblatt.cli.learners import LEARNERS
+from rosenblatt.registry import BUILT_IN, command
 from tests.cli.messages import messages, write_tsv
 
 
@@ -31,7 +31,10 @@ def predictions(text):
     return np.array(text.split())
 
 
-@pytest.mark.parametrize("learner", [name for name in LEARNERS if name != "mark-one"])
+COMMANDS = [name for each in BUILT_IN.values() for name in each.commands if name != "mark-one"]
+
+
+@pytest.mark.parametrize("learner", COMMANDS)
 @pytest.mark.parametrize("scale", [False, True])
 def test_a_model_trained_from_a_file_is_the_estimator_trained_in_memory(done, tmp_path, learner, scale):
     X, y = write_table(tmp_path / "t.csv")
@@ -39,9 +42,9 @@ def test_a_model_trained_from_a_file_is_the_estimator_trained_in_memory(done, tm
         assert rb.certify(X, y).verdict == "separable"
     options = ["--scale"] if scale else []
     done("train", "t.csv", "-o", "m", "--learner", learner, *options)
-    kind, fixed = LEARNERS[learner]
+    kind, fixed = command(learner)
     Z = (X - X.mean(axis=0)) / X.std(axis=0) if scale else X
-    expected = getattr(rb, kind)(**fixed).fit(Z, y).predict(Z)
+    expected = kind(**fixed).fit(Z, y).predict(Z)
     got = predictions(done("predict", "m", "t.csv"))
     agree = np.mean(got == expected)
     # Folded weights score raw rows with other roundings than scaled ones: rows on the edge may differ.
@@ -301,7 +304,7 @@ def test_labels_that_the_model_does_not_know(done, run, tmp_path):
 def test_what_a_learner_is_cannot_be_set(run):
     ran = run("train", "@iris", "-o", "m", "--set", "average=false")
     assert (ran.code, ran.err) == (
-        2, "rosenblatt: --learner averaged is what it is by average=True. Choose another.\n",
+        2, "rosenblatt: --learner averaged always sets average=True. Choose another learner.\n",
     )  # fmt: skip
 
 

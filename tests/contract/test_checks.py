@@ -265,8 +265,8 @@ def test_what_an_estimator_lacks_is_skipped_with_a_reason():
     skip = {"check_errors": "it takes anything", "check_names": "it looks at no names"}
     outcomes = check_estimator(DummyClassifier(), skip=skip)
     reasons = {outcome.name: outcome.skipped for outcome in outcomes}
-    assert reasons["check_stream"] == "it has no partial_fit"
-    assert reasons["check_replay"] == "it has no trace_"
+    assert reasons["check_stream"] == "its class declares no partial_fit"
+    assert reasons["check_replay"] == "its class declares no trace_"
     assert reasons["check_errors"] == "it takes anything"
     assert reasons["check_pickle"] is None
     assert {outcome.skipped for outcome in check_estimator(Ridge())} == {"it is no classifier"}

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.loops import passes, screen
+from rosenblatt.registry import BUILT_IN
 from tests.strategies import bits, noisy, trained
 
 
@@ -72,7 +73,7 @@ def test_every_public_name_loads():
     for name in rb.__all__:
         assert getattr(rb, name) is not None
         assert name in dir(rb)
-    names = {*rb._NAMES, *rb._MODULES}
+    names = {*rb._NAMES, *rb._MODULES, *BUILT_IN}
     assert names == set(rb.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         rb.nothing  # noqa: B018

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.registry import BUILT_IN
 from rosenblatt.storage import SCHEMA, open_model
-from rosenblatt.storage.prediction import LEARNERS
 from tests.golden.make import EXPECTED, FOLDER, MODEL, told
 from tests.storage.models import MODELS, answers, gone_on
 
@@ -24,7 +24,7 @@ def numbers(values):
 def test_there_are_files_of_this_version_for_every_learner():
     for schema in range(1, SCHEMA + 1):
         found = {path.name.split(".")[0].split("-")[0] for path in FILES if f".v{schema}." in path.name}
-        assert found == set(LEARNERS)
+        assert found == set(BUILT_IN)
 
 
 def test_there_are_files_of_every_version_and_they_are_small():

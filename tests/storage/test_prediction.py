@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.registry import is_linear
 from rosenblatt.storage import open_model
-from rosenblatt.storage.prediction import LINEAR, EstimatorPredictor, Predictor
+from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 from tests.storage.models import MODELS, SPARSE, X, answers, asked, bits, made
 
 pytestmark = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -23,7 +24,7 @@ def test_predictors_say_what_the_estimator_says(name, tmp_path):
     model = made(name)
     rb.save(model, tmp_path / "m")
     predictor = open_model(tmp_path / "m").predictor()
-    assert isinstance(predictor, Predictor if name.split("-")[0] in LINEAR else EstimatorPredictor)
+    assert isinstance(predictor, Predictor if is_linear(name.split("-")[0]) else EstimatorPredictor)
     if name.startswith("AdaptiveFilter"):
         with pytest.raises(ParameterError, match="no predictions of that kind"):
             predictor.predict(as_rows(X))
@@ -38,7 +39,7 @@ def test_predictors_say_what_the_estimator_says(name, tmp_path):
 
 
 def test_a_fresh_process_predicts_the_same_bits_with_little_loaded(tmp_path):
-    models = {name: made(name) for name in MODELS if name.split("-")[0] in LINEAR}
+    models = {name: made(name) for name in MODELS if is_linear(name.split("-")[0])}
     for name, model in models.items():
         rb.save(model, tmp_path / name)
         few = SPARSE[:, : model.n_features_in_]

@@ -11,8 +11,8 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
+from rosenblatt.registry import BUILT_IN
 from rosenblatt.storage import open_model
-from rosenblatt.storage.prediction import LEARNERS
 from tests.storage.models import MODELS, TWO, X, answers, asked, bits, gone_on, made
 from tests.strategies import quietly
 
@@ -31,7 +31,7 @@ def through_a_file(model, path):
 
 
 def test_there_is_a_model_of_every_kind():
-    assert {name.split("-")[0] for name in MODELS} == set(LEARNERS)
+    assert {name.split("-")[0] for name in MODELS} == set(BUILT_IN)
 
 
 def test_every_estimator_of_the_package_can_be_saved():
@@ -39,7 +39,7 @@ def test_every_estimator_of_the_package_can_be_saved():
 
     public = {name for name in rb.__all__ if isinstance(getattr(rb, name), type)}
     found = {name for name in public if issubclass(getattr(rb, name), BaseEstimator)}
-    assert found == {*LEARNERS, "TableEncoder"}  # which is saved in a pipeline with its learner
+    assert found == {*BUILT_IN, "TableEncoder"}  # which is saved in a pipeline with its learner
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -275,7 +275,7 @@ def test_estimators_of_one_file_are_their_own(tmp_path):
 
 
 def test_a_long_trace_is_left_out_and_said_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.storage.traces.LONGEST_TRACE", 3)
+    monkeypatch.setattr("rosenblatt.estimators.schemas.LONGEST_TRACE", 3)
     model = made("Perceptron-fit-then-stream")
     fitted = made("Perceptron")
     loaded = through_a_file(fitted, tmp_path / "m")

@@ -13,6 +13,7 @@ from rosenblatt.columns.scaling import Transformation
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.evaluation import Evaluation, evaluate
+from rosenblatt.registry import abilities
 
 if TYPE_CHECKING:
     from rosenblatt.blocks.memory import Blocks
@@ -71,11 +72,9 @@ def fit_prepared(estimator: Any, blocks: Any, done: Transformation, **checkpoint
     if learns_from_blocks(estimator):
         estimator.fit_blocks(blocks, **checkpoints)
         return Trained(estimator, done._replace(scaling=None))
-    from rosenblatt.storage.prediction import LINEAR
-
     batch: Batch = blocks.batch
     estimator.fit(batch.native(), batch.classes[batch.codes])
-    if done.scaling is not None and type(estimator).__name__ in LINEAR:
+    if done.scaling is not None and "linear" in abilities(estimator):
         estimator.unscale(done.scaling)
         done = done._replace(scaling=None)
     return Trained(estimator, done)
@@ -83,4 +82,4 @@ def fit_prepared(estimator: Any, blocks: Any, done: Transformation, **checkpoint
 
 def learns_from_blocks(estimator: Any) -> bool:
     """Whether rows need not all be in memory."""
-    return hasattr(estimator, "fit_blocks")
+    return "blocks" in abilities(estimator)

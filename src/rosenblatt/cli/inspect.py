@@ -56,9 +56,9 @@ def _largest(opened: Any, predictor: Any, weights: int) -> list[tuple[str, str, 
 
 
 def _lines(stored: Any, n_features: int, largest: list[tuple[str, str, float]]) -> list[str]:
-    import rosenblatt
+    from rosenblatt.registry import class_of
 
-    usual = getattr(rosenblatt, stored.learner)().get_params(deep=False)
+    usual = class_of(stored.learner)().get_params(deep=False)
     changed = {name: value for name, value in stored.parameters.items() if value != usual.get(name)}
     lines = [f"{stored.learner}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"]
     if stored.classes is not None:

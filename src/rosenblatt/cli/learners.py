@@ -5,36 +5,45 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from rosenblatt import registry
 from rosenblatt.cli.options import taking
 from rosenblatt.exceptions import ParameterError
 
-__all__ = ["LEARNERS", "learning", "make_learner"]
+__all__ = ["learning", "make_learner"]
 
 
-class Learner(NamedTuple):
-    """An estimator, with the parameters that its name on the command line stands for."""
+class LearnerName(click.ParamType[str]):
+    """The name of a learner of this package, of an installed one, or of one that the process registered."""
 
-    estimator: str
-    fixed: dict[str, Any]
+    name = "learner"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Require a name that a learner has."""
+        if not registry.is_command(str(value)):
+            names = registry.commands()
+            near = get_close_matches(str(value), names, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(names)}."
+            self.fail(f"{value!r} is not a learner. {hint}", param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin as typed."""
+        return [CompletionItem(name) for name in registry.commands() if name.startswith(incomplete)]
 
 
-LEARNERS = {
-    "averaged": Learner("Perceptron", {"average": True}),
-    "perceptron": Learner("Perceptron", {}),
-    "voted": Learner("VotedPerceptron", {}),
-    "pocket": Learner("PocketPerceptron", {}),
-    "lifted": Learner("LiftedPerceptron", {}),
-    "kernel": Learner("KernelPerceptron", {}),
-    "soft-margin": Learner("SoftMarginClassifier", {}),
-    "max-margin": Learner("MaxMarginClassifier", {}),
-    "network": Learner("MultilayerPerceptron", {}),
-    "mark-one": Learner("MarkOne", {}),
-    "extreme": Learner("ExtremeLearningMachine", {}),
-}
+class LearnerOption(click.Option):
+    """An option whose help lists the learners there are when it is shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """List all names."""
+        self.help = f"One of {', '.join(registry.commands())}."
+        return super().get_help_record(ctx)
+
 
 KERNELS = {"linear": "Linear", "polynomial": "Polynomial", "rbf": "RBF", "laplacian": "Laplacian"}
 
@@ -62,8 +71,8 @@ class KernelType(click.ParamType[Any]):
 
 
 _PARAMETERS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--learner", type=click.Choice(list(LEARNERS)), default="averaged", show_default=True,
-                 metavar="NAME", help=f"One of {', '.join(LEARNERS)}."),
+    click.option("--learner", cls=LearnerOption, type=LearnerName(), default="averaged", show_default=True,
+                 metavar="NAME"),
     click.option("--max-iter", type=click.IntRange(1), metavar="N", help="The most passes."),
     click.option("--max-time", type=click.FloatRange(0, min_open=True), metavar="S", help="The most seconds."),
     click.option("--n-iter-no-change", type=click.IntRange(1), metavar="N",
@@ -115,17 +124,15 @@ def make_learner(name: str, parameters: dict[str, Any]) -> Any:
     >>> make_learner("averaged", {"eta0": 0.5, "random_state": 0})
     Perceptron(average=True, eta0=0.5)
     """
-    import rosenblatt
-
-    kind, fixed = LEARNERS[name]
-    estimator = getattr(rosenblatt, kind)(**fixed)
+    kind, fixed = registry.command(name)
+    estimator = kind(**fixed)
     known = estimator.get_params(deep=False)
     for parameter in parameters:
         if parameter == "random_state" and parameter not in known:
             continue  # nothing is random there
         if parameter in fixed:
             raise ParameterError(
-                f"--learner {name} is what it is by {parameter}={fixed[parameter]}. Choose another."
+                f"--learner {name} always sets {parameter}={fixed[parameter]}. Choose another learner."
             )
         if parameter not in known or parameter == "callbacks":
             near = get_close_matches(parameter, known, 1)

@@ -35,7 +35,7 @@ ONE_VALUE = {
 
 def parameters(estimator: Any) -> SimpleNamespace:
     """Return the parameters of a perceptron: the estimator's, and the one value of those it does not have."""
-    return SimpleNamespace(**ONE_VALUE | estimator.get_params(deep=False))
+    return SimpleNamespace(_own_rule=lambda rule: rule, **ONE_VALUE | estimator.get_params(deep=False))
 
 
 class Recorded(VisitingClassifier):

@@ -9,6 +9,7 @@ import numpy as np
 
 from rosenblatt.data.features import Features
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
+from rosenblatt.estimators.schemas import link_stream
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.psd import COMPUTED, is_psd
@@ -16,8 +17,11 @@ from rosenblatt.kernels.values import Kernel, Precomputed, as_kernel
 from rosenblatt.learners.kernel import KernelPlan
 from rosenblatt.model.budget import POLICIES, Budget
 from rosenblatt.model.kernel_state import KernelState
+from rosenblatt.model.schemas import require_problem
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.support import Support
+from rosenblatt.schema.codecs import require
+from rosenblatt.schema.rows import require_width
 
 SAMPLE = 200  # rows that a function is tried on
 
@@ -94,3 +98,19 @@ def warn_unless_kernel(kernel: Kernel, points: Points) -> None:
         KernelWarning,
         stacklevel=3,
     )
+
+
+def link_kernel(held: dict[str, Any]) -> None:
+    """Require that state, kernel, stream and features of a stored kernel perceptron agree."""
+    require_problem(held)
+    state, scheme, kernel, width = held["_state"], held["_scheme"], held["_kernel"], held["_width"]
+    require(scheme.n_classes < 2**20, "there are too many classes")
+    shape = () if scheme.kind == "binary" else (scheme.n_machines,)
+    require(state.w.shape[:-1] == shape, "weights do not have the shape of their scheme")
+    support = state.support
+    require(width <= state.n_features, "kept rows have fewer features than the model")
+    if support.keeps_rows and support.count:  # sparse rows may have room for features to come
+        require_width(support.points.rows, support.count, width)
+    require(kernel.streams == support.keeps_rows, "kernel and kept rows contradict each other")
+    require(kernel.resolved, "the kernel has a parameter that it takes from data")
+    link_stream(held)

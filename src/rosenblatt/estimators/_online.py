@@ -199,6 +199,13 @@ class OnlineLearning(VisitingClassifier):
     def _begins_at_first(self) -> bool:
         return bool(self.init == "first") and not self.__sklearn_is_fitted__()
 
+    def _own_rule(self, rule: Rule) -> Any:
+        """Return the rule to learn by, given the one that the parameters name.
+
+        A subclass with a rule of another kind overrides this; see `rosenblatt.loops.visits.resized`.
+        """
+        return rule
+
     def _rule_of_stream(self) -> tuple[Rule, float | None]:
         """Return the rule, and R if it uses one: given, or found by the fit that the stream goes on from."""
         settings.check_parameters(self)
@@ -211,7 +218,7 @@ class OnlineLearning(VisitingClassifier):
             "multiclass": self.multiclass != stream.multiclass,
             "penalty": (self.penalty and settings.make_penalty(self)) != stream.penalty,
             "bias": rule.beta != stream.rule.beta,
-            "tie": rule[3:] != stream.rule[3:],
+            "tie": (rule.tie_plus, rule.tie_minus) != (stream.rule.tie_plus, stream.rule.tie_minus),
             "zero": self.zero != self._zero,
             "average": self.average != (stream.state.u is not None),
             "class_weight": settings.stream_weights(self) != stream.class_weight,

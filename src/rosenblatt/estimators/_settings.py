@@ -101,7 +101,7 @@ def make_rule(
             radius, beta = _radius(p.radius, largest_square, before)
         case _:
             beta = float(bias)
-    return Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero)), radius
+    return p._own_rule(Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero))), radius
 
 
 def _radius(

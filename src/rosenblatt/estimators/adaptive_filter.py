@@ -13,7 +13,10 @@ from rosenblatt.data.signals import as_signal, as_signals
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.filtering import FilterStream
+from rosenblatt.learners.regression_schemas import FILTER
 from rosenblatt.loops.filter import Step
+from rosenblatt.registry import Learner
+from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats
 
 RUNS_AWAY = 1e16
@@ -72,6 +75,8 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
     >>> bool(abs(canceller.coef_ - call.path).max() < 0.01)
     True
     """
+
+    _learner = Learner(StateSchema({"_stream": FILTER}), abilities=frozenset({"streams"}))
 
     _stream: FilterStream
 

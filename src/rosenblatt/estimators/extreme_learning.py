@@ -19,9 +19,16 @@ from rosenblatt.estimators._classes import declared_classes, require_same_classe
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators._tables import ReadsTables
+from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.learners.regression_schemas import RIDGE
 from rosenblatt.learners.ridge import RecursiveRidge
 from rosenblatt.maps.random_layer import ACTIVATIONS, RandomLayer
+from rosenblatt.maps.schemas import RANDOM_LAYER
+from rosenblatt.model.schemas import LABELS
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import Boxed, Flag, Maybe, Record, require
+from rosenblatt.schema.estimators import FixedParameters, StateSchema
 from rosenblatt.typing import Floats
 
 FIXED = ("task", "n_hidden", "activation", "alpha", "weight_scale")
@@ -38,6 +45,15 @@ class _Targets(NamedTuple):
 
 def _classifies(machine: Any) -> bool:
     return bool(machine.task != "regression")
+
+
+def _link(held: dict[str, Any]) -> None:
+    require_names(held)
+    layer, ridge, targets = held["_layer"], held["_ridge"], held["_targets"]
+    require(layer.weights.shape[1] == held["_width"] + 1, "the neurons have another number of inputs")
+    require(len(layer.weights) == len(ridge.triangle) - 1, "the read-out has another number of inputs")
+    n_outputs = ridge.n_outputs if targets.classes is None else len(targets.classes)
+    require(n_outputs == ridge.n_outputs, "the numbers of classes and of outputs differ")
 
 
 class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
@@ -87,6 +103,21 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
     >>> round(clf.training_mse_, 2)
     0.01
     """
+
+    _learner = Learner(
+        StateSchema(
+            READS_TABLES
+            | {
+                "_layer": RANDOM_LAYER,
+                "_ridge": RIDGE,
+                "_targets": Record(_Targets, {"classes": Maybe(Boxed(LABELS)), "grows": Flag(), "flat": Flag()}),
+                "_kept": FixedParameters(FIXED),
+            },
+            link=_link,
+        ),
+        commands={"extreme": {}},
+        abilities=frozenset({"streams"}),
+    )
 
     _layer: RandomLayer
     _ridge: RecursiveRidge

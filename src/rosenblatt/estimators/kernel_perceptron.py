@@ -17,6 +17,7 @@ from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._kernel import (
     beginning,
     check_kernel_parameters,
+    link_kernel,
     own_plan,
     require_gram,
     stream_kernel,
@@ -25,6 +26,7 @@ from rosenblatt.estimators._kernel import (
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
+from rosenblatt.estimators.schemas import DRAWN, RUN, online_parts, without_long_trace
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.space import Space, space_of
@@ -35,10 +37,14 @@ from rosenblatt.learners.plan import Plan
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.model.kernel import KernelModel, points_of
+from rosenblatt.model.kernel_schemas import KERNEL_STATE
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import overflow
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.support import NOT_OF_A_SET
+from rosenblatt.registry import Learner
+from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.kernels import KERNEL
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -108,6 +114,17 @@ class KernelPerceptron(OnlineLearning):
     >>> clf.score(X, y), clf.stop_reason_, clf.dual_coef_
     (1.0, 'separated', array([[-8.,  6.,  6., -5.]]))
     """
+
+    _learner = Learner(
+        StateSchema(
+            online_parts() | {"_state": KERNEL_STATE, "_kernel": KERNEL, "_asked_for": KERNEL},
+            RUN | {"_drawn": DRAWN},
+            link_kernel,
+            without_long_trace,
+        ),
+        commands={"kernel": {}},
+        abilities=frozenset({"streams", "examples", "traces"}),
+    )
 
     # What a perceptron may be told of, and this one has one value of.
     penalty, alpha, l1_ratio = None, 0.0001, 0.15

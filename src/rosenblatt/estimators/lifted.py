@@ -11,8 +11,11 @@ from rosenblatt.estimators._family import Recorded, parameters
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_number
 from rosenblatt.estimators._preparing import prepared, published
+from rosenblatt.estimators.schemas import BATCH, facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.lifted import fit_lifted, require_every_row
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import Array
 
 NO_LIMIT = 2**62
 
@@ -74,6 +77,12 @@ class LiftedPerceptron(Recorded):
     >>> clf.stop_reason_, clf.n_mistakes_, round(clf.mistake_bound_, 6)
     ('separated', 4, 8.0)
     """
+
+    _learner = Learner(
+        hyperplane_state(BATCH | facts("lifted_margin_", "lemma_margin_", "mistake_bound_") | {"lift_": Array()}),
+        commands={"lifted": {}},
+        abilities=frozenset({"linear", "traces", "onnx"}),
+    )
 
     def __init__(
         self,

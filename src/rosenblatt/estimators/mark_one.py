@@ -14,9 +14,14 @@ from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.maps.retina import Retina, image_shape_of
+from rosenblatt.maps.schemas import RETINA, WIRING
 from rosenblatt.maps.wiring import Wiring
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import require
+from rosenblatt.schema.estimators import FixedParameters, Nested, StateSchema
 from rosenblatt.typing import Floats
 
 RESPONSE = (
@@ -46,6 +51,16 @@ def _of_response(name: str, doc: str) -> property:
         return getattr(self._response, name)
 
     return property(attribute, doc=doc)
+
+
+def _link(held: dict[str, Any]) -> None:
+    require_names(held)
+    retina, wiring = held["_retina"], held["wiring_"]
+    height, width = retina.image_shape
+    require(height * width == held["_width"], "the retina is for images of another size")
+    require(retina.shape == wiring.retina, "the wiring is for another retina")
+    n_inputs = held["_response"].n_features_in_
+    require(n_inputs == wiring.n_units, "the response units have another number of inputs")
 
 
 class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -105,6 +120,21 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     >>> machine.wiring_
     <Wiring: 512 association units on 20 × 20 photocells, each excited by 4 and inhibited by 2, threshold 1>
     """
+
+    _learner = Learner(
+        StateSchema(
+            READS_TABLES
+            | {
+                "wiring_": WIRING,
+                "_retina": RETINA,
+                "_response": Nested(Perceptron, Perceptron._learner.state),
+                "_kept": FixedParameters(MACHINE),
+            },
+            link=_link,
+        ),
+        commands={"mark-one": {}},
+        abilities=frozenset({"streams", "examples", "traces"}),
+    )
 
     wiring_: Wiring
     _retina: Retina

@@ -12,10 +12,14 @@ from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
 from rosenblatt.estimators._witness import explained
+from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import NotSeparableError
 from rosenblatt.margins.max_margin import max_margin
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import INTEGERS, Array, Flag
+from rosenblatt.schema.rows import NativeTable
 
 
 class MaxMarginClassifier(LinearClassifier):
@@ -65,6 +69,20 @@ class MaxMarginClassifier(LinearClassifier):
     >>> clf.coef_.round(6), clf.intercept_.round(6), round(clf.margin_, 6), clf.support_
     (array([[2., 2.]]), array([-1.]), 0.353553, array([0, 1, 2]))
     """
+
+    _learner = Learner(
+        hyperplane_state(
+            facts("margin_", "gap_", "n_iter_")
+            | {
+                "support_": INTEGERS,
+                "support_vectors_": NativeTable(),
+                "dual_coef_": Array(2, finite=False),
+                "_sparse_coef": Flag(),
+            }
+        ),
+        commands={"max-margin": {}},
+        abilities=frozenset({"linear", "onnx"}),
+    )
 
     def __init__(self, *, fit_intercept: bool = True, tol: float = 1e-9, max_iter: int = 1000) -> None:
         self.fit_intercept = fit_intercept

@@ -12,12 +12,24 @@ from rosenblatt.data.features import as_rows, require_finite
 from rosenblatt.data.memory import require_memory
 from rosenblatt.estimators._parameters import check_count, check_number
 from rosenblatt.estimators._tables import ReadsTables
+from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.maps.monomials import WAY_OUT, Monomials, monomials_of
+from rosenblatt.maps.monomials import MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
+from rosenblatt.maps.schemas import MONOMIALS
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import Count, require
+from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Ints
 
 BYTES_OF_A_NAME = 100
+
+
+def _link(held: dict[str, Any]) -> None:
+    require_names(held)
+    monomials = held["_monomials"]
+    require(monomials.d == held["_width"], "the monomials are for another number of features")
+    require(monomials.n_columns == held["n_output_features_"], "the number of monomials is wrong")
 
 
 class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,6 +76,12 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     >>> Perceptron().fit(phi.transform(X), y).stop_reason_
     'separated'
     """
+
+    _learner = Learner(
+        StateSchema(
+            READS_TABLES | {"n_output_features_": Count(1, MOST_COLUMNS), "_monomials": MONOMIALS}, link=_link
+        )
+    )
 
     n_output_features_: int
     _monomials: Monomials

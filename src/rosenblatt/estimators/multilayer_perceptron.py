@@ -17,6 +17,7 @@ from rosenblatt.estimators._classes import declared_classes, require_same_classe
 from rosenblatt.estimators._network import Problem
 from rosenblatt.estimators._network_reports import ReportedNetwork
 from rosenblatt.estimators._parameters import check_choice, check_count, generator
+from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.network import learn
 from rosenblatt.learners.network_plan import NetworkState, begin, random_parameters
@@ -24,6 +25,9 @@ from rosenblatt.learners.order import Cyclic
 from rosenblatt.loops.neurons import RESPONSES
 from rosenblatt.model.network import Layer
 from rosenblatt.model.outputs import Coding, CrossEntropy
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import Count, Maybe, Several
+from rosenblatt.schema.estimators import StateSchema
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")
 FIT_ONLY = ("n_iter_", "stop_reason_", "converged_", "_run")
@@ -131,6 +135,16 @@ class MultilayerPerceptron(ReportedNetwork):
     >>> clf.score(X, y), clf.stop_reason_, [w.shape for w in clf.coefs_]
     (1.0, 'tol', [(2, 4), (4, 1)])
     """
+
+    _learner = Learner(
+        StateSchema(
+            NETWORK | TASK | {"_fit_mistakes": Several(Count()), "_stream_mistakes": Maybe(Count())},
+            NETWORK_FIT,
+            link_layers,
+        ),
+        commands={"network": {}},
+        abilities=frozenset({"streams", "onnx"}),
+    )
 
     _coding: Coding | None
     _flat: bool

@@ -16,10 +16,12 @@ from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_flag
 from rosenblatt.estimators._preparing import Before, Described, prepared, require_same_problem
+from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.model.state import State
+from rosenblatt.registry import Learner
 
 
 class Perceptron(OnlineLearning):
@@ -133,6 +135,12 @@ class Perceptron(OnlineLearning):
     >>> clf.coef_, clf.intercept_, clf.n_mistakes_, clf.stop_reason_
     (array([[2., 2.]]), array([-1.]), 9, 'separated')
     """
+
+    _learner = Learner(
+        perceptron_state(),
+        commands={"averaged": {"average": True}, "perceptron": {}},
+        abilities=frozenset({"streams", "examples", "blocks", "linear", "traces", "onnx"}),
+    )
 
     def __init__(
         self,

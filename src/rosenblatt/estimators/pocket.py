@@ -11,10 +11,12 @@ from rosenblatt.estimators._family import Recorded, parameters
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_number
 from rosenblatt.estimators._preparing import prepared, published
+from rosenblatt.estimators.schemas import BATCH, facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.pocket import Counting, fit_pocket
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State
+from rosenblatt.registry import Learner
 
 
 class PocketPerceptron(Recorded):
@@ -69,6 +71,14 @@ class PocketPerceptron(Recorded):
     >>> clf.pocket_errors_, clf.pocket_score_, clf.stop_reason_
     (1.0, 0.75, 'plateau')
     """
+
+    _learner = Learner(
+        hyperplane_state(
+            BATCH | facts("pocket_errors_", "pocket_score_", "pocket_visit_", "n_rows_counted_"),
+        ),
+        commands={"pocket": {}},
+        abilities=frozenset({"linear", "traces", "onnx"}),
+    )
 
     def __init__(
         self,

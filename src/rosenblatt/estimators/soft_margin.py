@@ -12,6 +12,7 @@ from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
+from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.descent import Descent
@@ -19,6 +20,8 @@ from rosenblatt.margins.soft_fit import SoftPlan, fit, weights
 from rosenblatt.margins.soft_margin import Limits, Solution
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import Flag
 from rosenblatt.typing import Floats
 
 LOSSES = ("perceptron", "hinge", "squared_hinge", "logistic")
@@ -111,6 +114,15 @@ class SoftMarginClassifier(LinearClassifier):
     >>> clf.coef_.round(3), clf.intercept_.round(3), round(clf.objective_, 4), clf.stop_reason_
     (array([[2., 2.]]), array([-1.]), 0.04, 'tol')
     """
+
+    _learner = Learner(
+        hyperplane_state(
+            facts("objective_", "gap_", "gap_from_", "converged_", "stop_reason_", "n_iter_")
+            | {"_sparse_coef": Flag(), "_descended": Flag()}
+        ),
+        commands={"soft-margin": {}},
+        abilities=frozenset({"linear", "onnx"}),
+    )
 
     _descended: bool
 

@@ -13,11 +13,15 @@ from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _network as shared
 from rosenblatt.estimators._network import NetworkEstimator
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
+from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.network_plan import begin
 from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU
 from rosenblatt.model.network import Layer, Network, n_parameters, parts
 from rosenblatt.model.outputs import Coding
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import require
+from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats
 
 POOLED = 10
@@ -35,6 +39,12 @@ OF_RUNS = (
     "_flat",
     "_loss",
 )
+
+
+def _link(held: dict[str, Any]) -> None:
+    link_layers(held)
+    n_layers = len(held["_layers"])
+    require(n_layers in (3, 4) and (n_layers == 4 or "_run" not in held), "the number of layers is wrong")
 
 
 class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
@@ -94,6 +104,8 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     >>> VisualHierarchy().fit_transform(X / 16).shape
     (1797, 50)
     """
+
+    _learner = Learner(StateSchema(NETWORK, TASK | NETWORK_FIT, _link))
 
     def __init__(
         self,

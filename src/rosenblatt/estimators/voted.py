@@ -15,10 +15,15 @@ from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._preparing import prepared
+from rosenblatt.estimators.schemas import RUN, link_online, online_parts, without_long_trace
 from rosenblatt.learners.perceptron import fit
+from rosenblatt.learners.stream_schemas import HYPOTHESES, require_votes
 from rosenblatt.learners.voted import VotedStream, hypotheses_of
 from rosenblatt.loops.layout import Rows
 from rosenblatt.model.voted import Hypotheses, VotedModel
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import Several, require
+from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats, Ints
 
 
@@ -31,6 +36,12 @@ def _absent(name: str) -> property:
         )
 
     return property(absent, doc="A vote has none.")
+
+
+def _link(held: dict[str, Any]) -> None:
+    link_online(held)
+    require("_past" in held or held["_stream"] is not None, "there are no hypotheses")
+    require_votes(held.get("_past", []), held["_classes"], held["_width"])
 
 
 class VotedPerceptron(OnlineLearning):
@@ -72,6 +83,12 @@ class VotedPerceptron(OnlineLearning):
     >>> clf.decision_function(X)
     array([-0.83333333,  0.83333333,  0.58333333,  0.91666667])
     """
+
+    _learner = Learner(
+        StateSchema(online_parts(), RUN | {"_past": Several(HYPOTHESES)}, _link, without_long_trace),
+        commands={"voted": {}},
+        abilities=frozenset({"streams", "examples", "traces"}),
+    )
 
     _stream_kind = VotedStream
 

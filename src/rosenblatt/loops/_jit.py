@@ -6,9 +6,13 @@ No fastmath: training adds in a fixed order, so that the same visits give the sa
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+from numba import types
+from numba.core.caching import FunctionCache
+from numba.core.sigutils import normalize_signature
 
 # Loops own no array: what they work on outlives them in Python. Otherwise numba would count references to every
 # view on every visit, by calls that cost more than a short row. The price: loops neither make nor return arrays.
@@ -17,6 +21,29 @@ COUNTS_NO_REFERENCES = {"_nrt": False}
 VERB = {"strict": False, "jit_options": COUNTS_NO_REFERENCES | {"forceinline": True}}
 """How the implementations of a verb are compiled: one chosen by the types of its arguments, into each caller."""
 
+
+class OwnTypesCache(FunctionCache):  # type: ignore[misc]
+    """A cache on disk of loops compiled for types of this package alone.
+
+    It holds no loop for a rule of another package: other processes could not read the file without that package,
+    and numba would not notice that the rule was edited. Such loops are compiled once in each process.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compiled loop, or None."""
+        return super().load_overload(sig, target_context) if _is_own(sig) else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write a compiled loop to the disk."""
+        if _is_own(sig):
+            super().save_overload(sig, data)
+
+
+def _is_own(sig: Any) -> bool:
+    named = [each.instance_class for each in normalize_signature(sig)[0] if isinstance(each, types.BaseNamedTuple)]
+    return all(each.__module__.startswith("rosenblatt.") for each in named)
+
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -24,10 +51,9 @@ T = TypeVar("T")
 def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
     """Compile `function` with numba: cached on disk where there is a place for it, the GIL released."""
     options = COUNTS_NO_REFERENCES | {"nogil": True, "error_model": "numpy"} | options
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the user's can be written to
-        compiled = numba.njit(**options)(function)
+    compiled = numba.njit(**options)(function)
+    with suppress(RuntimeError):  # neither the package's folder nor the user's can be written to
+        compiled._cache = OwnTypesCache(function)
     return cast("Callable[P, T]", compiled)
 
 

@@ -149,7 +149,7 @@ def train_shrinking(
         i = order[t]
         for m in range(w.shape[0]):
             scores[m] = _score(X, i, after, penalty, w[m], shrunk.paid[m], shrunk.sums)
-        end = judge(targets, i, scores, rule, log, k)
+        end = judge(targets, X, i, scores, rule, log, k)
         if end < 0:
             return k, t
         shrunk.sums[0] *= penalty.keep

@@ -108,7 +108,7 @@ def next_mistake(
     while t < order.size:
         for m in range(s.shape[0]):
             room[m] = s[m, order[t]] + w[m, last]
-        end = judge(targets, order[t], room, rule, log, k)
+        end = judge(targets, None, order[t], room, rule, log, k)
         if end != k:
             return t, end
         t += 1
@@ -199,7 +199,7 @@ def judge_alone(targets: Targets, i: int, rule: Rule, s: Floats, w: Floats, log:
     room = log.scores[0]
     for m in range(s.shape[0]):
         room[m] = s[m, 0] + w[m, w.shape[1] - 1]
-    return judge(targets, i, room, rule, log, k)
+    return judge(targets, None, i, room, rule, log, k)
 
 
 @jit

@@ -14,8 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
-from rosenblatt.loops._jit import jit
+from rosenblatt.loops._jit import VERB, jit
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule
@@ -27,6 +29,7 @@ from rosenblatt.loops.visits import (
     move,
     prefetch_moved,
     recall,
+    resized,
     take,
     would_fit,
 )
@@ -120,19 +123,31 @@ def score_row(X: Rows, w: Floats) -> float:
     return dot(X, 0, w, 0) + w[-1]
 
 
+def named(rule: Any) -> Any:
+    """Return a rule with its names."""
+    raise TypeError("called from compiled loops only")
+
+
+@overload(named, **VERB)  # type: ignore[untyped-decorator]
+def _named(rule: Any) -> Any:
+    if isinstance(rule, types.BaseNamedTuple):
+        return lambda rule: rule
+    return lambda rule: Rule(*rule)
+
+
 @jit
-def learn_row(
-    X: Rows, pull: float, rule: tuple[float, ...], w: Floats, u: Floats | None, t: int
-) -> tuple[float, float]:
+def learn_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
     """Visit the only row of X by one machine; return its score and the correction made (0 if it was right).
 
+    A `Rule` may be a plain tuple, which crosses into compiled code in a third of the time.
     If the score is not finite, or a weight would not be, nothing is done and the score returned is not finite.
     """
     f = dot(X, 0, w, 0) + w[-1]
     if f - f != 0.0:
         return f, 0.0
-    c = correction(Rule(*rule), pull, f)
+    c = correction(named(rule), pull, f)
     if c != 0.0:
+        c = resized(named(rule), c, f if c > 0.0 else -f, X, 0, 1)
         if not fits(X, 0, c, w, rule[1]) or (u is not None and not fits(X, 0, c * t, u, rule[1])):
             return np.inf, 0.0
         move(X, 0, c, rule[1], w)

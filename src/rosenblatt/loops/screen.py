@@ -41,7 +41,7 @@ from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, prefetch
 from rosenblatt.loops.dense import dense_dot
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import Log
-from rosenblatt.loops.visits import correction, move
+from rosenblatt.loops.visits import correction, move, resized
 from rosenblatt.typing import Floats, Reals
 
 WIDE, NARROW = 64, 16
@@ -289,6 +289,7 @@ def train_screened(shadow: Shadow, pull: Floats, order: Any, rule: Rule, w: Any,
             return k, t, read
         c = correction(rule, pull[i], f)
         if c != 0.0:
+            c = resized(rule, c, f if c > 0.0 else -f, X, i, 1)
             move(X, i, c, rule.beta, w)
             slack = _follow(shadow, w)
             log.at[k] = t

@@ -37,6 +37,23 @@ def correction(rule: Rule, pull: float, f: float) -> float:
     return rule.eta * (rule.tie_plus if pull > 0.0 else rule.tie_minus) * pull
 
 
+def resized(rule: Any, c: float, lead: float, X: Rows, i: int, machines: int) -> float:
+    """Return the correction that a rule makes instead of c, which is `Rule`'s.
+
+    A rule of another kind is a NamedTuple with the fields of `Rule`, its own after them, and an ``@overload`` of
+    this function with ``**VERB`` that returns an implementation for it and None for others. What a mistake is
+    stays the same. `lead` is y f or the lead over the rival; the correction moves one or two `machines` by x_i.
+    """
+    raise TypeError("called from compiled loops only")
+
+
+@overload(resized, **VERB)  # type: ignore[untyped-decorator]
+def _resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
+    if rule.instance_class is not Rule:
+        return None
+    return lambda rule, c, lead, X, i, machines: c
+
+
 @inline
 def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
     """Move the weights by c x_i and the bias by c β."""
@@ -52,8 +69,11 @@ def decide(targets: Targets, X: Rows, order: Any, t: int, rule: Rule, w: Floats,
     raise TypeError("called from compiled loops only")
 
 
-def judge(targets: Targets, i: int, scores: Floats, rule: Rule, log: Log, k: int) -> int:
-    """Log the mistakes on row i from k on, given its scores by all machines; return as `decide` does."""
+def judge(targets: Targets, X: Any, i: int, scores: Floats, rule: Rule, log: Log, k: int) -> int:
+    """Log the mistakes on row i of X from k on, given its scores by all machines; return as `decide` does.
+
+    Without rows at hand X is None, and the rule must be a `Rule`.
+    """
     raise TypeError("called from compiled loops only")
 
 
@@ -70,12 +90,12 @@ def _decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: An
 
 
 @overload(judge, **VERB)  # type: ignore[untyped-decorator]
-def _judge(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> Any:
+def _judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> Any:
     if targets.instance_class is Sides:
-        return lambda targets, i, scores, rule, log, k: _judge_side(targets, i, scores[0], rule, log, k)
+        return lambda targets, X, i, scores, rule, log, k: _judge_side(targets, X, i, scores[0], rule, log, k)
     if targets.instance_class is Direct:
-        return lambda targets, i, scores, rule, log, k: _judge_direct(targets, i, scores, rule, log, k)
-    return lambda targets, i, scores, rule, log, k: _judge_machines(targets, i, scores, rule, log, k)
+        return lambda targets, X, i, scores, rule, log, k: _judge_direct(targets, X, i, scores, rule, log, k)
+    return lambda targets, X, i, scores, rule, log, k: _judge_machines(targets, X, i, scores, rule, log, k)
 
 
 @overload(moves, **VERB)  # type: ignore[untyped-decorator]
@@ -98,18 +118,18 @@ def _moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
 @inline
 def _decide_side(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
     after = look_ahead(X, order, t)
-    return _judge_side(targets, order[t], dot(X, order[t], w, after) + w[-1], rule, log, k)
+    return _judge_side(targets, X, order[t], dot(X, order[t], w, after) + w[-1], rule, log, k)
 
 
 @inline
-def _judge_side(targets: Any, i: Any, f: Any, rule: Any, log: Any, k: Any) -> int:
+def _judge_side(targets: Any, X: Any, i: Any, f: Any, rule: Any, log: Any, k: Any) -> int:
     if f - f != 0.0:
         return NOT_FINITE
     c = correction(rule, targets.pull[i], f)
     if c == 0.0:
         return k
     log.score[k] = f
-    log.step[k] = abs(c)
+    log.step[k] = abs(resized(rule, c, f if c > 0.0 else -f, X, i, 1))
     return k + 1
 
 
@@ -122,7 +142,7 @@ def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any
     score_visit(targets, X, order, t, w, s)
     for m in range(w.shape[0]):
         s[t % PAIR, m] += w[m, w.shape[1] - 1]
-    return judge(targets, order[t], s[t % PAIR], rule, log, k)
+    return judge(targets, X, order[t], s[t % PAIR], rule, log, k)
 
 
 @inline
@@ -136,7 +156,7 @@ def _rival(scores: Any, y: Any, last_wins: Any) -> int:
 
 
 @inline
-def _judge_direct(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
+def _judge_direct(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
     y = targets.code[i]
     rival = _rival(scores, y, targets.last_wins)
     f = scores[y] - scores[rival]
@@ -148,13 +168,13 @@ def _judge_direct(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any
     if c == 0.0:
         return k
     log.score[k] = f
-    log.step[k] = abs(c)
+    log.step[k] = abs(resized(rule, c, f, X, i, 2))
     log.machine[k] = rival
     return k + 1
 
 
 @inline
-def _judge_machines(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
+def _judge_machines(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
     which, side = targets.members[targets.code[i]], targets.side[targets.code[i]]
     for p in range(which.size):
         f = scores[which[p]]
@@ -163,7 +183,7 @@ def _judge_machines(targets: Any, i: Any, scores: Any, rule: Any, log: Any, k: A
         c = correction(rule, side[p] * targets.weight[i], f)
         if c != 0.0:
             log.score[k] = f
-            log.step[k] = abs(c)
+            log.step[k] = abs(resized(rule, c, f if c > 0.0 else -f, X, i, 1))
             log.machine[k] = which[p]
             k += 1
     return k

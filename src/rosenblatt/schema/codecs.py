@@ -1,7 +1,7 @@
-"""How values become JSON and arrays, and back: one codec a kind of value, put together from a few.
+"""Codecs: they turn values into JSON and named arrays, and read them back. Each kind of value has one.
 
-A codec is a schema as well: what it reads is of its kind, of a closed set of names, and sound, or it raises
-`UnsoundError`. It looks at what it writes with the same eyes, so that nothing is written that could not be read.
+A codec is also a schema. Reading either returns a value of the right kind with valid parts, or raises
+`UnsoundError`. Writing makes the same checks, so that every file that was written can be read.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from rosenblatt.schema.container import Tensors
 
 REALS = (np.float64, np.float32)
 MOST = 2**53
-"""The largest count: visits of three million years."""
+"""The largest count: floats represent all integers up to here."""
 
 
 class UnsoundError(Exception):
-    """What a document says cannot be; the message is the rest of a sentence about the file."""
+    """A document has an invalid part; the message says which and why."""
 
 
 def wrong(at: str, why: str) -> NoReturn:
-    """Say what is wrong with a part."""
+    """Raise `UnsoundError` about the part called `at`."""
     raise UnsoundError(f"{at} {why}") from None
 
 
 @dataclass
 class Context:
-    """What the parts of one model share: its arrays, and names and labels, which are written once.
+    """What the parts of one model share: arrays, feature names and labels, each written once.
 
     Attributes
     ----------
     tensors : Tensors
-        When writing, those so far; when reading, those not yet asked for.
+        When writing, the arrays so far; when reading, those that no part has taken yet.
     names : tuple or None
-        Of the features.
+        The names of the features.
     classes : ndarray or None
         The labels.
     """
@@ -50,38 +50,38 @@ class Context:
     classes: NDArray[Any] | None = None
 
     def take(self, name: Any) -> NDArray[Any] | None:
-        """Return a copy of an array that nobody else has asked for, or None."""
+        """Return a copy of an array that no other part has taken, or None."""
         array = self.tensors.pop(name, None) if isinstance(name, str) else None
         return None if array is None else array.copy()
 
 
 class Codec(Protocol):
-    """Writes and reads one kind of value; `at` is what it is called."""
+    """Writes and reads one kind of value; `at` is the name of the part, for messages."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
         """Return JSON, and put arrays in the context."""
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the value, or raise `UnsoundError`."""
 
 
 class Simple(ABC):
-    """A value that is its own JSON."""
+    """A value that JSON holds directly."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return the value, if it is one of these."""
+        """Return the value, or raise `UnsoundError`."""
         plain = value.item() if isinstance(value, np.generic) else value
         return self.decode(plain, at, context)
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
-        """Return the value, if it is one of these."""
-        if not self.fits(told):
-            wrong(at, f"is {shown(told)}, which it cannot be")
-        return told
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
+        """Return the value, or raise `UnsoundError`."""
+        if not self.fits(stored):
+            wrong(at, f"is {shown(stored)}, which is not allowed there")
+        return stored
 
     @abstractmethod
-    def fits(self, told: Any) -> bool:
-        """Say whether a value is one of these."""
+    def fits(self, stored: Any) -> bool:
+        """Return whether a value is of this kind."""
 
 
 @dataclass(frozen=True)
@@ -91,64 +91,64 @@ class Count(Simple):
     least: int = 0
     most: int = MOST
 
-    def fits(self, told: Any) -> bool:
-        """Say whether a value is such an integer."""
-        return type(told) is int and self.least <= told <= self.most
+    def fits(self, stored: Any) -> bool:
+        """Return whether a value is such an integer."""
+        return type(stored) is int and self.least <= stored <= self.most
 
 
 @dataclass(frozen=True)
 class Flag(Simple):
     """True or False."""
 
-    def fits(self, told: Any) -> bool:
-        """Say whether a value is either."""
-        return type(told) is bool
+    def fits(self, stored: Any) -> bool:
+        """Return whether a value is True or False."""
+        return type(stored) is bool
 
 
 @dataclass(frozen=True)
 class Text(Simple):
-    """A string, one of a few if these are given."""
+    """A string; if there are choices, one of them."""
 
     choices: tuple[str, ...] = ()
 
-    def fits(self, told: Any) -> bool:
-        """Say whether a value is such a string."""
-        return type(told) is str and (not self.choices or told in self.choices)
+    def fits(self, stored: Any) -> bool:
+        """Return whether a value is such a string."""
+        return type(stored) is str and (not self.choices or stored in self.choices)
 
 
 @dataclass(frozen=True)
 class Number:
-    """A float; what is not finite is written as text, if it is allowed at all."""
+    """A float. Infinity and NaN are written as text, where `finite` allows them."""
 
     finite: bool = True
     least: float = -math.inf
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return a number, or its name."""
+        """Return the number, or its name if it is not finite."""
         number = float(value)
         self._look(number, at)
         return number if math.isfinite(number) else str(number)
 
-    def decode(self, told: Any, at: str, context: Context) -> float:
+    def decode(self, stored: Any, at: str, context: Context) -> float:
         """Return the number."""
-        if type(told) is str and told in ("inf", "-inf", "nan"):
-            told = float(told)
-        elif type(told) is not float or not math.isfinite(told):
-            wrong(at, f"is {shown(told)}, which is no number")
-        self._look(told, at)
-        return float(told)
+        if type(stored) is str and stored in ("inf", "-inf", "nan"):
+            stored = float(stored)
+        elif type(stored) is not float or not math.isfinite(stored):
+            wrong(at, f"is {shown(stored)}, which is not a number")
+        self._look(stored, at)
+        return float(stored)
 
     def _look(self, number: float, at: str) -> None:
         if self.finite and not (math.isfinite(number) and number >= self.least):
-            wrong(at, f"is {number}, which it cannot be")
+            wrong(at, f"is {number}, which is not allowed there")
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """Anything that is one value: None, a flag, an integer, a float or a string."""
+    """One value of any simple kind: None, a flag, an integer, a float or a string."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return it; floats that are not finite become a table with their name."""
+        """Return the value; infinity and NaN become a table with their name."""
         plain = value.item() if isinstance(value, np.generic) else value
         if isinstance(plain, float) and not math.isfinite(plain):
             return {"float": str(plain)}
@@ -156,18 +156,18 @@ class Scalar:
             return plain
         return wrong(at, f"is {shown(value)}, of the type {type(value).__name__}, which no model file can hold")
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the value."""
-        if isinstance(told, dict) and told.keys() == {"float"} and told["float"] in ("inf", "-inf", "nan"):
-            return float(told["float"])
-        if told is None or type(told) in (bool, int, str) or (type(told) is float and math.isfinite(told)):
-            return told
-        return wrong(at, f"is {shown(told)}, which is no single value")
+        if isinstance(stored, dict) and stored.keys() == {"float"} and stored["float"] in ("inf", "-inf", "nan"):
+            return float(stored["float"])
+        if stored is None or type(stored) in (bool, int, str) or (type(stored) is float and math.isfinite(stored)):
+            return stored
+        return wrong(at, f"is {shown(stored)}, which is not a single value")
 
 
 @dataclass(frozen=True)
 class Maybe:
-    """None, or what another codec takes."""
+    """None, or a value of another codec."""
 
     inner: Codec
 
@@ -175,14 +175,14 @@ class Maybe:
         """Return null for None."""
         return None if value is None else self.inner.encode(value, at, context)
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return None for null."""
-        return None if told is None else self.inner.decode(told, at, context)
+        return None if stored is None else self.inner.decode(stored, at, context)
 
 
 @dataclass(frozen=True)
 class Boxed:
-    """What another codec takes, in a list of its own: so that its null differs from nothing at all."""
+    """A value of another codec in a list of one, so that its null differs from None."""
 
     inner: Codec
 
@@ -190,11 +190,11 @@ class Boxed:
         """Return a list of one."""
         return [self.inner.encode(value, at, context)]
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
-        """Return what is in the list."""
-        if not isinstance(told, list) or len(told) != 1:
-            wrong(at, "is not the list of one that it should be")
-        return self.inner.decode(told[0], at, context)
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
+        """Return the value in the list."""
+        if not isinstance(stored, list) or len(stored) != 1:
+            wrong(at, "is not a list of one value")
+        return self.inner.decode(stored[0], at, context)
 
 
 @dataclass(frozen=True)
@@ -209,16 +209,16 @@ class Several:
         """Return a list."""
         return [self.inner.encode(each, f"{at}.{k}", context) for k, each in enumerate(value)]
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the values."""
-        if not isinstance(told, list) or (self.length is not None and len(told) != self.length):
-            wrong(at, "is not the list it should be")
-        return self.make(self.inner.decode(each, f"{at}.{k}", context) for k, each in enumerate(told))
+        if not isinstance(stored, list) or (self.length is not None and len(stored) != self.length):
+            wrong(at, "is not a list of the expected length")
+        return self.make(self.inner.decode(each, f"{at}.{k}", context) for k, each in enumerate(stored))
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array of one of a few types, of so many dimensions; its JSON is the name it has among the arrays."""
+    """An array of allowed types and numbers of dimensions. Its JSON is its name among the arrays."""
 
     ndim: int | tuple[int, ...] = 1
     dtypes: tuple[Any, ...] = (np.float64,)
@@ -230,36 +230,39 @@ class Array:
         self._look(array, at)
         return context.tensors.put(at, array)
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Take the array from the context."""
-        array = context.take(told)
+        array = context.take(stored)
         if array is None:
-            wrong(at, "is an array that is not there, or is somebody else's")
+            wrong(at, "names an array that is missing or belongs to another part")
         self._look(array, at)
         return array
 
     def _look(self, array: NDArray[Any], at: str) -> None:
         dimensions = self.ndim if isinstance(self.ndim, tuple) else (self.ndim,)
         if array.ndim not in dimensions or array.dtype not in [np.dtype(each) for each in self.dtypes]:
-            wrong(at, f"is an array of {array.dtype} and shape {array.shape}, which it cannot be")
+            wrong(at, f"is an array of {array.dtype} with shape {array.shape}, which is not allowed there")
         if self.finite and array.dtype.kind == "f" and not np.isfinite(array).all():
             wrong(at, "holds NaN or infinity")
 
 
+INTEGERS = Array(dtypes=(np.int64,))
+
+
 @dataclass(frozen=True)
 class Record:
-    """An object with named parts: exactly these.
+    """An object with exactly these named parts.
 
     Attributes
     ----------
     make : callable
         Takes the parts by name, and returns the object.
     parts : mapping of str to Codec
-        What each part is.
+        The codec of each part.
     take : callable or None
         Returns the parts of an object, where they are not its attributes of these names.
     check : callable or None
-        Raises `UnsoundError`, or an error of its own, for an object whose parts contradict each other.
+        Raises `UnsoundError` or ValueError for an object whose parts contradict each other.
     """
 
     make: Callable[..., Any]
@@ -273,15 +276,15 @@ class Record:
         held = {name: getattr(value, name) for name in self.parts} if self.take is None else self.take(value)
         return {name: codec.encode(held[name], f"{at}.{name}", context) for name, codec in self.parts.items()}
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the object."""
-        if not isinstance(told, dict) or told.keys() != self.parts.keys():
-            wrong(at, "does not have the parts it should have")
-        held = {name: codec.decode(told[name], f"{at}.{name}", context) for name, codec in self.parts.items()}
+        if not isinstance(stored, dict) or stored.keys() != self.parts.keys():
+            wrong(at, "does not have exactly the expected parts")
+        held = {name: codec.decode(stored[name], f"{at}.{name}", context) for name, codec in self.parts.items()}
         try:
             value = self.make(**held)
-        except (ValueError, TypeError, ArithmeticError) as error:  # a constructor that looks at its arguments
-            wrong(at, f"cannot be: {error}")
+        except (ValueError, TypeError, ArithmeticError) as error:  # a constructor that checks its arguments
+            wrong(at, f"is invalid: {error}")
         self._look(value, at)
         return value
 
@@ -291,7 +294,7 @@ class Record:
         try:
             self.check(value)
         except (UnsoundError, ValueError) as error:
-            wrong(at, f"cannot be: {error}")
+            wrong(at, f"is invalid: {error}")
 
 
 @dataclass(frozen=True)
@@ -301,31 +304,36 @@ class Either:
     kinds: Mapping[str, tuple[type, Codec]]
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return the name of the kind, and what its codec makes of the object."""
+        """Return the name of the kind, and the JSON of its codec."""
         for name, (kind, codec) in self.kinds.items():
             if type(value) is kind:
                 return [name, codec.encode(value, at, context)]
         return wrong(at, f"is a {type(value).__name__}, which no model file can hold")
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the object."""
-        if not isinstance(told, list) or len(told) != 2 or type(told[0]) is not str or told[0] not in self.kinds:
-            wrong(at, "is of no known kind")
-        return self.kinds[told[0]][1].decode(told[1], at, context)
+        if (
+            not isinstance(stored, list)
+            or len(stored) != 2
+            or type(stored[0]) is not str
+            or stored[0] not in self.kinds
+        ):
+            wrong(at, "has an unknown kind")
+        return self.kinds[stored[0]][1].decode(stored[1], at, context)
 
 
 def require(fact: Any, why: str) -> None:
-    """Raise `UnsoundError` unless something is so."""
+    """Raise `UnsoundError` unless a condition holds."""
     if not fact:
         raise UnsoundError(why)
 
 
 def same_length(*columns: Any) -> bool:
-    """Say whether sequences are of one length."""
+    """Return whether all sequences have the same length."""
     return len({len(column) for column in columns}) <= 1
 
 
 def shown(value: Any) -> str:
-    """Write a value for a message, cut short."""
+    """Return a short text of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,10 +1,10 @@
-"""The file itself: named arrays and one JSON text, as safetensors lays them out, and a checksum over all of it.
+"""A file of named arrays and one JSON document, in the safetensors format, with a checksum over all of it.
 
-Layout: eight bytes with the length of the header, the header in JSON, which tells type, shape and place of every
-array, then the arrays one after the other. Our text stands in the header's ``__metadata__`` under one key. Its
-first field is the SHA-256 of everything else, so that a file damaged anywhere is found out, not predicted by.
+Layout: eight bytes with the length of the header; the header in JSON, with type, shape and place of every array;
+then the arrays. Our document is a text in the header's ``__metadata__`` under one key. Its first field is the
+SHA-256 of everything else, so that damage anywhere is noticed.
 
-Reading trusts nothing: every number is compared with the size of the file before anything is made from it.
+Reading compares every size with the size of the file before it allocates anything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rosenblatt.exceptions import ModelFileError
 __all__ = ["LARGEST_HEADER", "Tensors", "packed", "read_container", "write_container"]
 
 LARGEST_HEADER = 2**26
-"""Bytes of a header: 64 MiB, room for the names of some million features."""
+"""The most bytes of a header: 64 MiB, enough for the names of some million features."""
 KEY = "rosenblatt"
 SUM = '{"sha256": "'
 DIGITS = 64
@@ -44,12 +44,12 @@ TYPES = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
 }
-"""All types there are in model files."""
+"""All array types that a file may have."""
 NAMES = {dtype: name for name, dtype in TYPES.items()}
 
 
 class Entry(NamedTuple):
-    """Where an array stands in the file, and what it is."""
+    """Type, shape and place of an array in the file."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -63,21 +63,21 @@ class Tensors(dict[str, NDArray[Any]]):
     def put(self, name: str, array: NDArray[Any]) -> str:
         """Add an array, and return its name."""
         if array.dtype not in NAMES:
-            raise TypeError(f"an array of {array.dtype} has no place in a model file")
+            raise TypeError(f"a model file cannot hold an array of {array.dtype}")
         assert name not in self, f"two arrays called {name!r}"
         self[name] = np.array(array, order="C")
         return name
 
 
 def write_container(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> None:
-    """Write a file whole, or leave what stood there before as it was."""
+    """Write a whole file. After an error the file is unchanged."""
     content = packed(path, document, tensors)
     with replacing(path) as file:
         file.write(content)
 
 
 def packed(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> bytes:
-    """Return what stands in a file; `path` is for messages alone."""
+    """Return the bytes of a file; `path` is only for messages."""
     from safetensors.numpy import save
 
     rest = json.dumps(document, separators=(",", ":"), allow_nan=False)[1:]
@@ -92,7 +92,7 @@ def packed(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: T
 
 
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
-    """Return the document and the arrays of a file, which can be written to."""
+    """Return the document and the arrays of a file. The arrays are writeable."""
     with Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(8)
@@ -114,12 +114,12 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensor
         _refuse(path, "its text does not begin with a checksum")
     found = document.pop("sha256")
     if found != _digest(text[len(SUM) + DIGITS + 2 :], tensors):
-        _refuse(path, "its checksum is not that of its content, so that it has been damaged or changed")
+        _refuse(path, "its checksum is not that of its content, so it was damaged or changed")
     return document, tensors
 
 
 def _digest(rest: str, tensors: Tensors) -> str:
-    """Return the checksum of a text and arrays; it does not depend on where the arrays stand."""
+    """Return the checksum of a text and arrays; the order of the arrays does not matter."""
     digest = hashlib.sha256(rest.encode(errors="surrogatepass"))
     for name in sorted(tensors):
         array = tensors[name]
@@ -129,7 +129,7 @@ def _digest(rest: str, tensors: Tensors) -> str:
 
 
 def _header(path: Any, raw: bytes, n_bytes: int) -> tuple[str, dict[str, Entry]]:
-    """Return our text, and the arrays that the header tells of, checked against the bytes there are."""
+    """Return our text and the entries of all arrays, checked against the size of the file."""
     try:
         header = _parsed(path, raw.decode())
     except UnicodeDecodeError:
@@ -141,7 +141,7 @@ def _header(path: Any, raw: bytes, n_bytes: int) -> tuple[str, dict[str, Entry]]
         _refuse(path, "it is a safetensors file, but none written by rosenblatt")
     if len(metadata) > 1:
         _refuse(path, "its header says more than a model's does")
-    entries = {name: _entry(path, name, told) for name, told in header.items()}
+    entries = {name: _entry(path, name, described) for name, described in header.items()}
     end = 0
     for entry in sorted(entries.values(), key=lambda entry: (entry.start, entry.stop)):
         if entry.start != end:
@@ -152,12 +152,12 @@ def _header(path: Any, raw: bytes, n_bytes: int) -> tuple[str, dict[str, Entry]]
     return metadata[KEY], entries
 
 
-def _entry(path: Any, name: str, told: Any) -> Entry:
-    if not isinstance(told, dict) or told.keys() != {"dtype", "shape", "data_offsets"}:
-        _refuse(path, f"the array {name!r} is not described as it should be")
-    kind, shape, offsets = told["dtype"], told["shape"], told["data_offsets"]
+def _entry(path: Any, name: str, described: Any) -> Entry:
+    if not isinstance(described, dict) or described.keys() != {"dtype", "shape", "data_offsets"}:
+        _refuse(path, f"the array {name!r} is not described by type, shape and place")
+    kind, shape, offsets = described["dtype"], described["shape"], described["data_offsets"]
     if not isinstance(kind, str) or kind not in TYPES:
-        _refuse(path, f"the array {name!r} has a type that models have none of")
+        _refuse(path, f"the array {name!r} has a type that is not allowed")
     if not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2 or len(shape) > 4:
         _refuse(path, f"the array {name!r} has no proper shape or place")
     dtype, (start, stop) = TYPES[kind], offsets
@@ -171,7 +171,7 @@ def _are_counts(values: Any) -> bool:
 
 
 def _parsed(path: Any, text: str) -> Any:
-    """Return what a JSON text says, if it says it once and with numbers that are some."""
+    """Return the value of a JSON text without repeated names, infinity or NaN."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         table = dict(pairs)

@@ -1,4 +1,4 @@
-"""Parameters, labels and names: what people hand in, with its types."""
+"""Codecs of parameters, labels and feature names, which keep their Python types."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ SCALAR = Scalar()
 DTYPES = {name: np.dtype(name) for name in (*["bool", "int8", "int16", "int32", "int64"], "object")} | {
     name: np.dtype(name) for name in ["uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 }
-"""What labels may be held in; besides, texts, whose type says how long they are."""
+"""Array types of labels; texts come besides, and their type says how long they are."""
 LONGEST = 2**20
 
 
 def written(attribute: str) -> str:
-    """Return what an attribute of an estimator is called in files: whether it is private is nobody's business."""
+    """Return the name of an attribute in files, without the underscore of a private one."""
     return attribute.removeprefix("_")
 
 
 class Labels:
-    """The classes, with the type they had; those of the whole model are written once, as null elsewhere."""
+    """Class labels with their type. The labels of the whole model are written once, and as null elsewhere."""
 
     def encode(self, value: NDArray[Any], at: str, context: Context) -> Any:
-        """Return null for the model's own classes, and a table of type and labels for others."""
+        """Return null for the classes of the model, and a table of type and labels for others."""
         if context.classes is not None and _same(value, context.classes):
             return None
         return write_labels(value, at)
 
-    def decode(self, told: Any, at: str, context: Context) -> NDArray[Any]:
+    def decode(self, stored: Any, at: str, context: Context) -> NDArray[Any]:
         """Return the labels."""
-        if told is not None:
-            return read_labels(told, at)
+        if stored is not None:
+            return read_labels(stored, at)
         if context.classes is None:
             wrong(at, "is missing")
         return context.classes
@@ -46,21 +46,25 @@ def write_labels(labels: NDArray[Any], at: str) -> dict[str, Any]:
     """Return type and labels."""
     kind = "text" if labels.dtype.kind == "U" else labels.dtype.name
     if kind != "text" and kind not in DTYPES:
-        wrong(at, f"has labels of the type {labels.dtype}, but a model file holds numbers and texts alone")
+        wrong(at, f"has labels of the type {labels.dtype}, but a model file holds only numbers and texts")
     values = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
     for value in values:
         if type(value) not in (bool, int, float, str) or value != value or value in (np.inf, -np.inf):
-            wrong(at, f"has the label {shown(value)}, but a model file holds numbers and texts alone")
+            wrong(at, f"has the label {shown(value)}, but a model file holds only numbers and texts")
     return {"type": kind if kind != "text" else f"text{labels.dtype.itemsize // 4}", "labels": values}
 
 
-def read_labels(told: Any, at: str) -> NDArray[Any]:
+def read_labels(stored: Any, at: str) -> NDArray[Any]:
     """Return the labels that `write_labels` wrote."""
-    if not isinstance(told, dict) or told.keys() != {"type", "labels"} or not isinstance(told["labels"], list):
-        wrong(at, "are not written as labels are")
-    kind, values = told["type"], told["labels"]
+    if (
+        not isinstance(stored, dict)
+        or stored.keys() != {"type", "labels"}
+        or not isinstance(stored["labels"], list)
+    ):
+        wrong(at, "are not a table of type and labels")
+    kind, values = stored["type"], stored["labels"]
     if any(type(value) not in (bool, int, float, str) or value in (np.inf, -np.inf) for value in values):
-        wrong(at, "hold something that is no label")
+        wrong(at, "hold a value that is not a label")
     if len(set(values)) < len(values):
         wrong(at, "name a class twice")
     dtype = _label_type(kind)
@@ -98,7 +102,7 @@ def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
 
 
 class PerLabel:
-    """A dictionary by labels: pairs, because JSON has names of text alone."""
+    """A dictionary whose keys are labels, written as pairs: keys of JSON are always texts."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -110,21 +114,21 @@ class PerLabel:
             for label, each in value.items()
         ]
 
-    def decode(self, told: Any, at: str, context: Context) -> dict[Any, Any]:
+    def decode(self, stored: Any, at: str, context: Context) -> dict[Any, Any]:
         """Return the dictionary."""
-        if not isinstance(told, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in told):
-            wrong(at, "is no list of pairs")
-        table = {SCALAR.decode(k, at, context): self.inner.decode(v, at, context) for k, v in told}
-        if len(table) < len(told):
+        if not isinstance(stored, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in stored):
+            wrong(at, "is not a list of pairs")
+        table = {SCALAR.decode(k, at, context): self.inner.decode(v, at, context) for k, v in stored}
+        if len(table) < len(stored):
             wrong(at, "names something twice")
         return table
 
 
 class Parameter:
-    """A value that a constructor takes: single values, lists, tuples, dictionaries, arrays and kernels."""
+    """A constructor parameter: a single value, list, tuple, dictionary, array or kernel."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return JSON that tells lists from tuples."""
+        """Return JSON that marks tuples, dictionaries, arrays and kernels."""
         if isinstance(value, list):
             return [self.encode(each, f"{at}.{k}", context) for k, each in enumerate(value)]
         if type(value) is tuple:
@@ -142,13 +146,13 @@ class Parameter:
             return {"kernel": KERNEL.encode(value, at, context)}
         return SCALAR.encode(value, at, context)
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the value."""
-        if isinstance(told, list):
-            return [self.decode(each, at, context) for each in told]
-        if not isinstance(told, dict) or len(told) != 1:
-            return SCALAR.decode(told, at, context)
-        ((kind, inner),) = told.items()
+        if isinstance(stored, list):
+            return [self.decode(each, at, context) for each in stored]
+        if not isinstance(stored, dict) or len(stored) != 1:
+            return SCALAR.decode(stored, at, context)
+        ((kind, inner),) = stored.items()
         match kind:
             case "tuple" if isinstance(inner, list):
                 return tuple(self.decode(inner, at, context))
@@ -162,20 +166,20 @@ class Parameter:
                 from rosenblatt.schema.kernels import KERNEL
 
                 return KERNEL.decode(inner, at, context)
-        return SCALAR.decode(told, at, context)
+        return SCALAR.decode(stored, at, context)
 
     def _dictionary(self, pairs: list[Any], at: str, context: Context) -> dict[Any, Any]:
         try:
             table = dict(self.decode(pairs, at, context))
         except (TypeError, ValueError):
-            wrong(at, "is no dictionary")
+            wrong(at, "is not a dictionary")
         if len(table) < len(pairs):
             wrong(at, "names something twice")
         return table
 
 
 def _is_json(value: Any) -> bool:
-    """Whether a value is the same after JSON: it then needs no marks, and large ones no time to read."""
+    """Return whether a value survives JSON unchanged: it then needs no marks, and is read fast."""
     try:
         same = json.loads(json.dumps(value, allow_nan=False)) == value
     except (TypeError, ValueError, RecursionError):
@@ -184,41 +188,41 @@ def _is_json(value: Any) -> bool:
 
 
 class Names:
-    """The names of features that a table had: how many of the model's, or null."""
+    """The feature names of a table, written as how many of the model's names it has, or null."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return how many of the model's names these are."""
+        """Return the number of names."""
         if value is None:
             return None
         if context.names is None or tuple(value) != context.names[: len(value)]:
-            wrong(at, "are other names than those of the features")
+            wrong(at, "are not the first names of the features")
         return len(value)
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the names."""
-        if told is None:
+        if stored is None:
             return None
-        if type(told) is not int or context.names is None or not 1 <= told <= len(context.names):
-            wrong(at, "is no number of names")
-        names = context.names[:told]
+        if type(stored) is not int or context.names is None or not 1 <= stored <= len(context.names):
+            wrong(at, "is not a number of names")
+        names = context.names[:stored]
         if not all(type(name) is str for name in names):
             wrong(at, "are not all texts")
         return names
 
 
 class VocabularyCodec:
-    """The names that examples in mappings go by: those of the features."""
+    """The feature names that examples in mappings use."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
-        """Return whether it grows."""
+        """Return whether new names may come."""
         if context.names is None or tuple(value.names) != context.names:
             wrong(at, "has other names than the features")
         return {"grows": value.grows}
 
-    def decode(self, told: Any, at: str, context: Context) -> Any:
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the vocabulary."""
         from rosenblatt.data.single import Vocabulary
 
-        if not isinstance(told, dict) or told.keys() != {"grows"} or type(told["grows"]) is not bool:
-            wrong(at, "is no vocabulary")
-        return Vocabulary(context.names or (), grows=told["grows"])
+        if not isinstance(stored, dict) or stored.keys() != {"grows"} or type(stored["grows"]) is not bool:
+            wrong(at, "is not a vocabulary")
+        return Vocabulary(context.names or (), grows=stored["grows"])

@@ -1,4 +1,4 @@
-"""Tables of rows, dense and sparse, as files hold them."""
+"""Codecs of tables of rows, dense and sparse."""
 
 from __future__ import annotations
 
@@ -8,15 +8,28 @@ import numpy as np
 
 from rosenblatt.data.features import Features
 from rosenblatt.loops.layout import CSR, Rows
-from rosenblatt.schema.codecs import REALS, Array, Count, Either, Record, require, same_length
+from rosenblatt.schema.codecs import (
+    REALS,
+    Array,
+    Count,
+    Either,
+    Record,
+    UnsoundError,
+    require,
+    same_length,
+    wrong,
+)
 
 UNSIGNED = (np.uint32, np.uint64)
 
 
 def _sound_csr(rows: CSR) -> None:
     starts = rows.indptr.astype(np.int64)
-    require(same_length(rows.data, rows.indices), "values and their places are not as many")
-    require(len(starts) and starts[0] == 0 and starts[-1] == len(rows.data), "rows begin and end elsewhere")
+    require(same_length(rows.data, rows.indices), "the numbers of values and of column indices differ")
+    require(
+        len(starts) and starts[0] == 0 and starts[-1] == len(rows.data),
+        "rows do not begin at 0 and end at the last value",
+    )
     require((np.diff(starts) >= 0).all(), "a row ends before it begins")
 
 
@@ -29,12 +42,12 @@ TABLE = Either({"dense": (np.ndarray, Array(2, REALS)), "sparse": (CSR, CSR_ROWS
 
 
 def require_width(rows: Rows, n_rows: int, n_features: int) -> None:
-    """Require a table of so many rows and columns."""
+    """Require a table of the given numbers of rows and columns."""
     if isinstance(rows, CSR):
-        require(len(rows.indptr) == n_rows + 1, "there are not as many rows as there should be")
-        require(not len(rows.indices) or rows.indices.max() < n_features, "a value stands beyond the last feature")
+        require(len(rows.indptr) == n_rows + 1, "the number of rows is wrong")
+        require(not len(rows.indices) or rows.indices.max() < n_features, "a value is beyond the last feature")
     else:
-        require(rows.shape == (n_rows, n_features), "a table is not of the shape it should be")
+        require(rows.shape == (n_rows, n_features), "a table has the wrong shape")
 
 
 def _sound_features(features: Features) -> None:
@@ -59,23 +72,21 @@ FEATURES = Record(
 
 
 class NativeTable:
-    """An array, or a sparse array of scipy's, with its shape."""
+    """A numpy array or a scipy sparse array, with its width."""
 
     def encode(self, value: Any, at: str, context: Any) -> Any:
-        """Return what `TABLE` makes of it, and its width."""
+        """Return the width, and the JSON of `TABLE`."""
         if isinstance(value, np.ndarray):
             return [value.shape[1], TABLE.encode(value, at, context)]
         rows = value.tocsr()
         parts = CSR(rows.data, rows.indices.astype(np.uint64), rows.indptr.astype(np.uint64))
         return [rows.shape[1], TABLE.encode(parts, at, context)]
 
-    def decode(self, told: Any, at: str, context: Any) -> Any:
+    def decode(self, stored: Any, at: str, context: Any) -> Any:
         """Return the array."""
-        from rosenblatt.schema.codecs import UnsoundError, wrong
-
-        if not isinstance(told, list) or len(told) != 2:
-            wrong(at, "is no table")
-        width, rows = Count(1).decode(told[0], at, context), TABLE.decode(told[1], at, context)
+        if not isinstance(stored, list) or len(stored) != 2:
+            wrong(at, "is not a table")
+        width, rows = Count(1).decode(stored[0], at, context), TABLE.decode(stored[1], at, context)
         n_rows = len(rows.indptr) - 1 if isinstance(rows, CSR) else len(rows)
         try:
             require_width(rows, n_rows, width)

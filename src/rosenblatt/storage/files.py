@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from rosenblatt import registry
 from rosenblatt.columns.preparation import Preparation
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.schema.codecs import Context, UnsoundError, wrong
 from rosenblatt.schema.container import write_container
 from rosenblatt.schema.plain import SCALAR, write_labels
-from rosenblatt.storage.prediction import LEARNERS
 from rosenblatt.storage.provenance import made_by
 from rosenblatt.storage.stored import FORMAT, PARAMETER, SCHEMA, names_of, open_model
 
@@ -69,14 +69,13 @@ def write_model(
 ) -> None:
     """Write a learner, and what is done to data before it, to a file; see `save`."""
     from rosenblatt.estimators._tables import ReadsTables
-    from rosenblatt.storage.learners import learner_of
     from rosenblatt.storage.steps import PREPARATION
 
     name = type(learner).__name__
-    if name not in LEARNERS or type(learner) is not learner_of(name).estimator:
+    if not registry.is_registered(learner):
         raise ParameterError(
-            f"model={learner!r} cannot be saved: it is no {', '.join(LEARNERS[:-1])} or {LEARNERS[-1]}, nor a "
-            "pipeline that ends in one."
+            f"model={learner!r} cannot be saved: {name} is not a registered learner, nor a pipeline that ends in "
+            "one. Call rosenblatt.register on a class of your own first."
         )
     _require_trained(learner)
     if preparation.steps:
@@ -90,7 +89,7 @@ def write_model(
         if context.names is not None:
             names = [_name(each, context) for each in context.names]
             context.names = tuple(names)
-        made = learner_of(name).encode(learner, "", context)
+        made = registry.declared(learner).state.encode(learner, "", context)
         prepared = PREPARATION.encode(preparation, "preparation", context)
         told = PARAMETER.encode(made_by(**(provenance or {})), "provenance", context)
     except UnsoundError as error:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt import registry
 from rosenblatt.atomic import write_whole
 from rosenblatt.columns.preparation import Encoding, Preparation, Standardisation
 from rosenblatt.columns.recipe import Recipe, TableRecipe
@@ -122,22 +123,21 @@ class _Graph:
 
 
 def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
-    from rosenblatt.storage.learners import learner_of
-    from rosenblatt.storage.prediction import LEARNERS, LINEAR
     from rosenblatt.storage.steps import taken_apart
 
     preparation, learner = taken_apart(model)
     name = type(learner).__name__
-    known = name in LEARNERS and type(learner) is learner_of(name).estimator
-    if not known or name not in (*LINEAR, "MultilayerPerceptron"):
+    if not registry.is_registered(learner) or "onnx" not in registry.abilities(learner):
         raise ParameterError(
-            f"model={learner!r} has no ONNX graph: those of {', '.join(LINEAR)} and MultilayerPerceptron can be "
-            "written. Save others by rosenblatt.save."
+            f"model={learner!r} has no ONNX graph: only linear models and MultilayerPerceptron have one. Save "
+            "others by rosenblatt.save."
         )
     learner._require_fitted()
     graph = _Graph(onnx)
     x = _prepared(graph, preparation, learner.n_features_in_, dtype)
-    outputs = _network(graph, learner, x) if name == "MultilayerPerceptron" else _linear(graph, learner, x)
+    outputs = (
+        _linear(graph, learner, x) if "linear" in registry.abilities(learner) else _network(graph, learner, x)
+    )
     made = _proto(graph, f"rosenblatt {name}", outputs)
     names = None if preparation.steps else learner._feature_names()
     if names is not None:

@@ -12,15 +12,6 @@ from rosenblatt.data.features import Features
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.model.linear import LinearModel
 
-LINEAR = ("Perceptron", "PocketPerceptron", "LiftedPerceptron", "SoftMarginClassifier", "MaxMarginClassifier")
-"""Estimators that predict by hyperplanes alone."""
-LEARNERS = (
-    *LINEAR,
-    *("VotedPerceptron", "KernelPerceptron", "MultilayerPerceptron", "VisualHierarchy", "MarkOne"),
-    *("ExtremeLearningMachine", "MonomialMap", "AdaptiveFilter"),
-)
-"""All estimators that a file can hold."""
-
 
 @dataclass(frozen=True, eq=False)
 class Predictor:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rosenblatt import registry
 from rosenblatt.columns.preparation import COLUMNS, STEPS, Encoding, Preparation, Standardisation
 from rosenblatt.columns.recipe import MOST_COLUMNS, SparseRecipe
 from rosenblatt.data.features import Features, as_rows, require_finite
@@ -89,20 +90,17 @@ class HierarchyCodec:
 
     def encode(self, value: HierarchyStep, at: str, context: Context) -> Any:
         """Return parameters and state."""
-        from rosenblatt.storage.learners import learner_of
-
         own = Context(context.tensors, value.columns)
-        told = learner_of("VisualHierarchy").encode(value.estimator, f"{at}.", own)
+        told = registry.declared(value.estimator).state.encode(value.estimator, f"{at}.", own)
         return {"columns": COLUMNS.encode(value.columns, at, context), "learner": told}
 
     def decode(self, told: Any, at: str, context: Context) -> HierarchyStep:
         """Return the step."""
-        from rosenblatt.storage.learners import learner_of
-
         if not isinstance(told, dict) or told.keys() != {"columns", "learner"}:
             wrong(at, "does not have the parts it should have")
         own = Context(context.tensors, COLUMNS.decode(told["columns"], at, context))
-        return HierarchyStep(learner_of("VisualHierarchy").decode(told["learner"], f"{at}.", own))
+        cls = registry.class_of("VisualHierarchy")
+        return HierarchyStep(registry.declared(cls).state.decode(cls, told["learner"], f"{at}.", own))
 
 
 def _sound_monomials(step: MonomialStep) -> None:

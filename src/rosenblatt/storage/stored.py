@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
+from rosenblatt import registry
 from rosenblatt.columns.preparation import Preparation, encoding_of, sound_encoding
 from rosenblatt.columns.recipe import RECIPE
 from rosenblatt.columns.scaling import FILLING, SCALING, Transformation
@@ -18,7 +19,7 @@ from rosenblatt.exceptions import ModelFileError
 from rosenblatt.schema.codecs import Context, Maybe, UnsoundError, require, wrong
 from rosenblatt.schema.container import Tensors, read_container
 from rosenblatt.schema.plain import SCALAR, Parameter, read_labels, written
-from rosenblatt.storage.prediction import LEARNERS, LINEAR, EstimatorPredictor, Predictor
+from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 
 __all__ = ["FORMAT", "SCHEMA", "StoredModel", "open_model"]
 
@@ -147,14 +148,15 @@ class StoredModel:
     def estimator(self) -> Any:
         """Return the trained learner, a new one with each call."""
         from rosenblatt.estimators._tables import ReadsTables
-        from rosenblatt.storage.learners import learner_of
+
+        cls = registry.class_of(self.learner)
 
         prepared = self.preparation
 
         def made() -> Any:
             context = self._context()
             parts = {name: self._document[name] for name in ("parameters", "state")}
-            model = learner_of(self.learner).decode(parts, "", context)
+            model = registry.declared(cls).state.decode(cls, parts, "", context)
             require(not context.tensors.keys() - self._others(), "it holds arrays that no part of it is made of")
             require(names_of(model) == self.feature_names, "feature_names are not those of the model")
             if not prepared.steps:
@@ -174,9 +176,9 @@ class StoredModel:
 
     def _predictor(self) -> Predictor | EstimatorPredictor:
         names = None if self.preparation.steps else self.feature_names
-        if self.learner not in LINEAR:
+        if not registry.is_linear(self.learner):
             return EstimatorPredictor(self.estimator(), names)
-        from rosenblatt.storage.hyperplanes import HYPERPLANES, linear_model, require_hyperplanes
+        from rosenblatt.model.schemas import HYPERPLANES, linear_model, require_hyperplanes
 
         state, context = self._document["state"], self._context()
         require({written(name) for name in HYPERPLANES} <= state.keys(), "parts of its state are missing")
@@ -213,7 +215,11 @@ def _stored(path: Any, document: dict[str, Any], tensors: Tensors) -> StoredMode
     own = {"preprocessing" if schema == 1 else "preparation"}
     require(document.keys() == PARTS | own, "its header does not have the parts it should have")
     learner = document["learner"]
-    require(isinstance(learner, str) and learner in LEARNERS, f"there is no learner {learner!r:.60}")
+    if not isinstance(learner, str) or not registry.is_known(learner):
+        raise ModelFileError(
+            f"{os.fspath(path)} holds a model of {learner!r:.60}, but no learner with that name is registered. "
+            "Import the module that defines it and call rosenblatt.register on the class, or install its package."
+        )
     require(isinstance(document["parameters"], dict), "it has no parameters")
     require(isinstance(document["state"], dict), "it has no state")
     provenance = PARAMETER.decode(document["provenance"], "provenance", Context(Tensors(tensors)))

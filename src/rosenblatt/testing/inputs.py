@@ -1,4 +1,4 @@
-"""Checks of what is handed in: never changed, read from any memory, labels of any kind, errors that do no harm."""
+"""Checks of inputs: they are never changed, may lie in any memory, and errors leave an estimator unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from rosenblatt.testing.samples import Sample, require, require_same, samples, told, trained
+from rosenblatt.registry import abilities
+from rosenblatt.testing.samples import LabelledRows, answers, require, require_same, samples, streams, trained
 
 
 def check_inputs_left_alone(estimator: Any) -> None:
@@ -30,7 +31,7 @@ def check_inputs_left_alone(estimator: Any) -> None:
             table, labels = kind(X.copy()), y.copy()
             model = trained(estimator, table, labels)
             model.predict(table)
-            if hasattr(model, "partial_fit"):
+            if streams(model):
                 model.partial_fit(table, labels)
             values = table if isinstance(table, np.ndarray) else table.toarray()
             require(np.array_equal(values, X), f"X was changed ({type(table).__name__})")
@@ -47,12 +48,12 @@ def check_labels(estimator: Any) -> None:
         names = np.unique(y)
         model = trained(estimator, X, y, **plain)
         require(model.classes_.tolist() == names.tolist(), f"classes_ are {model.classes_}, not {names}")
-        expected = told(model, X)
+        expected = answers(model, X)
         predicted = expected.pop("predict")
         for labels in (10 * names - 7, np.array([f"class {name}" for name in names])):
             other = trained(estimator, X, labels[y], **plain)
             require(other.classes_.tolist() == labels.tolist(), f"classes_ are {other.classes_}, not {labels}")
-            here = told(other, X)
+            here = answers(other, X)
             renamed = here.pop("predict").tolist()
             require_same(here, expected, f"labels {labels[0]!r}, … against 0, 1, …")
             require(
@@ -63,12 +64,14 @@ def check_labels(estimator: Any) -> None:
 def check_memory(estimator: Any) -> None:
     """Rows that may not be written to, lie in a mapped file, in columns, or far apart train the same bits."""
     for X, y in samples(estimator):
-        expected = told(trained(estimator, X, y), X)
+        expected = answers(trained(estimator, X, y), X)
         with tempfile.TemporaryDirectory() as folder:
             for kind, table in _held_in(X, Path(folder)):
                 labels = y.copy()
                 labels.flags.writeable = False
-                require_same(told(trained(estimator, table, labels), table), expected, f"{kind} against an array")
+                require_same(
+                    answers(trained(estimator, table, labels), table), expected, f"{kind} against an array"
+                )
 
 
 def _held_in(X: Any, folder: Path) -> Iterator[tuple[str, Any]]:
@@ -88,7 +91,7 @@ def _held_in(X: Any, folder: Path) -> Iterator[tuple[str, Any]]:
 
 
 def check_errors(estimator: Any) -> None:
-    """Bad data raises a ValueError or TypeError and leaves the estimator as it was, to the byte."""
+    """Bad data raises a ValueError or TypeError and leaves the estimator unchanged, to the byte."""
     for sample in samples(estimator):
         for stage, model in _stages(estimator, sample):
             for what, call in _bad_calls(model, sample):
@@ -102,17 +105,17 @@ def check_errors(estimator: Any) -> None:
                 require(pickle.dumps(vars(model)) == before, f"{what} changed the estimator, {stage}")
 
 
-def _stages(estimator: Any, sample: Sample) -> Iterator[tuple[str, Any]]:
+def _stages(estimator: Any, sample: LabelledRows) -> Iterator[tuple[str, Any]]:
     """Yield estimators at each stage of their lives."""
     yield "before training", clone(estimator)
     yield "after a fit", trained(estimator, *sample)
-    if hasattr(estimator, "partial_fit"):
+    if streams(estimator):
         yield "in a stream", clone(estimator).partial_fit(*sample, classes=np.unique(sample.y))
 
 
-def _bad_calls(model: Any, sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _bad_calls(model: Any, sample: LabelledRows) -> Iterator[tuple[str, Callable[[], Any]]]:
     X, y = sample
-    trainers = {name: getattr(model, name) for name in ("fit", "partial_fit") if hasattr(model, name)}
+    trainers = {"fit": model.fit} | ({"partial_fit": model.partial_fit} if streams(model) else {})
     for value in (np.nan, np.inf):
         spoilt = X.copy()
         spoilt[-1, -1] = value
@@ -126,7 +129,7 @@ def _bad_calls(model: Any, sample: Sample) -> Iterator[tuple[str, Callable[[], A
         yield f"{name} with text", partial(train, X.astype(str), y)
         yield f"{name} with no labels", partial(train, X, None)
     yield "predict with a feature too few", partial(model.predict, X[:, 1:])
-    if hasattr(model, "learn_one"):
+    if "examples" in abilities(model):
         for value in (np.nan, np.inf):
             spoilt = np.append(X[0, 1:], value)
             yield f"learn_one with {value}", partial(model.learn_one, spoilt, y[0])
@@ -140,11 +143,11 @@ def check_names(estimator: Any) -> None:
         raise SkipTest("neither pandas nor polars is installed")
     for X, y in samples(estimator):
         names = [f"feature {j}" for j in range(X.shape[1])]
-        expected = told(trained(estimator, X, y), X)
+        expected = answers(trained(estimator, X, y), X)
         for library in libraries:
             frame = import_module(library).DataFrame({name: X[:, j] for j, name in enumerate(names)})
             model = trained(estimator, frame, y)
-            require_same(told(model, frame), expected, f"a frame of {library} against an array")
+            require_same(answers(model, frame), expected, f"a frame of {library} against an array")
             require(
                 model.feature_names_in_.tolist() == names, f"feature_names_in_ of {library} are not its columns"
             )

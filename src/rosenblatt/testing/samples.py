@@ -1,4 +1,4 @@
-"""What the checks train on, and how they compare what comes of it."""
+"""The data that checks train on, and how they compare trained estimators."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from rosenblatt.registry import Ability, Declares, abilities
 from rosenblatt.typing import Floats, Ints
 
 ATTRIBUTES = ("coef_", "dual_coef_", "intercept_", "n_mistakes_", "t_")
 
 
-class Sample(NamedTuple):
+class LabelledRows(NamedTuple):
     """Rows and labels 0, 1, …: two classes that can be separated, or four that cannot."""
 
     X: Floats
     y: Ints
 
 
-def samples(estimator: Any, *, dyadic: bool = False) -> list[Sample]:
+def samples(estimator: Any, *, dyadic: bool = False) -> list[LabelledRows]:
     """Return a sample of two classes, and one of four if the estimator takes more than two.
 
     Sums of `dyadic` values are exact in any order; the others round.
@@ -31,43 +32,50 @@ def samples(estimator: Any, *, dyadic: bool = False) -> list[Sample]:
     return [_sample(K, dyadic=dyadic) for K in ((2, 4) if several else (2,))]
 
 
-def _sample(n_classes: int, *, dyadic: bool) -> Sample:
+def _sample(n_classes: int, *, dyadic: bool) -> LabelledRows:
     rng = np.random.default_rng(n_classes)
     y = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=40)])
     X = rng.standard_normal((n_classes, 5))[y] + rng.standard_normal((len(y), 5))
     X[np.abs(X) < 0.3] = 0.0
-    return Sample(np.round(4 * X) / 4 if dyadic else X, y)
+    return LabelledRows(np.round(4 * X) / 4 if dyadic else X, y)
 
 
 def trained(estimator: Any, X: Any, y: Any, **parameters: Any) -> Any:
-    """Train a copy, by other parameters where it has such."""
+    """Train a copy with changed parameters; those that the estimator does not have are left out."""
     known = estimator.get_params()
     copy = clone(estimator).set_params(**{name: value for name, value in parameters.items() if name in known})
     return copy.fit(X, y)
 
 
 def require(what: bool, otherwise: str) -> None:
-    """Require something; also where Python leaves out its own asserts."""
+    """Raise AssertionError unless a condition holds, also under ``python -O``."""
     if not what:
         raise AssertionError(otherwise)
 
 
-def require_ability(estimator: Any, name: str) -> None:
-    """Skip a check where the estimator lacks a method."""
-    if not hasattr(estimator, name):
-        raise SkipTest(f"it has no {name}")
+def streams(estimator: Any) -> bool:
+    """Return whether an estimator declares that it has `partial_fit`."""
+    return "streams" in abilities(estimator)
 
 
-def told(model: Any, X: Any) -> dict[str, NDArray[Any]]:
-    """Return all that a trained estimator says of itself and of some rows."""
-    methods = [name for name in ("predict", "decision_function") if hasattr(model, name)]
-    held = {name: np.asarray(getattr(model, name)(X)) for name in methods}
+def require_ability(estimator: Any, ability: Ability, name: str) -> None:
+    """Skip a check where the estimator does not declare an ability, and so lacks what has a name."""
+    if ability not in abilities(estimator):
+        raise SkipTest(f"its class declares no {name}")
+
+
+def answers(model: Any, X: Any) -> dict[str, NDArray[Any]]:
+    """Return predictions, scores and those attributes that a trained estimator has."""
+    held = {"predict": np.asarray(model.predict(X))}
+    has_scores = isinstance(model, Declares)  # as every classifier of this package
+    if has_scores:
+        held["decision_function"] = np.asarray(model.decision_function(X))
     return held | {name: np.asarray(getattr(model, name)) for name in ATTRIBUTES if hasattr(model, name)}
 
 
 def require_same(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]], what: str) -> None:
-    """Require two of what `told` returns to be the same, bit for bit."""
-    require(one.keys() == other.keys(), f"{what}: {sorted(one)} are told of one, {sorted(other)} of the other")
+    """Require that two results of `answers` are the same, bit for bit."""
+    require(one.keys() == other.keys(), f"{what}: one has {sorted(one)}, the other {sorted(other)}")
     for name, here in one.items():
         there = other[name]
         if here.dtype == object or there.dtype == object:

@@ -29,18 +29,18 @@ CHECKS: tuple[Callable[[Any], None], ...] = (
 
 
 class CheckFailed(AssertionError):  # noqa: N818  it is what a test reports, not an error of the program
-    """An estimator does not do what every estimator of this package does."""
+    """An estimator fails a check that every estimator of this package passes."""
 
 
 class Outcome(NamedTuple):
-    """How one check went.
+    """The result of one check.
 
     Attributes
     ----------
     name : str
-        Of the check.
+        The name of the check.
     skipped : str or None
-        Why it does not apply; None if it passed.
+        Why the check was skipped; None if it passed.
     """
 
     name: str
@@ -48,15 +48,15 @@ class Outcome(NamedTuple):
 
 
 def checks(estimator: Any, *, skip: Mapping[str, str] | None = None) -> list[tuple[str, Callable[[], None]]]:
-    """Give the checks of an estimator by name, each as a function to call.
+    """Return the checks of an estimator by name, each as a function to call.
 
-    A check raises `CheckFailed`, which says what differs, or `unittest.SkipTest`, which pytest and unittest
-    understand, where the estimator lacks what it is about.
+    A check raises `CheckFailed`, which says what differs. It raises `unittest.SkipTest`, which pytest and unittest
+    understand, where the class does not declare the ability that the check needs (see `rosenblatt.register`).
 
     Parameters
     ----------
     estimator : classifier
-        Never changed: each check trains copies of its own.
+        The estimator. It is never changed: each check trains copies.
     skip : mapping of check names to reasons, optional
         Checks that do not apply.
 
@@ -80,7 +80,7 @@ def checks(estimator: Any, *, skip: Mapping[str, str] | None = None) -> list[tup
 
 
 def check_estimator(estimator: Any, *, skip: Mapping[str, str] | None = None) -> list[Outcome]:
-    """Run every check; the first that fails raises.
+    """Run all checks; the first that fails raises `CheckFailed`.
 
     Parameters
     ----------
@@ -123,5 +123,5 @@ def _run(check: Callable[[Any], None], estimator: Any, skipped: str | None) -> N
         except AssertionError as difference:
             raise CheckFailed(f"{type(estimator).__name__} fails {check.__name__}: {difference}") from None
         except Exception as error:
-            told = f"{type(error).__name__}: {error}"
-            raise CheckFailed(f"{type(estimator).__name__} fails {check.__name__}: {told}") from error
+            what = f"{type(error).__name__}: {error}"
+            raise CheckFailed(f"{type(estimator).__name__} fails {check.__name__}: {what}") from error

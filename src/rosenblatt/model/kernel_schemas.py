@@ -1,22 +1,16 @@
-"""Kernels and the rows that expansions stand on, as files hold them."""
+"""Codecs of kernel expansions: the rows they keep, their coefficients and their budgets."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from rosenblatt.learners.kernel import KernelPlan
 from rosenblatt.loops.layout import CSR
 from rosenblatt.model.budget import POLICIES, Budget
 from rosenblatt.model.kernel_state import Kept, KernelState
+from rosenblatt.model.schemas import WEIGHTS
 from rosenblatt.model.support import Support
-from rosenblatt.schema.codecs import Array, Count, Flag, Maybe, Number, Record, Text, require
-from rosenblatt.schema.kernels import KERNEL
+from rosenblatt.schema.codecs import INTEGERS, Array, Count, Flag, Maybe, Record, Text, require
 from rosenblatt.schema.rows import TABLE, require_width
-from rosenblatt.storage.hyperplanes import WEIGHTS
-
-INTS = Array(dtypes=(np.int64,))
 
 
 def _parts_of_support(support: Support) -> dict[str, Any]:
@@ -42,10 +36,12 @@ def _support(n_features: int, keeps_rows: bool, ids: Any, squares: Any, rows: An
 
 def _sound_support(support: Support) -> None:
     n = support.count
-    require(len(support._squares) >= n, "rows and their norms are not as many")
+    require(len(support._squares) >= n, "the numbers of rows and of norms differ")
     if not support.keeps_rows:
         ids = support.ids
-        require(not n or (ids.min() >= 0 and ids.max() < support.n_features), "rows are none of the training set")
+        require(
+            not n or (ids.min() >= 0 and ids.max() < support.n_features), "a kept row is not in the training set"
+        )
         return
     require(not n or support._rows is not None, "its rows are missing")
     if n:
@@ -57,7 +53,7 @@ SUPPORT = Record(
     {
         "n_features": Count(1),
         "keeps_rows": Flag(),
-        "ids": INTS,
+        "ids": INTEGERS,
         "squares": Array(finite=False),
         "rows": Maybe(TABLE),
     },
@@ -80,10 +76,13 @@ KEPT = Record(
 def _sound_kernel_state(state: KernelState) -> None:
     n = state.support.count
     require(len(state.w) > 0 and n <= state.w.shape[-1] - 1, "there are fewer weights than rows")
-    require(not state.w[..., n:-1].any(), "rows that are not there have weights")
-    require(state.u is None or state.u.shape == state.w.shape, "weights and averages are of different shapes")
-    require(len(state.born) <= n, "rows have come that are not there")
-    require(state.kept is None or len(state.kept.scores) == len(state.machines), "scores are of other machines")
+    require(not state.w[..., n:-1].any(), "a row that is not kept has a weight")
+    require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
+    require(len(state.born) <= n, "there are more arrival times than rows")
+    require(
+        state.kept is None or len(state.kept.scores) == len(state.machines),
+        "the numbers of scores and of machines differ",
+    )
     inverse = state.inverse
     require(inverse is None or inverse.shape[0] == inverse.shape[1], "the inverse is not square")
 
@@ -101,17 +100,8 @@ KERNEL_STATE = Record(
         "support": SUPPORT,
         "kept": Maybe(KEPT),
         "inverse": Maybe(Array(2)),
-        "born": INTS,
+        "born": INTEGERS,
     },
     check=_sound_kernel_state,
 )
 BUDGET = Record(Budget, {"size": Count(1, 2**31), "policy": Text(POLICIES), "seed": Count(most=2**63 - 1)})
-KERNEL_PLAN = Record(
-    KernelPlan,
-    {
-        "kernel": KERNEL,
-        "budget": Maybe(BUDGET),
-        "cache_size": Number(least=0.0),
-        "keeps_scores": Flag(),
-    },
-)

@@ -1,4 +1,4 @@
-"""Networks as files hold them."""
+"""Codecs of networks, their states and their runs."""
 
 from __future__ import annotations
 
@@ -46,8 +46,11 @@ LAYER = Record(
 
 def _sound_state(state: NetworkState) -> None:
     moments = state.moments
-    require(moments.dtype == state.theta.dtype, "parameters and moments are of different precision")
-    require(len(moments) in (1, 2) and moments.shape[1] == state.theta.size, "moments are not of the parameters")
+    require(moments.dtype == state.theta.dtype, "parameters and moments have different precisions")
+    require(
+        len(moments) in (1, 2) and moments.shape[1] == state.theta.size,
+        "the numbers of moments and of parameters differ",
+    )
 
 
 NETWORK_STATE = Record(
@@ -59,12 +62,8 @@ CODING = Record(Coding, {"n_classes": Count(2, 2**31), "low": Number(), "high": 
 NUMBERS = Several(Number(finite=False))
 
 
-def _waiting(**parts: Any) -> dict[str, Any]:
-    return parts
-
-
 NETWORK_RUN = Record(
-    _waiting,
+    dict,
     {
         "stop_reason": Text(),
         "losses": NUMBERS,
@@ -74,16 +73,19 @@ NETWORK_RUN = Record(
         "best_pass": Maybe(Count()),
     },
 )
-"""Without its state, which is the estimator's."""
+"""All of a run but its state, which the estimator holds."""
 
 
 def link_network(held: dict[str, Any]) -> None:
-    """Require layers, parameters and classes of one network, and let its run share the state."""
+    """Require that layers, parameters and classes agree, and give the run its state."""
     layers, state = held["_layers"], held["_state"]
     require(layers and held["_width"] == layers[0].n_inputs, "layers and features contradict each other")
     for before, after in pairwise(layers):
-        require(before.n_neurons == after.n_inputs, "layers do not fit each other")
-    require(state.theta.size == n_parameters(layers), "there are not as many parameters as the layers have")
+        require(
+            before.n_neurons == after.n_inputs,
+            "a layer has another number of inputs than the one before has neurons",
+        )
+    require(state.theta.size == n_parameters(layers), "the layers have another number of parameters")
     coding, classes = held.get("_coding"), held.get("_classes")
     require((coding is None) == (classes is None), "classes and outputs contradict each other")
     if coding is not None:
@@ -91,8 +93,3 @@ def link_network(held: dict[str, Any]) -> None:
         require(coding.n_outputs == layers[-1].n_neurons, "classes and outputs contradict each other")
     if "_run" in held:
         held["_run"] = NetworkRun(state=state, **held["_run"])
-    if held.get("_names") is not None:
-        require(len(held["_names"]) == held["_width"], "names and features are not as many")
-
-
-CURVE = Array(finite=False)

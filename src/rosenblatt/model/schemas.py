@@ -1,4 +1,4 @@
-"""States of linear models as files hold them, and the models they are: nothing here loads more than numpy."""
+"""Codecs of linear models and their states. Importing them loads nothing but numpy."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from rosenblatt.schema.plain import Labels, Names
 
 LABELS = Labels()
 WEIGHTS = Array(ndim=(1, 2))
+SIDE = Count(-1, 1)
+"""The side of zero: −1 or 1."""
 
 
 def _sound_scheme(scheme: Scheme) -> None:
-    require((scheme.kind == "binary") == (scheme.n_classes <= 2), "a scheme of so many classes has another kind")
+    require((scheme.kind == "binary") == (scheme.n_classes <= 2), "the scheme does not fit its number of classes")
 
 
 def _sound_shrunk(shrunk: Shrunk) -> None:
-    require(len(shrunk.sums) == 2 and shrunk.sums[0] > 0.0, "nothing shrinks so")
+    require(len(shrunk.sums) == 2 and shrunk.sums[0] > 0.0, "the state of the penalty is invalid")
 
 
 def _sound_state(state: State) -> None:
     require(state.w.shape[-1] >= 2 and len(state.w) > 0, "there are no weights")
-    require(state.u is None or state.u.shape == state.w.shape, "weights and averages are of different shapes")
+    require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
     shrunk = state.shrunk
-    require(shrunk is None or shrunk.paid.shape == state.w.shape, "weights and penalties are of different shapes")
+    require(shrunk is None or shrunk.paid.shape == state.w.shape, "weights and penalties have different shapes")
 
 
 SCHEME = Record(
@@ -47,15 +49,15 @@ HYPERPLANES: dict[str, Codec] = {
     "_state": STATE,
     "_scheme": SCHEME,
     "_classes": LABELS,
-    "_zero": Count(-1, 1),
+    "_zero": SIDE,
     "_width": Count(1),
     "_names": Names(),
 }
-"""What every classifier with hyperplanes has."""
+"""The stored state of every classifier with hyperplanes."""
 
 
 def require_hyperplanes(held: dict[str, Any]) -> None:
-    """Require that state, scheme, classes and features of a linear model are of one problem."""
+    """Require that state, scheme, classes and number of features of a linear model agree."""
     state, scheme, width = held["_state"], held["_scheme"], held["_width"]
     require_problem(held)
     require(width <= state.n_features, "there are fewer weights than features")
@@ -63,22 +65,35 @@ def require_hyperplanes(held: dict[str, Any]) -> None:
 
 
 def require_problem(held: dict[str, Any]) -> None:
-    """Require classes that the scheme can tell apart."""
+    """Require as many classes as the scheme has, and a side of zero."""
     require(held["_scheme"].n_classes == len(held["_classes"]) > 0, "classes and scheme contradict each other")
-    require(held["_zero"] != 0, "the side of zero is none")
+    require(held["_zero"] != 0, "zero must be -1 or 1")
 
 
 def require_shape(state: State, scheme: Scheme, n_features: int) -> None:
-    """Require one row of weights a machine; the number of machines is not computed from what a file says alone."""
+    """Require one row of weights for each machine of the scheme, before anything is allocated."""
     require(
-        scheme.n_classes < 2**20 and state.w.shape == scheme.shape(n_features), "weights are not of their scheme"
+        scheme.n_classes < 2**20 and state.w.shape == scheme.shape(n_features),
+        "weights do not have the shape of their scheme",
     )
 
 
 def linear_model(held: dict[str, Any]) -> LinearModel:
-    """Return the model that predicts, as the estimator would."""
+    """Return the model that predicts what the estimator would."""
     state, width = held["_state"], held["_width"]
     weights = state.hypothesis()
     if width < state.n_features:  # a stream keeps room for features to come
         weights = weights[..., np.r_[0:width, state.n_features]]
     return LinearModel(weights, held["_scheme"], held["_classes"], held["_zero"])
+
+
+def _sound_linear(model: LinearModel) -> None:
+    require(model.scheme.n_classes == len(model.classes), "classes and scheme contradict each other")
+    n_features = model.weights.shape[-1] - 1
+    require(n_features >= 1 and model.scheme.n_classes < 2**20, "there are no weights")
+    require(model.weights.shape == model.scheme.shape(n_features), "weights do not have the shape of their scheme")
+
+
+LINEAR_MODEL = Record(
+    LinearModel, {"weights": WEIGHTS, "scheme": SCHEME, "classes": LABELS, "zero": SIDE}, check=_sound_linear
+)

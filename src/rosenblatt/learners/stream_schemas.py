@@ -1,0 +1,233 @@
+"""Codecs of streams, of the rules they learn by, and of the hypotheses that vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.data.stack import stacked
+from rosenblatt.learners.balance import Balance
+from rosenblatt.learners.kernel import KernelPlan
+from rosenblatt.learners.kernel_stream import KernelStream
+from rosenblatt.learners.stream import Stream
+from rosenblatt.learners.voted import VotedStream
+from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.votes import Moves
+from rosenblatt.model.kernel_schemas import BUDGET, KERNEL_STATE
+from rosenblatt.model.schemas import LABELS, LINEAR_MODEL, PENALTY, SIDE, STATE, require_shape
+from rosenblatt.model.voted import Hypotheses
+from rosenblatt.schema.codecs import (
+    INTEGERS,
+    Array,
+    Codec,
+    Count,
+    Either,
+    Flag,
+    Maybe,
+    Number,
+    Record,
+    Several,
+    Text,
+    require,
+    same_length,
+)
+from rosenblatt.schema.kernels import KERNEL
+from rosenblatt.schema.plain import SCALAR, PerLabel
+from rosenblatt.schema.rows import FEATURES, TABLE, require_width
+from rosenblatt.trace.schemas import RECORDER
+
+CLASS_WEIGHT = Either(
+    {
+        "given": (dict, PerLabel(Number(least=0.0))),
+        "balanced": (Balance, Record(Balance, {"counts": PerLabel(Count())})),
+    }
+)
+KERNEL_PLAN = Record(
+    KernelPlan,
+    {"kernel": KERNEL, "budget": Maybe(BUDGET), "cache_size": Number(least=0.0), "keeps_scores": Flag()},
+)
+_STREAM: dict[str, Codec] = {
+    "multiclass": Text(("direct", "ovr", "ovo")),
+    "zero": SIDE,
+    "penalty": Maybe(PENALTY),
+    "classes": LABELS,
+    "grows": Flag(),
+    "class_weight": CLASS_WEIGHT,
+    "may_mirror": Flag(),
+    "radius": Maybe(Number()),
+    "mistakes": Count(),
+    "seen": Count(),
+    "recorder": RECORDER,
+}
+_OWN: dict[type, dict[str, Codec]] = {
+    Stream: {},
+    KernelStream: {"start": KERNEL_STATE, "own": KERNEL_PLAN},
+    VotedStream: {"rows": Maybe(FEATURES), "numbers": Several(SCALAR), "labels": INTEGERS},
+}
+
+
+def _parts_of_stream(stream: Stream) -> dict[str, Any]:
+    names = ["start", "rule", *(name for name in _STREAM if name != "may_mirror")]
+    parts = {name: getattr(stream, name) for name in names} | {"may_mirror": stream._may_mirror}
+    if isinstance(stream, KernelStream):
+        parts["own"] = stream.own
+    if isinstance(stream, VotedStream):
+        parts["rows"] = stacked(stream._rows) if stream._rows else None
+        parts["numbers"] = list(stream._numbers)
+        parts["labels"] = np.concatenate([np.empty(0, np.int64), *stream._labels])
+    return parts
+
+
+class StreamParts(NamedTuple):
+    """A stream that was read, but for the state it continues from: its estimator holds that state too."""
+
+    kind: type[Stream]
+    parts: dict[str, Any]
+
+
+def stream_of(rule: Any = Rule) -> Either:
+    """Return the codec of streams that learn by one kind of rule.
+
+    Parameters
+    ----------
+    rule : NamedTuple class
+        `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
+
+    Returns
+    -------
+    Either
+        It reads `StreamParts`, which `revived` completes.
+    """
+    numbers = Record(rule, dict.fromkeys(rule._fields, Number()))
+    names = {Stream: "stream", KernelStream: "kernel", VotedStream: "voted"}
+    return Either(
+        {
+            name: (
+                kind,
+                Record(
+                    _parts_read(kind),
+                    {"start": STATE, "rule": numbers} | _STREAM | _OWN[kind],
+                    take=_parts_of_stream,
+                ),
+            )
+            for kind, name in names.items()
+        }
+    )
+
+
+def _parts_read(kind: type[Stream]) -> Callable[..., StreamParts]:
+    return lambda **parts: StreamParts(kind, parts)
+
+
+def revived(read: StreamParts, state: Any) -> Stream:
+    """Return the stream that continues from a state."""
+    kind, parts = read.kind, dict(read.parts)
+    start, mistakes, seen, recorder = (parts.pop(name) for name in ("start", "mistakes", "seen", "recorder"))
+    voted = {name: parts.pop(name) for name in ("rows", "numbers", "labels") if name in parts}
+    kept = state.support.ids.copy() if kind is KernelStream else None
+    whole = kind is not KernelStream or state.kept is None
+    stream: Stream = kind(state, detail=recorder.detail, **parts)
+    require(whole and (kept is None or (kept == state.support.ids).all()), "the rows of the stream are invalid")
+    stream.start, stream.mistakes, stream.seen, stream.recorder = start, mistakes, seen, recorder
+    _sound_stream(stream)
+    if isinstance(stream, VotedStream):
+        rows, numbers, labels = voted["rows"], voted["numbers"], voted["labels"]
+        stream._rows, stream._labels = ([], []) if rows is None else ([rows], [labels])
+        stream._numbers = {label: k for k, label in enumerate(numbers)}
+        _sound_vote(stream, labels)
+    return stream
+
+
+def _sound_stream(stream: Stream) -> None:
+    counted, visited = stream.recorder.mistakes_per_pass, stream.recorder.visits_per_pass
+    # Without a record, single examples do not reach the recorder.
+    require(
+        counted[0] <= stream.mistakes and visited[0] <= stream.seen, "counts of the stream contradict each other"
+    )
+    require(
+        stream.mistakes <= stream.seen * max(1, stream.scheme.n_machines),
+        "a stream makes fewer mistakes than it sees rows",
+    )
+    if not isinstance(stream, KernelStream):
+        require_shape(stream.start, stream.scheme, stream.state.n_features)
+        require((stream.start.u is None) == (stream.state.u is None), "start and state contradict each other")
+        shrinks = {stream.start.shrunk is not None, stream.state.shrunk is not None, stream.penalty is not None}
+        require(len(shrinks) == 1, "start, state and penalty contradict each other")
+    kept = stream.recorder.mistakes()
+    if kept is not None:
+        machines = 2 if stream.scheme.kind == "binary" else stream.scheme.n_machines
+        require(
+            not len(kept.machine) or (kept.machine.min() >= 0 and kept.machine.max() < machines),
+            "a mistake names a machine that is not there",
+        )
+        require(
+            not len(kept.index) or (kept.index.min() >= 0 and kept.index.max() < stream.seen),
+            "a mistake names an example that is not there",
+        )
+
+
+def _sound_vote(stream: VotedStream, labels: Any) -> None:
+    kept = stream.recorder.mistakes()
+    require(kept is not None, "a vote keeps its mistakes")
+    assert kept is not None
+    n_rows = 1 + int((np.diff(kept.index) != 0).sum()) if len(kept.index) else 0
+    require(
+        n_rows == len(labels) == sum(rows.n_rows for rows in stream._rows),
+        "the numbers of mistakes and of rows differ",
+    )
+    require(
+        len(stream._numbers) > int(labels.max(initial=-1)) and labels.min(initial=0) >= 0,
+        "a row has a label that is not there",
+    )
+    require(all(label in stream._codes for label in stream._numbers), "a label is no class")
+    require(all(rows.n_features <= stream.state.n_features for rows in stream._rows), "rows are too wide")
+
+
+MOVES = Record(Moves, {"row": INTEGERS, "target": INTEGERS, "step": Array(), "survived": INTEGERS})
+
+
+def _sound_hypotheses(run: Hypotheses) -> None:
+    moves, n = run.moves, run.n_mistaken
+    require(same_length(*moves), "the columns of moves have different lengths")
+    require(
+        (run.rows is None) == (n == 0) and (n or not len(moves.row)), "mistakes and rows contradict each other"
+    )
+    if run.rows is None:
+        return
+    outputs = 1 if run.start.scheme.kind == "binary" else len(run.start.classes)
+    require(
+        len(moves.row) and moves.row.min() >= 0 and moves.row.max() < n, "a move names a row that is not there"
+    )
+    require(moves.target.min() >= 0 and moves.target.max() < outputs, "a move names a class that is not there")
+    require(moves.survived.min() >= 0, "a hypothesis survived fewer than zero visits")
+    if isinstance(run.rows, CSR):  # feature by feature
+        require_width(run.rows, len(run.rows.indptr) - 1, n)
+    else:
+        require(len(run.rows) == n, "the number of rows is wrong")
+
+
+HYPOTHESES = Record(
+    Hypotheses,
+    {
+        "start": LINEAR_MODEL,
+        "rows": Maybe(TABLE),
+        "moves": MOVES,
+        "first": Count(),
+        "visits": Count(),
+        "n_mistaken": Count(),
+        "bias": Number(),
+    },
+    check=_sound_hypotheses,
+)
+
+
+def require_votes(past: list[Hypotheses], classes: Any, width: int) -> None:
+    """Require that every run has classes and features of the model."""
+    known = set(classes.tolist())
+    for run in past:
+        require(set(run.start.classes.tolist()) <= known, "a run has a class that the model does not have")
+        require(run.start.weights.shape[-1] - 1 <= width, "a run has more features than the model")
+        require(isinstance(run.rows, CSR) or run.rows is None or run.rows.shape[1] <= width, "rows are too wide")

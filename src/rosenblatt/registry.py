@@ -1,0 +1,229 @@
+"""The one registry of learners: their names on the command line, their abilities, and their stored state.
+
+Every estimator class declares itself by a class attribute, ``_learner``. The command line, model files and tests
+read these declarations here. The learners of this package are listed in `BUILT_IN`, so that a model file can be
+opened and a command can show its options without importing scikit-learn. Learners of other packages are added by
+`register`, or by an entry point of the group ``rosenblatt.learners``. A model file holds the name of a class, and
+only a registered class is ever made from it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
+
+from rosenblatt.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from rosenblatt.schema.estimators import StateSchema
+
+Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces", "onnx"]
+Parameters: TypeAlias = Mapping[str, Any]
+T = TypeVar("T", bound=type)
+
+GROUP = "rosenblatt.learners"
+"""The group of entry points. The name of an entry point is the name of its learner on the command line."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """What an estimator class declares of itself, as its class attribute ``_learner``.
+
+    Attributes
+    ----------
+    state : StateSchema
+        What a model file keeps of a trained estimator.
+    commands : mapping of str to mapping
+        Its names on the command line, each with the parameters that the name fixes.
+    abilities : frozenset of str
+        ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
+        has `fit_blocks`. ``"linear"``: it predicts by hyperplanes alone, and its state includes
+        `rosenblatt.model.schemas.HYPERPLANES`. ``"traces"``: it has `trace_`. ``"onnx"``: `to_onnx` takes it.
+    """
+
+    state: StateSchema
+    commands: Mapping[str, Parameters] = field(default_factory=dict)
+    abilities: frozenset[Ability] = frozenset()
+
+
+@runtime_checkable
+class Declares(Protocol):
+    """An estimator that declares what it is."""
+
+    _learner: ClassVar[Learner]
+
+
+class BuiltIn(NamedTuple):
+    """Where a learner of this package is defined, and what has to be known before it is imported."""
+
+    module: str
+    commands: dict[str, Parameters]
+    linear: bool = False
+
+
+BUILT_IN = {
+    "Perceptron": BuiltIn("perceptron", {"averaged": {"average": True}, "perceptron": {}}, linear=True),
+    "VotedPerceptron": BuiltIn("voted", {"voted": {}}),
+    "PocketPerceptron": BuiltIn("pocket", {"pocket": {}}, linear=True),
+    "LiftedPerceptron": BuiltIn("lifted", {"lifted": {}}, linear=True),
+    "KernelPerceptron": BuiltIn("kernel_perceptron", {"kernel": {}}),
+    "SoftMarginClassifier": BuiltIn("soft_margin", {"soft-margin": {}}, linear=True),
+    "MaxMarginClassifier": BuiltIn("max_margin", {"max-margin": {}}, linear=True),
+    "MultilayerPerceptron": BuiltIn("multilayer_perceptron", {"network": {}}),
+    "MarkOne": BuiltIn("mark_one", {"mark-one": {}}),
+    "ExtremeLearningMachine": BuiltIn("extreme_learning", {"extreme": {}}),
+    "VisualHierarchy": BuiltIn("visual_hierarchy", {}),
+    "MonomialMap": BuiltIn("monomial_map", {}),
+    "AdaptiveFilter": BuiltIn("adaptive_filter", {}),
+}
+"""The learners of this package by class name, each in a module of `rosenblatt.estimators`."""
+
+_registered: dict[str, type] = {}
+
+
+def register(cls: T) -> T:
+    """Add a learner: it can then be saved, loaded, and named on the command line.
+
+    Parameters
+    ----------
+    cls : class
+        An estimator class with its own ``_learner``, a `Learner`. A subclass must not share the declaration of its
+        base class; ``dataclasses.replace`` makes another one.
+
+    Returns
+    -------
+    class
+        The same class, so that `register` can be a decorator.
+
+    Raises
+    ------
+    ParameterError
+        If the class declares nothing, or if its name or one of its command names belongs to another class. A class
+        that is defined again, in the same place under the same name, replaces the first.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> import rosenblatt as rb
+    >>> @rb.register
+    ... class CarefulPerceptron(rb.Perceptron):
+    ...     _learner = replace(rb.Perceptron._learner, commands={"careful": {"margin": 1.0}})
+    >>> "careful" in commands()
+    True
+    """
+    learner, name = vars(cls).get("_learner"), cls.__name__
+    if not isinstance(learner, Learner):
+        raise ParameterError(
+            f"{name} cannot be registered: it has no class attribute _learner of its own. Declare one; a subclass "
+            "can use dataclasses.replace(Base._learner, commands={...})."
+        )
+    if name in BUILT_IN or not _same_place(_registered.get(name, cls), cls):
+        raise ParameterError(f"{name} cannot be registered: another learner has this name. Rename the class.")
+    for command_name in learner.commands:
+        owner = _owners().get(command_name, name)
+        if owner != name:
+            raise ParameterError(
+                f"{name} cannot be registered: {command_name!r} is the command name of {owner}. Use another one."
+            )
+    _registered[name] = cls
+    return cls
+
+
+def is_known(name: str) -> bool:
+    """Return whether a registered learner class has a name. Learners of this package are not imported."""
+    if name not in BUILT_IN and name not in _registered:
+        _load_entry_points()
+    return name in BUILT_IN or name in _registered
+
+
+def class_of(name: str) -> Any:
+    """Return the learner class with a name, or raise `ParameterError`."""
+    if name in BUILT_IN:
+        return getattr(import_module(f"rosenblatt.estimators.{BUILT_IN[name].module}"), name)
+    if not is_known(name):
+        raise ParameterError(f"No learner {name!r:.60} is registered. Call rosenblatt.register on its class.")
+    return _registered[name]
+
+
+def is_linear(name: str) -> bool:
+    """Return whether the learner class with a name predicts by hyperplanes alone, without importing it."""
+    return BUILT_IN[name].linear if name in BUILT_IN else "linear" in declared(class_of(name)).abilities
+
+
+def is_registered(model: Any) -> bool:
+    """Return whether the class of an object, not only its name, is a registered learner."""
+    name = type(model).__name__
+    return is_known(name) and class_of(name) is type(model)
+
+
+def declared(cls: Any) -> Learner:
+    """Return what a learner class declares."""
+    learner: Learner = cls._learner
+    return learner
+
+
+def abilities(model: Any) -> frozenset[Ability]:
+    """Return the declared abilities of an estimator; none if its class declares nothing."""
+    return model._learner.abilities if isinstance(model, Declares) else frozenset()
+
+
+def commands() -> list[str]:
+    """Return all names that learners have on the command line; installed learners are not imported."""
+    return list(dict.fromkeys([*_owners(), *(point.name for point in _entry_points())]))
+
+
+def is_command(name: str) -> bool:
+    """Return whether a learner has a command name. Learners of this package are not imported."""
+    if name not in _owners():
+        _load_entry_points()
+    return name in _owners()
+
+
+def command(name: str) -> tuple[Any, Parameters]:
+    """Return the class and the fixed parameters of a command name, or raise `ParameterError`."""
+    if not is_command(name):
+        raise ParameterError(f"{name!r} is not a learner. Use one of {', '.join(commands())}.")
+    cls = class_of(_owners()[name])
+    return cls, declared(cls).commands[name]
+
+
+def _owners() -> dict[str, str]:
+    """Return the class name of each command name."""
+    owners = {each: name for name, entry in BUILT_IN.items() for each in entry.commands}
+    return owners | {each: name for name, cls in _registered.items() for each in declared(cls).commands}
+
+
+def _same_place(one: type, other: type) -> bool:
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
+
+
+def _entry_points() -> Any:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
+
+
+def _load_entry_points() -> None:
+    """Import and register the learners of installed packages."""
+    for point in _entry_points():
+        try:
+            register(point.load())
+        except Exception as error:
+            warnings.warn(
+                f"The learner {point.name} ({point.value}) of an installed package cannot be used: "
+                f"{type(error).__name__}: {error}",
+                stacklevel=2,
+            )
