@@ -153,7 +153,7 @@ class TestNormalisedPerceptron:
         np.savetxt("t.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,d,label", comments="")
         assert main(["train", "t.csv", "-o", "m", "--learner", name, "--set", "longest=0.25", "-q"]) == 0
         expected = command(name)[0](longest=0.25, **command(name)[1]).fit(X, y)
-        assert np.array_equal(rb.load("m").coef_, expected.coef_)
+        assert np.array_equal(rb.load("m")[-1].coef_, expected.coef_)
         capfd.readouterr()
         assert main(["predict", "m", "t.csv", "-q"]) == 0
         assert capfd.readouterr().out.split() == [str(each) for each in expected.predict(X)]

@@ -358,7 +358,7 @@ def first(document, **parts):
         ("words", lambda d: first(d, scaling={"mean": ["a"] * 16, "deviation": [1.0] * 16}), "numbers alone"),
         ("standard", lambda d: first(d, with_std=False), "with_std and scale contradict"),
         ("monomials", lambda d: first(d, degree=3), "do not fit each other"),
-        ("monomials", lambda d: first(d, n_features=2**31 - 1, degree=170), "cannot be"),
+        ("monomials", lambda d: first(d, n_features=2**31 - 1, degree=170), "is invalid"),
         ("hierarchy", lambda d: d | {"preparation": [["hierarchy", {}]]}, "parts it should have"),
     ],
 )
@@ -380,7 +380,7 @@ def test_version_1_may_have_a_placeholder_and_nothing_else_that_is_wrong(tmp_pat
         ("filling", {"json": {"means": [1.0]}}, "other features"),
         ("scaling", {"json": {"mean": [1.0, 2.0], "deviation": [1.0, -1.0]}}, "must be positive"),
         ("scaling", {"json": {"mean": [10**400, 2.0], "deviation": [1.0, 1.0]}}, "too large"),
-        ("scaling", 7, "parts it should have"),
+        ("scaling", 7, "exactly the expected parts"),
     ]:
         put(tmp_path / "m", document | {"preprocessing": before | {part: value}}, tensors)
         if why is None:

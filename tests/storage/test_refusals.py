@@ -231,8 +231,8 @@ def test_arrays_described_in_other_ways(entry, why, files, tmp_path):
     [
         ({"schema": 3}, "version 3 of the format, but this rosenblatt reads up to 2: update"),
         ({"schema": 1}, "parts it should have"),
-        ({"preparation": None}, "is not the list it should be"),
-        ({"preparation": [["magic", {}]]}, "is of no known kind"),
+        ({"preparation": None}, "is not a list of the expected length"),
+        ({"preparation": [["magic", {}]]}, "has an unknown kind"),
         ({"schema": 0}, "which version"),
         ({"schema": "1"}, "which version"),
         ({"format": "other"}, "does not say that it is a model"),
