@@ -1,6 +1,6 @@
 """Separable or not, with a proof that anyone can check.
 
-The package is called by its own name: ``rosenblatt.certify(X, y)`` is `rosenblatt.certify.certifying.certify`.
+The package is called by its own name: ``rosenblatt.certify(X, y)`` is `rosenblatt.certify.separability.certify`.
 Nothing is loaded before it is needed, so that ``python -m rosenblatt.certify.check`` needs nothing else.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 _NAMES = {
     "Certificate": "certificate",
-    "ClassTables": "tables",
+    "ClassTables": "class_tables",
     "Inseparable": "certificate",
     "Margin": "margin",
     "Overlap": "certificate",
@@ -21,8 +21,8 @@ _NAMES = {
     "Separable": "certificate",
     "Undecided": "certificate",
     "Verification": "certificate",
-    "certify": "certifying",
-    "cover_probability": "certifying",
+    "certify": "separability",
+    "cover_probability": "separability",
 }
 
 __all__ = sorted(_NAMES)
@@ -51,7 +51,7 @@ class _Called(ModuleType):
         time_limit: float | None = None,
         guess: Any = None,
     ) -> Any:
-        from rosenblatt.certify.certifying import certify
+        from rosenblatt.certify.separability import certify
 
         return certify(X, y, bias=bias, margin=margin, time_limit=time_limit, guess=guess)
 

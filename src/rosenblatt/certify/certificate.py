@@ -163,7 +163,7 @@ class Certificate(ABC):
         rosenblatt.certify.check.ProofError
             If the text is no proof.
         """
-        from rosenblatt.certify.reading import read
+        from rosenblatt.certify.proof_reader import read
 
         return read(text)
 

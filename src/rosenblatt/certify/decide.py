@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock
-from rosenblatt.certify.problem import Direction, Problem
-from rosenblatt.certify.proposals import guesses
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.search import Search, nearest_rows
+from rosenblatt.certify.shortcuts import guesses
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Meeting, Simplex
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.certify.twins import twins
 from rosenblatt.typing import Ints
 
@@ -35,7 +35,7 @@ class Plane:
 Answer: TypeAlias = Plane | Meeting
 
 
-def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> Answer:
+def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = None) -> Answer:
     """Decide whether the rows of a problem are separable, and prove it; `guess` is tried before all else.
 
     Raises
@@ -67,7 +67,7 @@ def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> An
     return by_simplex(problem, clock, rows, np.searchsorted(rows, held).tolist())
 
 
-def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Answer:
+def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Answer:
     """Decide in rationals, beginning with some of the rows, to which those not separated yet are added."""
     integers, powers = problem.integer_rows(rows)
     simplex = Simplex(integers, hint or (0,))
@@ -88,12 +88,12 @@ def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] =
     return simplex.meeting(rows, powers)
 
 
-def _plane(problem: Problem, v: Direction) -> Plane | None:
+def _plane(problem: SeparationProblem, v: Direction) -> Plane | None:
     b = bias_of(problem, v)
     return None if b is None else Plane(v, b)
 
 
-def _meeting(problem: Problem, rows: Ints, clock: Clock) -> Meeting | None:
+def _meeting(problem: SeparationProblem, rows: Ints, clock: Clock) -> Meeting | None:
     """Return weights with which some rows prove that nothing separates them, if there are any."""
     if not len(rows):
         return None
@@ -106,7 +106,7 @@ def _meeting(problem: Problem, rows: Ints, clock: Clock) -> Meeting | None:
     return replace(found, spanning=found.spanning and len(integers[0]) == problem.width)
 
 
-def _short(problem: Problem, v: Direction) -> Plane | None:
+def _short(problem: SeparationProblem, v: Direction) -> Plane | None:
     """Return the plane of a vector cut as short as will do; None if the vector itself will not."""
     whole = _plane(problem, v)
     if whole is None:

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.certify.decide import Plane
-from rosenblatt.certify.nearest import Corral, Padding, Point, Scores, point_of
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.nearest_points import Corral, Padding, Point, Scores, point_of
+from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import NotSeparableError, TrainingOverflowError
 from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import root_above, root_below
+from rosenblatt.rationals.dyadic import root_above, root_below
 from rosenblatt.typing import Floats, Ints
 
 # These choose how far the exact method goes, and decide nothing: what it has not reached stays an interval.
@@ -106,12 +106,12 @@ class Margin:
         return iter(self.interval)
 
 
-def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding = None) -> Margin | None:
+def margin_of(problem: SeparationProblem, plane: Plane, clock: Clock, *, padding: Padding = None) -> Margin | None:
     """Return an interval around the maximum margin of rows that a plane is known to separate.
 
     Parameters
     ----------
-    problem : Problem
+    problem : SeparationProblem
         The rows. With a bias it is free, unless there is a padding.
     plane : Plane
         Any that separates them.
@@ -130,7 +130,7 @@ def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding 
     >>> from rosenblatt.certify.decide import decide
     >>> from rosenblatt.datasets import load_or
     >>> X, y = load_or()
-    >>> problem = Problem(as_rows(X), np.where(y > 0, 1.0, -1.0), bias=True)
+    >>> problem = SeparationProblem(as_rows(X), np.where(y > 0, 1.0, -1.0), bias=True)
     >>> found = margin_of(problem, decide(problem, Clock(None)), Clock(None))
     >>> found.squared[0], found.exact, found.support
     (Fraction(1, 8), True, array([0, 1, 2]))
@@ -183,7 +183,7 @@ def _close(bracket: _Bracket, corral: Corral, clock: Clock) -> None:
 class _Bracket:
     """The best bounds so far."""
 
-    def __init__(self, problem: Problem, padding: Padding) -> None:
+    def __init__(self, problem: SeparationProblem, padding: Padding) -> None:
         self.problem, self.padding = problem, padding
         self.low, self.high = Fraction(0), Fraction(0)
         self.plane: tuple[list[Fraction], Fraction, Fraction] | None = None
@@ -225,7 +225,7 @@ class _Bracket:
 Proposal = tuple[Direction, Fraction, list[int], list[Fraction]]
 
 
-def _proposal(problem: Problem, padding: Padding, clock: Clock) -> Proposal | None:
+def _proposal(problem: SeparationProblem, padding: Padding, clock: Clock) -> Proposal | None:
     """Return a plane, and rows with weights, that floats take for the best; None if floats cannot say."""
     from rosenblatt.margins.max_margin import max_margin
 
@@ -265,7 +265,7 @@ def _padded(features: Features, constant: float) -> Features:
     return as_rows(hstack([X.astype(np.float64), csr_array(column)], format="csr"))
 
 
-def _shares(problem: Problem, rows: Ints, alpha: Floats, *, free: bool) -> list[Fraction] | None:
+def _shares(problem: SeparationProblem, rows: Ints, alpha: Floats, *, free: bool) -> list[Fraction] | None:
     """Return dual weights as rationals that sum to 1, or with a free bias in each class; None if they cannot."""
     if not (len(rows) and np.isfinite(alpha).all() and (alpha > 0.0).all()):
         return None

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.clock import Unsettled
+from rosenblatt.certify.time_limit import Unsettled
 from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
@@ -78,7 +78,7 @@ class Direction:
         return Direction.of_integers([value >> surplus for value in self.integers])
 
 
-class Problem:
+class SeparationProblem:
     """Rows of two sides, and whether a hyperplane may miss the origin.
 
     Parameters

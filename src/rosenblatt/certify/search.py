@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.certify.clock import Clock
-from rosenblatt.certify.problem import Direction, Problem
-from rosenblatt.certify.program import Program, Proposal
+from rosenblatt.certify.linear_program import Program, Proposal
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.sides import differences
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.rationals.dyadic import exact, nearest, shifted
 from rosenblatt.typing import Floats, Ints
 
@@ -50,7 +50,7 @@ class Search:
 
     Parameters
     ----------
-    problem : Problem
+    problem : SeparationProblem
         Both classes occur if there is a bias.
     clock : Clock
         When to end.
@@ -58,7 +58,7 @@ class Search:
         Where to look for the first rows.
     """
 
-    def __init__(self, problem: Problem, clock: Clock, v: Direction | None) -> None:
+    def __init__(self, problem: SeparationProblem, clock: Clock, v: Direction | None) -> None:
         self.problem, self.clock = problem, clock
         self.batch = problem.n if problem.n * problem.width <= WHOLE else problem.width + 1
         self.center = problem.center()
@@ -264,7 +264,7 @@ class Search:
         return np.array([*map(float, shift), float(last)])
 
 
-def nearest_rows(problem: Problem, r: Floats, inside: NDArray[np.bool_], count: int) -> Ints:
+def nearest_rows(problem: SeparationProblem, r: Floats, inside: NDArray[np.bool_], count: int) -> Ints:
     """Return so many rows of each class that are least on their right side, of those not inside yet."""
     chosen = [np.empty(0, np.int64)]
     for side in (problem.positive, problem.negative):

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.rationals.dyadic import UNIT, exact
 from rosenblatt.typing import Floats, Ints
 
 FEW = 200  # rows in doubt that go to integers at once; more are looked at in twice the precision first
 
 
-def bias_of(problem: Problem, v: Direction) -> Fraction | None:
+def bias_of(problem: SeparationProblem, v: Direction) -> Fraction | None:
     """Return a bias with which v separates every row strictly; None if there is none.
 
     Without a bias in the problem it is 0. Where both classes occur and there is a bias, the hyperplane lies midway
@@ -42,12 +42,12 @@ def bias_of(problem: Problem, v: Direction) -> Fraction | None:
     return -near if highest < near < lowest else -(lowest + highest) / 2
 
 
-def products(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
+def products(problem: SeparationProblem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
     """Return the signs of z_i·v for some rows, exactly, and about what it is where floats could tell.
 
     Parameters
     ----------
-    problem : Problem
+    problem : SeparationProblem
         The rows.
     v : list of int
         A vector, its bias last where there is one, in the problem's columns.
@@ -66,13 +66,13 @@ def products(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
     return about, signs
 
 
-def on_both_sides(problem: Problem, v: list[int], rows: Ints) -> bool:
+def on_both_sides(problem: SeparationProblem, v: list[int], rows: Ints) -> bool:
     """Tell whether floats suffice to see that z_i·v is positive for some of the rows and negative for others."""
     about, error = _about(problem, v, rows)
     return bool((about > error).any() and (about < -error).any())
 
 
-def _about(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, float]:
+def _about(problem: SeparationProblem, v: list[int], rows: Ints) -> tuple[Floats, float]:
     """Return z_i·v for some rows as floats see it, up to a positive factor, and a bound on the error of each."""
     direction = Direction.of_integers(v)
     f, error = problem.scores(direction)
@@ -80,20 +80,20 @@ def _about(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, float]:
     return problem.y[rows] * (f[rows] + b), 1.001 * error  # the bias is one summand more, for which there is room
 
 
-def ends(problem: Problem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
+def ends(problem: SeparationProblem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
     """Return the lowest exact score of the positive class and the highest of the negative one."""
     lowest = _extreme(problem, v, problem.positive, f, error, min)
     return lowest, _extreme(problem, v, problem.negative, f, error, max)
 
 
-def least(problem: Problem, v: Direction, f: Floats, error: float) -> Fraction:
+def least(problem: SeparationProblem, v: Direction, f: Floats, error: float) -> Fraction:
     """Return the least exact y f over all rows, for a problem without a bias."""
     sides = [(problem.positive, 1, min), (problem.negative, -1, max)]
     return min(sign * _extreme(problem, v, rows, f, error, pick) for rows, sign, pick in sides if len(rows))
 
 
 def _extreme(
-    problem: Problem, v: Direction, rows: Ints, f: Floats, error: float, pick: Callable[..., Fraction]
+    problem: SeparationProblem, v: Direction, rows: Ints, f: Floats, error: float, pick: Callable[..., Fraction]
 ) -> Fraction:
     """Return the exact extreme of some rows' scores, looking only at those that rounding may have hidden."""
     sign = 1.0 if pick is min else -1.0
@@ -111,7 +111,7 @@ def _within(rows: Ints, f: Floats, reach: float) -> Ints:
     return kept
 
 
-def differences(problem: Problem, rows: Ints, v: Direction, offset: float) -> Floats:
+def differences(problem: SeparationProblem, rows: Ints, v: Direction, offset: float) -> Floats:
     """Return scores of some rows less an offset, to nearly all their digits."""
     if not problem.sparse:
         return twofold(problem, rows, v, offset)[0]
@@ -119,7 +119,7 @@ def differences(problem: Problem, rows: Ints, v: Direction, offset: float) -> Fl
     return np.array([float(score - away) for score in problem.exact_scores(rows, v)])
 
 
-def twofold(problem: Problem, rows: Ints, v: Direction, offset: float) -> tuple[Floats, float]:
+def twofold(problem: SeparationProblem, rows: Ints, v: Direction, offset: float) -> tuple[Floats, float]:
     """Return scores of some rows less an offset, summed in twice the precision, and a bound on the error of each.
 
     Each product and each sum is kept with what rounding took from it; those parts are summed in floats. Their sum

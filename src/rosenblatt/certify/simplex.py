@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.rationals.dyadic import UNIT, nearest
 from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints

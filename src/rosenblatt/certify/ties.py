@@ -14,14 +14,14 @@ from math import gcd
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock, Unsettled
-from rosenblatt.certify.problem import Problem
-from rosenblatt.certify.program import Program
+from rosenblatt.certify.linear_program import Program
+from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.search import TOUCHING
 from rosenblatt.certify.sides import on_both_sides, products
 from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.rationals.dyadic import as_integers
-from rosenblatt.rationals.linear import PRIMES, Table, independent, null_space, product, solve
+from rosenblatt.rationals.linear import PRIMES, IntegerRows, independent, null_space, product, solve
 from rosenblatt.typing import Ints
 
 SAMPLE = 8  # rows for each dimension that are looked at first; more follow where they do not settle it
@@ -45,7 +45,7 @@ class Overlap:
     null: list[list[int]]
 
 
-def ties(problem: Problem, meeting: Meeting, clock: Clock) -> Quasi | Overlap | None:
+def ties(problem: SeparationProblem, meeting: Meeting, clock: Clock) -> Quasi | Overlap | None:
     """Find out whether rows that nothing separates strictly are separated with ties.
 
     None if the features are too many beside the rows that tie.
@@ -67,7 +67,7 @@ def ties(problem: Problem, meeting: Meeting, clock: Clock) -> Quasi | Overlap | 
     return None
 
 
-def _not_orthogonal(problem: Problem, v: list[int], clock: Clock) -> Ints:
+def _not_orthogonal(problem: SeparationProblem, v: list[int], clock: Clock) -> Ints:
     clock.check("looking for a hyperplane with ties")
     return np.flatnonzero(products(problem, v, np.arange(problem.n))[1])
 
@@ -84,7 +84,9 @@ def _mixed(vectors: list[list[int]]) -> list[int]:
     return product([shares], list(zip(*vectors, strict=True)))[0]
 
 
-def _by_one_sign(problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> Quasi | None:
+def _by_one_sign(
+    problem: SeparationProblem, vectors: list[list[int]], outside: Ints, clock: Clock
+) -> Quasi | None:
     """Return the sum of the vectors that have no two rows on different sides, if that ties none of those outside.
 
     It has few features, and so says best which of them are to blame.
@@ -107,7 +109,7 @@ class _Reduced:
 
     Parameters
     ----------
-    problem : Problem
+    problem : SeparationProblem
         The rows.
     vectors : list of lists of int
         The vectors.
@@ -117,7 +119,7 @@ class _Reduced:
         When to end.
     """
 
-    def __init__(self, problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> None:
+    def __init__(self, problem: SeparationProblem, vectors: list[list[int]], outside: Ints, clock: Clock) -> None:
         self.problem, self.vectors, self.outside, self.clock = problem, vectors, outside, clock
         self.batch = SAMPLE * (len(vectors) + 1)
         self.rows, self.powers = np.empty(0, np.int64), list[int]()
@@ -162,7 +164,7 @@ class _Reduced:
         return answer
 
 
-def judge(problem: Problem, v: list[int], outside: Ints) -> tuple[Quasi | None, Ints]:
+def judge(problem: SeparationProblem, v: list[int], outside: Ints) -> tuple[Quasi | None, Ints]:
     """Return a vector as the answer, if it has all rows outside strictly on their side and no other row wrong.
 
     If not, return those that are not so, the worst first.
@@ -175,7 +177,7 @@ def judge(problem: Problem, v: list[int], outside: Ints) -> tuple[Quasi | None, 
     return None, np.flatnonzero(wrong)[np.argsort(about[wrong], kind="stable")]
 
 
-def _joined(problem: Problem, old: Meeting, new: Meeting) -> Meeting:
+def _joined(problem: SeparationProblem, old: Meeting, new: Meeting) -> Meeting:
     """Return a combination to 0 of the rows of both, where the new ones come to something the old ones span."""
     integers, powers = problem.integer_rows(np.append(old.rows, new.rows))
     n = len(old.rows)
@@ -193,7 +195,7 @@ def _joined(problem: Problem, old: Meeting, new: Meeting) -> Meeting:
     return Meeting(np.append(old.rows, new.rows), [weight // divisor for weight in weights])
 
 
-def _in_terms_of(rows: Table, target: list[int]) -> tuple[dict[int, int], int]:
+def _in_terms_of(rows: IntegerRows, target: list[int]) -> tuple[dict[int, int], int]:
     """Return a vector that rows span as a combination of some of them, over a denominator."""
     if not any(target):
         return {}, 1

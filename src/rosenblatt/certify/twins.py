@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.typing import Ints
 
 BLOCK = 2**18
 
 
-def twins(problem: Problem) -> tuple[int, int] | None:
+def twins(problem: SeparationProblem) -> tuple[int, int] | None:
     """Return two equal rows of different classes, the positive one first; None if there are none."""
     digests = _digests(problem)
     order = np.lexsort((problem.y, digests))
@@ -23,12 +23,12 @@ def twins(problem: Problem) -> tuple[int, int] | None:
     return None
 
 
-def _equal(problem: Problem, *rows: int) -> bool:
+def _equal(problem: SeparationProblem, *rows: int) -> bool:
     a, b = (problem.matrix.X[[row]] for row in rows)
     return bool((a != b).nnz == 0 if problem.sparse else (a == b).all())
 
 
-def _digests(problem: Problem) -> Ints:
+def _digests(problem: SeparationProblem) -> Ints:
     """Return a number for each row, equal for equal rows: a sum of its bits times odd numbers, wrapping around."""
     odd = np.random.default_rng(0).integers(-(2**62), 2**62, problem.d) * 2 + 1
     X = problem.matrix.X

@@ -18,7 +18,7 @@ from rosenblatt.certify.certificate import (
     Verification,
 )
 from rosenblatt.certify.fingerprint import Fingerprint
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.sides import products
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
@@ -43,7 +43,7 @@ def verify(certificate: Answer, X: Any, y: Any) -> Verification:
         return Verification(False, str(refusal))
 
 
-def _split(certificate: Answer, batch: Batch) -> tuple[Problem, Ints]:
+def _split(certificate: Answer, batch: Batch) -> tuple[SeparationProblem, Ints]:
     """Return the rows that take part, and their numbers in the data, if these are the data of the proof."""
     data = certificate.data
     if (batch.n_rows, batch.n_features) != (data.rows, data.features):
@@ -57,13 +57,13 @@ def _split(certificate: Answer, batch: Batch) -> tuple[Problem, Ints]:
         raise Refuted("These are not the data of the proof: the fingerprints differ.")
     names = np.flatnonzero(signs)
     part = batch if len(names) == batch.n_rows else batch.take(names)
-    return Problem(part, signs[names].astype(np.float64), bias=certificate.bias), names
+    return SeparationProblem(part, signs[names].astype(np.float64), bias=certificate.bias), names
 
 
 class _Checker:
     """The rows that take part, and their numbers in the data."""
 
-    def __init__(self, problem: Problem, names: Ints) -> None:
+    def __init__(self, problem: SeparationProblem, names: Ints) -> None:
         self.problem, self.names = problem, names
         self.rows = np.arange(problem.n)
 
@@ -176,7 +176,7 @@ class _Checker:
 
     def clear(self, certificate: Separable, least: Fraction) -> None:
         """Require y f ≥ least on every row: of one side after the other, as f − least and f + least."""
-        padded = Problem(self.problem.features, self.problem.y, bias=True)
+        padded = SeparationProblem(self.problem.features, self.problem.y, bias=True)
         w = self.scaled(certificate.w)
         for side, rows in ((1, padded.positive), (-1, padded.negative)):
             signs = products(padded, common([*w, certificate.b - side * least])[0], rows)[1]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify.certificate import Inseparable
-from rosenblatt.certify.certifying import Question
-from rosenblatt.certify.clock import Clock, Unsettled
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.separability import Question
 from rosenblatt.certify.simplex import Meeting, Simplex
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
@@ -59,7 +59,7 @@ def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) ->
         return None
     if isinstance(part.rows, CSR):
         part = replace(part, rows=read_only(part.native().toarray()))
-    problem = Problem(part, part.signs.astype(np.float64), bias=bias)
+    problem = SeparationProblem(part, part.signs.astype(np.float64), bias=bias)
     integers, powers = problem.integer_rows(np.arange(problem.n))
     if not _is_zero(integers, powers, weights):
         return None

@@ -7,14 +7,14 @@ from math import floor, inf
 from numbers import Real
 from typing import Any
 
-from rosenblatt.certify.clock import Clock, Unsettled
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import ParameterError, UndecidedError
+from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
-from rosenblatt.theory.run import LIFTED, UNIT, Run, read_run
-from rosenblatt.theory.sample import Sample
+from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.separable import separable_bounds, start_bound
-from rosenblatt.theory.values import Bound, Bounds
+from rosenblatt.theory.training_set import TrainingSet
 
 
 def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit: float | None = None) -> Bounds:
@@ -60,14 +60,14 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit
     """
     _check_share(delta)
     _check_limit(time_limit)
-    sample = Sample(X, y, Clock(time_limit))
+    sample = TrainingSet(X, y, Clock(time_limit))
     try:
         return _evaluated(sample, X, y, model, float(delta))
     except Unsettled as end:
         raise UndecidedError(f"The bounds are not known: {end}") from end
 
 
-def _evaluated(sample: Sample, X: Any, y: Any, model: Any, delta: float) -> Bounds:
+def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) -> Bounds:
     run = None if model is None else read_run(model, X, y, sample)
     mistakes = [_beside(each, run) for each in separable_bounds(sample, run)]
     start = start_bound(sample, run)
@@ -102,7 +102,7 @@ def _check_limit(seconds: Any) -> None:
         raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {seconds!r}.")
 
 
-def _beside(bound: Bound, run: Run | None) -> Bound:
+def _beside(bound: Bound, run: ObservedRun | None) -> Bound:
     """Return a bound for runs from zero with what a run did, or why it does not speak of that run."""
     if run is None:
         return bound
@@ -115,14 +115,14 @@ def _beside(bound: Bound, run: Run | None) -> Bound:
     return replace(bound, observed=run.mistakes) if bound.applies else bound
 
 
-def _best(found: list[Bound], run: Run | None) -> Bound | None:
+def _best(found: list[Bound], run: ObservedRun | None) -> Bound | None:
     """Return the least bound that applies to the rule of a run, or without one to the plain rule."""
     rule = UNIT if run is None else run.rule
     least = [each for each in found if each.applies and each.rule == rule]
     return min(least, key=lambda each: each.value, default=None)
 
 
-def _sweeps(best: Bound | None, run: Run | None) -> Bound:
+def _sweeps(best: Bound | None, run: ObservedRun | None) -> Bound:
     """K: each pass but the last makes a mistake."""
     bound = Bound("sweeps", "S-27", "mistakes + 1", limits="sweeps", rule="" if best is None else best.rule)
     if best is None:

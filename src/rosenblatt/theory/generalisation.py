@@ -8,16 +8,16 @@ from math import inf, log, nextafter, sqrt
 import numpy as np
 
 from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import above, root_above, root_below
-from rosenblatt.theory.run import LIFTED, Run
-from rosenblatt.theory.sample import Sample, norm_square, raised
+from rosenblatt.rationals.dyadic import above, root_above, root_below
+from rosenblatt.theory.bound import Bound
+from rosenblatt.theory.observed_run import LIFTED, ObservedRun
 from rosenblatt.theory.separable import root
-from rosenblatt.theory.values import Bound
+from rosenblatt.theory.training_set import TrainingSet, norm_square, raised
 
 DRAWN = "rows are drawn independently, and none is longer than those given"
 
 
-def pocket_bounds(sample: Sample, run: Run | None, delta: float) -> list[Bound]:
+def pocket_bounds(sample: TrainingSet, run: ObservedRun | None, delta: float) -> list[Bound]:
     """S-21 as Z prints it, and as it is usually stated, with a product inside the root.
 
     It assumes ‖w‖ = 1 and ‖x‖ ≤ 1: rows, padded, are divided by C, and so is γ. M is the share of rows with a
@@ -53,7 +53,7 @@ def pocket_bounds(sample: Sample, run: Run | None, delta: float) -> list[Bound]:
     ]
 
 
-def online_bound(sample: Sample, run: Run | None, best: Bound | None) -> Bound:
+def online_bound(sample: TrainingSet, run: ObservedRun | None, best: Bound | None) -> Bound:
     """S-44: the hypotheses of one pass err on their next rows as often as mistakes are made: B/n in mean."""
     bound = Bound(
         "online",

@@ -17,8 +17,8 @@ from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Objective
 from rosenblatt.margins.soft_margin import Limits, minimise
 from rosenblatt.rationals.dyadic import exact, nearest
-from rosenblatt.rationals.roots import above, root_above
-from rosenblatt.theory.sample import Sample, norm_square, raised
+from rosenblatt.rationals.dyadic import above, root_above
+from rosenblatt.theory.training_set import TrainingSet, norm_square, raised
 from rosenblatt.typing import Floats
 
 ROUNDS = 20
@@ -28,16 +28,16 @@ PRECISION = 1e-5  # of a solution on the way, which need not be the best of all
 LARGE = 10**9  # products of a step of the interior-point method, above which coordinates are descended
 
 
-class Vector(NamedTuple):
+class Comparator(NamedTuple):
     """v: weights, and the bias that stands for its last coordinate times √β."""
 
     w: Floats
     b: float
 
-    def times(self, scale: float) -> Vector:
+    def times(self, scale: float) -> Comparator:
         """Return a multiple."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            return Vector(self.w * scale, self.b * scale)
+            return Comparator(self.w * scale, self.b * scale)
 
     @property
     def finite(self) -> bool:
@@ -45,14 +45,14 @@ class Vector(NamedTuple):
         return bool(np.isfinite(self.w).all() and np.isfinite(self.b))
 
 
-def of_margin(margin: Margin) -> Vector:
+def of_margin(margin: Margin) -> Comparator:
     """Return about w*/γ, by which every row has y f ≥ 1."""
     w = [nearest((value / margin.least).numerator, (value / margin.least).denominator) for value in margin.w]
     b = margin.b / margin.least
-    return Vector(np.array(w), nearest(b.numerator, b.denominator))
+    return Comparator(np.array(w), nearest(b.numerator, b.denominator))
 
 
-def a_priori_value(sample: Sample, v: Vector, beta: Fraction, passes: int) -> float:
+def a_priori_value(sample: TrainingSet, v: Comparator, beta: Fraction, passes: int) -> float:
     """Return at least (‖v‖C/2 + sqrt(‖v‖²C²/4 + L))²; with A = ‖v‖²C² that is A/2 + L + sqrt(A (A/4 + L))."""
     losses = sample.hinges(v.w, v.b)
     if losses == inf:
@@ -65,18 +65,18 @@ class Infimum(NamedTuple):
     """The least a-priori bound found, its vector, and the best vector of a soft margin, None if there was none."""
 
     value: float
-    v: Vector
-    soft: Vector | None = None
+    v: Comparator
+    soft: Comparator | None = None
 
 
-def infimum(sample: Sample, beta: Fraction, passes: int) -> Infimum:
+def infimum(sample: TrainingSet, beta: Fraction, passes: int) -> Infimum:
     """Minimise the a-priori bound over v.
 
     Its root r is the largest number with r C ‖v‖ + L(v) ≥ r² for all v, the left side being convex in v. Where r
     is too large, the v that minimises it gives a smaller r, and so on down; a soft margin whose penalty has the
     slope of r C ‖v‖ at the last v leads there. Every v on the way gives a bound that holds.
     """
-    zero = Vector(np.zeros(sample.d), 0.0)
+    zero = Comparator(np.zeros(sample.d), 0.0)
     best, softest = Infimum(float(passes * sample.n), zero), inf  # by v = 0 every visit may be a mistake
     margin = sample.margin(beta)
     if margin is not None and (widest := of_margin(margin)).finite:
@@ -104,7 +104,7 @@ def infimum(sample: Sample, beta: Fraction, passes: int) -> Infimum:
     return best
 
 
-def _soft(sample: Sample, beta: Fraction, penalty: float) -> Vector:
+def _soft(sample: TrainingSet, beta: Fraction, penalty: float) -> Comparator:
     """Minimise Σ max(0, 1 − y f) + penalty/2 ‖v‖², nearly."""
     pad = sqrt(above(beta))
     matrix = Matrix(sample.batch, bias=pad > 0.0, pad=pad)
@@ -117,4 +117,4 @@ def _soft(sample: Sample, beta: Fraction, penalty: float) -> Vector:
         theta = minimise(
             problem, np.zeros(matrix.width), solver, Limits(PRECISION, max_time=sample.seconds(SECONDS))
         ).theta
-        return Vector(theta[: sample.d], pad * float(theta[-1]) if matrix.bias else 0.0)
+        return Comparator(theta[: sample.d], pad * float(theta[-1]) if matrix.bias else 0.0)

@@ -16,18 +16,18 @@ import numpy as np
 from rosenblatt.margins.soft_fit import squared_hinge_minimum
 from rosenblatt.margins.soft_margin import Limits
 from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import above, root_above
-from rosenblatt.theory.infimum import SECONDS, Infimum, Vector, infimum, of_margin
-from rosenblatt.theory.run import LIFTED, UNIT, Run
-from rosenblatt.theory.sample import Sample, norm_square, raised
+from rosenblatt.rationals.dyadic import above, root_above
+from rosenblatt.theory.bound import Bound
+from rosenblatt.theory.infimum import SECONDS, Comparator, Infimum, infimum, of_margin
+from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun
 from rosenblatt.theory.separable import root
-from rosenblatt.theory.values import Bound
+from rosenblatt.theory.training_set import TrainingSet, norm_square, raised
 
 SCALES = np.logspace(-3.0, 3.0, 121)  # of a hypothesis, about the one that brings its typical score to 1
 DEFAULT_A = 0.5  # that of LiftedPerceptron
 
 
-def inseparable_bounds(sample: Sample, run: Run | None) -> list[Bound]:
+def inseparable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bound]:
     """Return S-28: a priori, and with a model over its mistakes, at named vectors."""
     beta = Fraction(1) if run is None else run.beta
     passes = 1 if run is None else run.passes
@@ -44,7 +44,7 @@ def inseparable_bounds(sample: Sample, run: Run | None) -> list[Bound]:
     return [prior.without(whole) if whole else prior, *_rounds(sample, run, least)]
 
 
-def _rounds(sample: Sample, run: Run | None, least: Infimum | None) -> list[Bound]:
+def _rounds(sample: TrainingSet, run: ObservedRun | None, least: Infimum | None) -> list[Bound]:
     """Return the bounds over the mistakes made, at the hypotheses and the margins' vectors that have a name.
 
     At v = 0 the bound is M itself. Hypotheses are therefore scaled to where their a-priori bound is least.
@@ -69,7 +69,7 @@ def _rounds(sample: Sample, run: Run | None, least: Infimum | None) -> list[Boun
     return found
 
 
-def _named(name: str, sample: Sample, run: Run, least: Infimum) -> Vector | None:
+def _named(name: str, sample: TrainingSet, run: ObservedRun, least: Infimum) -> Comparator | None:
     if name == "rounds_soft":
         return least.soft
     if name == "rounds_widest":
@@ -90,10 +90,10 @@ def _named(name: str, sample: Sample, run: Run, least: Infimum) -> Vector | None
     losses = run.passes * np.maximum(0.0, 1.0 - np.outer(scales, z)).sum(axis=1)
     half = scales * norm * C / 2.0
     scale = float(scales[np.argmin(half + np.sqrt(half**2 + losses))])
-    return Vector(w, b).times(scale)
+    return Comparator(w, b).times(scale)
 
 
-def _over_mistakes(bound: Bound, sample: Sample, run: Run, v: Vector) -> Bound:
+def _over_mistakes(bound: Bound, sample: TrainingSet, run: ObservedRun, v: Comparator) -> Bound:
     if not v.finite:
         return bound.without("its weights are beyond the range of floats")
     losses, squares = sample.hinges(v.w, v.b, times=run.times), sample.squares(run.times, run.beta)
@@ -102,7 +102,7 @@ def _over_mistakes(bound: Bound, sample: Sample, run: Run, v: Vector) -> Bound:
     return replace(bound, value=value, uses={"‖v‖": root(norm)}, observed=run.mistakes)
 
 
-def lifted_bound(sample: Sample, run: Run | None) -> Bound:
+def lifted_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     """S-22: with v = w*/γ, (a²C² + 1 − a²)/γ'² is (a²C² + 1 − a²)(‖v‖² + a²/(1 − a²) Σ l²)/a², for any v."""
     is_lifted = run is not None and run.rule == LIFTED
     a = float(run.model.a) if is_lifted and run is not None else DEFAULT_A
@@ -113,7 +113,7 @@ def lifted_bound(sample: Sample, run: Run | None) -> Bound:
         sample.batch, float(C), pad=sqrt(above(beta)), limits=Limits(1e-10, max_time=sample.seconds(SECONDS))
     )
     pad = sqrt(above(beta))
-    v = Vector(found.theta[: sample.d], pad * float(found.theta[-1]) if beta else 0.0)
+    v = Comparator(found.theta[: sample.d], pad * float(found.theta[-1]) if beta else 0.0)
     least = Fraction(sample.n) * C  # of v = 0
     if v.finite and (losses := sample.hinges(v.w, v.b, 2)) < inf:
         least = min(least, norm_square(v.w, v.b, beta) + C * exact(losses))

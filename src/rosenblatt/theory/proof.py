@@ -11,9 +11,9 @@ import numpy as np
 
 from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
 from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import above, root_above, root_below
+from rosenblatt.rationals.dyadic import above, root_above, root_below
 from rosenblatt.theory.infimum import of_margin
-from rosenblatt.theory.sample import Sample, norm_square
+from rosenblatt.theory.training_set import TrainingSet, norm_square
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
 
@@ -87,7 +87,7 @@ def proof_quantities(
     if trace.penalty is not None:
         raise InputError("A penalty shrinks the weights between mistakes, which the proof does not know of.")
     trace.replay(X, y)  # says so if this is other data
-    sample, beta = Sample(X, y), exact(trace.bias)
+    sample, beta = TrainingSet(X, y), exact(trace.bias)
     w, b = _hyperplane(sample, w_star, b_star, beta)
     norm = norm_square(w, b, beta)
     if not norm:
@@ -122,7 +122,7 @@ def proof_quantities(
     )
 
 
-def _hyperplane(sample: Sample, w_star: Any, b_star: float, beta: Fraction) -> tuple[Floats, float]:
+def _hyperplane(sample: TrainingSet, w_star: Any, b_star: float, beta: Fraction) -> tuple[Floats, float]:
     if w_star is None:
         margin = sample.margin(beta)
         if margin is None:
@@ -138,7 +138,7 @@ def _hyperplane(sample: Sample, w_star: Any, b_star: float, beta: Fraction) -> t
     return w, float(b_star)
 
 
-def _squares(sample: Sample, index: Ints, pad: float) -> Floats:
+def _squares(sample: TrainingSet, index: Ints, pad: float) -> Floats:
     from rosenblatt.margins.matrix import Matrix
 
     return np.asarray(Matrix(sample.batch, bias=False).squares()[index] + pad, np.float64)

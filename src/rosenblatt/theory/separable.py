@@ -13,10 +13,10 @@ from math import inf
 
 from rosenblatt.certify.margin import Margin
 from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import above, root_above, root_below
-from rosenblatt.theory.run import LIFTED, ORIGIN, RADIUS, UNIT, Run
-from rosenblatt.theory.sample import Sample
-from rosenblatt.theory.values import Bound, Interval
+from rosenblatt.rationals.dyadic import above, root_above, root_below
+from rosenblatt.theory.bound import Bound, Interval
+from rosenblatt.theory.observed_run import LIFTED, ORIGIN, RADIUS, UNIT, ObservedRun
+from rosenblatt.theory.training_set import TrainingSet
 
 SAME = Fraction(
     1, 10**9
@@ -25,7 +25,7 @@ INSEPARABLE = "no hyperplane separates the rows"
 NOT_THROUGH_THE_ORIGIN = "no hyperplane through the origin separates the rows"
 
 
-def separable_bounds(sample: Sample, run: Run | None) -> list[Bound]:
+def separable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bound]:
     """Return every bound on mistakes that needs separable rows; of other rows, that they do not apply."""
     square = sample.square
     # With a model β is what its bias moved by, R² rounded; without, R² itself.
@@ -40,7 +40,7 @@ def separable_bounds(sample: Sample, run: Run | None) -> list[Bound]:
     ]
 
 
-def _by_radius(sample: Sample, beta: Fraction) -> Bound:
+def _by_radius(sample: TrainingSet, beta: Fraction) -> Bound:
     """K: ‖w*‖ = 1 and |b*| ≤ R, so ‖(w*, b*/√β)‖² ≤ 1 + R²/β, and k ≤ (R² + β)(1 + R²/β)/γ², 4R²/γ² for β = R².
 
     The widest hyperplane is one of these: rows of both classes lie on its two sides, so |b*| ≤ R − γ.
@@ -56,7 +56,7 @@ def _by_radius(sample: Sample, beta: Fraction) -> Bound:
     return _valued(bound, (square + beta) ** 2 / beta / margin.squared[0], R=root(square), γ=margin.interval)
 
 
-def _padded(sample: Sample, name: str, spec: str, beta: Fraction, rule: str, rows: str) -> Bound:
+def _padded(sample: TrainingSet, name: str, spec: str, beta: Fraction, rule: str, rows: str) -> Bound:
     """Return C²/γ² with the margin of the rows padded with √β, through the origin."""
     formula = {ORIGIN: "(R/γ)²", RADIUS: "2R²/γ²"}.get(rule, "C²/γ²")
     bound = Bound(name, spec, formula, rule=rule, of=rows)
@@ -68,7 +68,7 @@ def _padded(sample: Sample, name: str, spec: str, beta: Fraction, rule: str, row
     return _valued(bound, square / margin.squared[0], **radius, γ=margin.interval)
 
 
-def _unit_norm(sample: Sample) -> Bound:
+def _unit_norm(sample: TrainingSet) -> Bound:
     """H for ‖x‖ ≤ 1, Z for ‖x‖ = 1: what (R/γ)² is at most for R ≤ 1."""
     bound = Bound("unit_norm", "S-26", "1/γ²", rule=ORIGIN, of="x")
     margin = sample.margin(Fraction(0))
@@ -78,7 +78,7 @@ def _unit_norm(sample: Sample) -> Bound:
     return bound if sample.square <= 1 else bound.without("a row is longer than 1; see 'origin'")
 
 
-def _offset(sample: Sample) -> Bound:
+def _offset(sample: TrainingSet) -> Bound:
     """S: the widest hyperplane (w*, b*), of margin ρ with a free bias, has ρ/sqrt(1 + b*²) among the (x, 1)."""
     bound = Bound("offset", "S-27", "(b*² + 1)(R² + 1)/ρ²", rule=UNIT, of="x, with a free bias")
     margin = sample.margin(None)
@@ -89,7 +89,7 @@ def _offset(sample: Sample) -> Bound:
     return _valued(bound, value, R=root(sample.square), ρ=margin.interval, **{"|b*|": root(offset)})
 
 
-def start_bound(sample: Sample, run: Run | None) -> Bound:
+def start_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     """Solve kηγ + <w₀, w*> ≤ sqrt(‖w₀‖² + k(η²C² + 2ηm)) for k, a quadratic inequality; C²/γ² is one case.
 
     Everything is of padded rows, and multiplied by ‖w*‖, so that only one root is left, rounded up.
@@ -114,7 +114,7 @@ def start_bound(sample: Sample, run: Run | None) -> Bound:
     return Bound("start", "S-27", formula, limit, rule=run.rule, of=rows, uses=uses)
 
 
-def _largest_count(margin: Margin, run: Run, square: Fraction) -> float:
+def _largest_count(margin: Margin, run: ObservedRun, square: Fraction) -> float:
     """Return at least the larger root of a k² + p k + q = 0; q ≤ 0 by Cauchy and Schwarz."""
     w0, b0 = [exact(value) for value in run.start[:-1].tolist()], exact(float(run.start[-1]))
     along = sum((p * q for p, q in zip(w0, margin.w, strict=True)), Fraction(0))

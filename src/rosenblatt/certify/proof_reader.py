@@ -11,8 +11,8 @@ import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Answer, Certificate, Data, Inseparable, Overlap, Quasi, Separable
+from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.margin import Margin
-from rosenblatt.certify.tables import ClassTables
 from rosenblatt.typing import Ints
 
 WIDEST = 2**24  # features: a vector may be written in a few bytes and still have them all

@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz_mat
 
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.sides import ends, least
 from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import independent, solve
@@ -61,7 +61,7 @@ class Point:
         length = shifted(total, 2 * self.power) / self.denominator**2
         return length + padding * self.tilt**2 if padding else length
 
-    def direction(self, problem: Problem) -> tuple[Direction, Fraction] | None:
+    def direction(self, problem: SeparationProblem) -> tuple[Direction, Fraction] | None:
         """Return where it points, and what to multiply it with to get there; None if it is the origin."""
         if not any(self.integers):
             return None
@@ -74,7 +74,7 @@ class Point:
         return v, self.denominator * shifted(1, v.power - lowest - self.power)
 
 
-def point_of(problem: Problem, rows: Sequence[int], weights: Sequence[Fraction]) -> Point:
+def point_of(problem: SeparationProblem, rows: Sequence[int], weights: Sequence[Fraction]) -> Point:
     """Return the point that weights name, exactly."""
     shares, denominator = common(weights)
     y = problem.y[list(rows)].astype(int).tolist()
@@ -102,7 +102,7 @@ class Scores:
     highest: Fraction | None
 
     @classmethod
-    def of(cls, problem: Problem, v: Direction) -> Scores:
+    def of(cls, problem: SeparationProblem, v: Direction) -> Scores:
         """Return the scores of a direction; a class without a row has no end."""
         f, error = problem.scores(v)
         if len(problem.positive) and len(problem.negative):
@@ -110,7 +110,7 @@ class Scores:
         alone = least(problem, v, f, error)
         return cls(v, f, error, *((alone, None) if len(problem.positive) else (None, -alone)))
 
-    def row_at_end(self, problem: Problem, sign: int) -> int:
+    def row_at_end(self, problem: SeparationProblem, sign: int) -> int:
         """Return the first row that lies at the end of its class."""
         side, end = (problem.positive, self.lowest) if sign > 0 else (problem.negative, self.highest)
         scores = sign * self.f[side]
@@ -124,7 +124,7 @@ class Corral:
 
     Parameters
     ----------
-    problem : Problem
+    problem : SeparationProblem
         All rows.
     padding : Fraction or None
         β.
@@ -132,7 +132,7 @@ class Corral:
         Rows to begin with; of both classes if the bias is free. Any will do.
     """
 
-    def __init__(self, problem: Problem, padding: Padding, hint: Sequence[int]) -> None:
+    def __init__(self, problem: SeparationProblem, padding: Padding, hint: Sequence[int]) -> None:
         self.problem, self.padding = problem, padding
         self.rows = self._independent(list(hint))
         self.weights = self._affine(self.rows)

@@ -11,7 +11,7 @@ import numpy as np
 from rosenblatt.data.labels import listed
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.rationals.dyadic import exact
-from rosenblatt.theory.sample import Sample
+from rosenblatt.theory.training_set import TrainingSet
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
 
@@ -19,7 +19,7 @@ ORIGIN, UNIT, RADIUS, LIFTED = "bias=None", 'bias="unit"', 'bias="radius"', "Lif
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ObservedRun:
     """A run of training.
 
     Attributes
@@ -90,7 +90,7 @@ class Run:
         return "" if shuffled else "only order='shuffle' and 'cyclic' visit each row once in a pass"
 
 
-def read_run(model: Any, X: Any, y: Any, sample: Sample) -> Run:
+def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
     """Return what a fitted model did on the data given, which must be what it was trained on."""
     trace = _trace(model)
     if (trace.n_rows, trace.n_features) != (sample.n, sample.d):
@@ -113,7 +113,7 @@ def read_run(model: Any, X: Any, y: Any, sample: Sample) -> Run:
     start = np.asarray(trace.start.w, np.float64).reshape(-1)
     names = {Fraction(0): ORIGIN, Fraction(1): UNIT}
     rule = RADIUS if trace.radius is not None else names.get(beta, f"bias={trace.bias:g}")
-    return Run(
+    return ObservedRun(
         model=model,
         trace=trace,
         rule=LIFTED if lifts else rule,
@@ -160,7 +160,7 @@ def _unfit(model: Any, trace: Trace, eta: Fraction, start: Floats) -> str:
     return ""
 
 
-def _is_one_step(start: Floats, eta: Fraction, beta: float, sample: Sample) -> bool:
+def _is_one_step(start: Floats, eta: Fraction, beta: float, sample: TrainingSet) -> bool:
     """Whether the start is η y (x, β) of a row: from zero, a mistake on that row leads there (S-10)."""
     rate = float(eta)
     X: Any = sample.batch.native()

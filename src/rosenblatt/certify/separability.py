@@ -13,15 +13,15 @@ import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate, Data, Inseparable, Overlap, Quasi, Separable, Undecided
-from rosenblatt.certify.clock import Clock, Unsettled
+from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.simplex import Meeting
-from rosenblatt.certify.tables import ClassTables
 from rosenblatt.certify.ties import Quasi as QuasiPlane
 from rosenblatt.certify.ties import ties
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import (
@@ -117,7 +117,7 @@ def certify(
 class Posed(NamedTuple):
     """A question: the rows that take part, their numbers in the data, and what is known before it is answered."""
 
-    problem: Problem
+    problem: SeparationProblem
     names: Ints
     known: dict[str, Any]
 
@@ -152,7 +152,7 @@ class Question:
         signs = (codes == positive).astype(np.int64) - others
         names = np.flatnonzero(signs)
         part = self.batch if len(names) == self.batch.n_rows else self.batch.take(names)
-        problem = Problem(part, signs[names].astype(np.float64), bias=self.bias)
+        problem = SeparationProblem(part, signs[names].astype(np.float64), bias=self.bias)
         labels = self.label(positive), None if negative is None else self.label(negative)
         known: dict[str, Any] = {
             "bias": self.bias,
@@ -203,7 +203,7 @@ class Question:
             points=_points(posed.problem, rows),
         )
 
-    def ties(self, problem: Problem, found: Meeting, names: Ints) -> Quasi | Overlap | None:
+    def ties(self, problem: SeparationProblem, found: Meeting, names: Ints) -> Quasi | Overlap | None:
         """Find out about ties, if time allows."""
         try:
             tied = ties(problem, found, self.clock)
@@ -259,7 +259,7 @@ def cover_probability(n: int, width: int) -> float:
     return 1.0 if n <= width else float(bdtr(width - 1, n - 1, 0.5))
 
 
-def _original(problem: Problem, v: list[int]) -> list[Fraction]:
+def _original(problem: SeparationProblem, v: list[int]) -> list[Fraction]:
     """Return a vector in the columns of the data, with a bias, which is 0 where there is none."""
     w = [shifted(value, -power) for value, power in zip(v[: problem.d], problem.scale.tolist(), strict=True)]
     return [*w, Fraction(v[-1]) if problem.bias else Fraction(0)]
@@ -274,7 +274,7 @@ def _tidy(values: Sequence[Fraction]) -> Fraction:
     return Fraction(denominator, divisor)
 
 
-def _points(problem: Problem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:
+def _points(problem: SeparationProblem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:
     """Return some rows and their sides."""
     if problem.sparse and problem.d > SHOWN:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.typing import Floats
 
 DIRECT = 1500  # the smaller side of a table up to which its normal equations are solved
@@ -15,7 +15,7 @@ ROUNDS = 8
 RIDGE = 1e-10
 
 
-def guesses(problem: Problem) -> Iterator[Direction]:
+def guesses(problem: SeparationProblem) -> Iterator[Direction]:
     """Give normal vectors that may separate the rows.
 
     The first is of least squares; the others fit only the rows that came out too near to the hyperplane, or on
@@ -28,7 +28,7 @@ def guesses(problem: Problem) -> Iterator[Direction]:
             yield found
 
 
-def _dense(problem: Problem) -> Iterator[Floats]:
+def _dense(problem: SeparationProblem) -> Iterator[Floats]:
     X, y = problem.table(slice(None)), problem.y
     center = X.mean(axis=0) if problem.bias else np.zeros(problem.d)
     X -= center
@@ -60,7 +60,7 @@ def _least_squares(X: Floats, y: Floats) -> Floats | None:
     return v
 
 
-def _iterative(problem: Problem) -> Iterator[Floats]:
+def _iterative(problem: SeparationProblem) -> Iterator[Floats]:
     """Give what a few and what many steps of LSQR come to; X is read, never copied."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 

@@ -10,25 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.decide import Answer, Plane, decide
 from rosenblatt.certify.margin import Margin, margin_of
-from rosenblatt.certify.nearest import Scores
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.nearest_points import Scores
+from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rationals.dyadic import UNIT, as_integers, exact, shifted
-from rosenblatt.rationals.roots import above
+from rosenblatt.rationals.dyadic import above
 from rosenblatt.typing import Floats, Ints
 
 FARTHEST = 400  # powers of two up to which squares are well within floats
 BLOCK = 2**18
 
 
-class Sample:
+class TrainingSet:
     """Rows of two classes.
 
     Parameters
@@ -45,7 +45,7 @@ class Sample:
         require_finite(self.batch)
         self.y = self.batch.signs.astype(np.float64)
         self.n, self.d = self.batch.n_rows, self.batch.n_features
-        self._problems: dict[bool, Problem] = {}
+        self._problems: dict[bool, SeparationProblem] = {}
         self._answers: dict[bool, Answer] = {}
         self._margins: dict[Fraction | None, Margin | None] = {}
 
@@ -59,10 +59,10 @@ class Sample:
         """R², the largest ‖x‖², exactly."""
         return largest_square(self.batch)
 
-    def problem(self, *, bias: bool) -> Problem:
+    def problem(self, *, bias: bool) -> SeparationProblem:
         """Return the question whether a hyperplane separates the rows, through the origin if without a bias."""
         if bias not in self._problems:
-            self._problems[bias] = Problem(self.batch, self.y, bias=bias)
+            self._problems[bias] = SeparationProblem(self.batch, self.y, bias=bias)
         return self._problems[bias]
 
     def answer(self, *, bias: bool) -> Answer:
