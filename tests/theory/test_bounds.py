@@ -425,10 +425,10 @@ def test_tables_and_plain_values():
     X, y = rb.datasets.load_or()
     found = rb.bounds(X, y, model=rb.Perceptron(order="cyclic").fit(X, y))
     lines = str(found).splitlines()
-    assert lines[0].split() == ["bound", "at", "most", "observed", "rule", "with"]
-    assert next(line for line in lines if line.startswith("padded")).split()[:4] == ["padded", "S-26", "27", "9"]
+    assert lines[0].split() == ["bound", "author", "at", "most", "observed", "rule", "with"]
+    assert next(line for line in lines if line.startswith("padded")).split()[:4] == ["padded", "Zhang", "27", "9"]
     assert "Provided that" in lines
-    assert 'radius (S-25): the model has bias="unit", and this is of bias="radius"' in lines
+    assert 'radius (Koski): the model has bias="unit", and this is of bias="radius"' in lines
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["separable"] is True
     assert [each["name"] for each in plain["bounds"]] == list(found)
@@ -478,7 +478,7 @@ def test_each_part_looks_at_the_clock():
     X, y = rng.standard_normal((400, 30)), rng.integers(0, 2, 400)
     sample = TrainingSet(X, y, Clock(0))
     with pytest.raises(Unsettled):
-        sample.answer(bias=True)
+        sample.decision(bias=True)
     with pytest.raises(Unsettled):
         sample.seconds(2.0)
     assert 0.0 < TrainingSet(X, y, Clock(1.0)).seconds(2.0) <= 1.0

@@ -32,10 +32,10 @@ class Plane:
     b: Fraction
 
 
-Answer: TypeAlias = Plane | Meeting
+Decision: TypeAlias = Plane | Meeting
 
 
-def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = None) -> Answer:
+def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = None) -> Decision:
     """Decide whether the rows of a problem are separable, and prove it; `guess` is tried before all else.
 
     Raises
@@ -67,7 +67,7 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
     return by_simplex(problem, clock, rows, np.searchsorted(rows, held).tolist())
 
 
-def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Answer:
+def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Decision:
     """Decide in rationals, beginning with some of the rows, to which those not separated yet are added."""
     integers, powers = problem.integer_rows(rows)
     simplex = Simplex(integers, hint or (0,))

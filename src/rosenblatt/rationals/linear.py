@@ -93,7 +93,7 @@ def product(A: IntegerRows, B: IntegerRows) -> list[list[int]]:
 
 
 def _completed(rows: IntegerRows, pivots: list[int], free: list[int]) -> list[list[int]]:
-    """Return for each free column the integer vector orthogonal to the rows that is 0 in the other free columns."""
+    """Return for each free column the integer vector, orthogonal to the rows, that is 0 in the other free ones."""
     square = fmpz_mat([[row[j] for j in pivots] for row in rows])
     solutions: Any = square.solve(fmpz_mat([[-row[j] for j in free] for row in rows]))
     vectors = []
