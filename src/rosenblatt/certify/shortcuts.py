@@ -1,4 +1,7 @@
-"""Normal vectors that may separate: cheap guesses in floats, none of which is believed before it is checked."""
+"""Cheap attempts before the search: normal vectors in floats, and equal rows with different labels.
+
+The vectors are only proposals: each is checked exactly before it is used.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,19 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
-DIRECT = 1500  # the smaller side of a table up to which its normal equations are solved
+DIRECT = 1500  # normal equations of up to this size are solved
 ROUNDS = 8
 RIDGE = 1e-10
+BLOCK = 2**18
 
 
 def guesses(problem: SeparationProblem) -> Iterator[Direction]:
-    """Give normal vectors that may separate the rows.
+    """Yield normal vectors that may separate the rows.
 
-    The first is of least squares; the others fit only the rows that came out too near to the hyperplane, or on
-    its wrong side, which is Newton's method for the squared hinge loss.
+    The first is that of least squares. The others fit only the rows with y f < 1, which is Newton's method for the
+    squared hinge loss.
     """
     fits = _dense(problem) if min(problem.n, problem.d) <= DIRECT and not problem.sparse else _iterative(problem)
     for v in fits:
@@ -48,7 +52,7 @@ def _dense(problem: SeparationProblem) -> Iterator[Floats]:
 
 
 def _least_squares(X: Floats, y: Floats) -> Floats | None:
-    """Return the v of least squares with a slight ridge, from the smaller of the two products of X with itself."""
+    """Return the least-squares v with a small ridge, from the smaller of X Xᵀ and XᵀX; None if it is singular."""
     wide = X.shape[0] < X.shape[1]
     gram = X @ X.T if wide else X.T @ X
     gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-300)
@@ -61,7 +65,7 @@ def _least_squares(X: Floats, y: Floats) -> Floats | None:
 
 
 def _iterative(problem: SeparationProblem) -> Iterator[Floats]:
-    """Give what a few and what many steps of LSQR come to; X is read, never copied."""
+    """Yield the results of few and of many steps of LSQR, which does not copy X."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     matrix, left = problem.floats
@@ -80,3 +84,30 @@ def _iterative(problem: SeparationProblem) -> Iterator[Floats]:
     for steps in (20, 100, 400):
         start = lsqr(operator, problem.y, atol=1e-12, btol=1e-12, iter_lim=steps, x0=start)[0]
         yield start[: problem.d]
+
+
+def equal_rows(problem: SeparationProblem) -> tuple[int, int] | None:
+    """Return two equal rows of different classes, the positive one first; None if there are none."""
+    X, digests = problem.matrix.X, _digests(problem)
+    order = np.lexsort((problem.y, digests))
+    same = digests[order[1:]] == digests[order[:-1]]
+    differ = problem.y[order[1:]] != problem.y[order[:-1]]
+    for k in np.flatnonzero(same & differ):
+        negative, positive = int(order[k]), int(order[k + 1])
+        differences = X[[positive]] != X[[negative]]
+        if not (differences.nnz if problem.sparse else differences.any()):
+            return positive, negative
+    return None
+
+
+def _digests(problem: SeparationProblem) -> Ints:
+    """Return a hash of each row: the sum of its entries' bits times odd numbers, modulo 2⁶⁴."""
+    odd = np.random.default_rng(0).integers(-(2**62), 2**62, problem.d) * 2 + 1
+    X = problem.matrix.X
+    if problem.sparse:
+        terms = (X.data.astype(np.float64) + 0.0).view(np.int64) * odd[X.indices]  # + 0.0 turns −0.0 into 0.0
+        sums = np.append(0, np.cumsum(terms))
+        return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
+    step = max(1, BLOCK // problem.d)
+    blocks = (X[start : start + step].astype(np.float64) + 0.0 for start in range(0, problem.n, step))
+    return np.concatenate([(block.view(np.int64) * odd).sum(axis=1) for block in blocks])

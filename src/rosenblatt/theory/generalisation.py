@@ -56,7 +56,7 @@ def online_bound(sample: TrainingSet, run: ObservedRun | None, best: Bound | Non
     """Return the bound B/n on the mean error of the hypotheses of one pass, each tested on its next row."""
     bound = Bound(
         "online",
-        "Cesa-Bianchi, Conconi, Gentile 2004",
+        "Cesa-Bianchi et al. 2004",
         "B/n",
         limits="error",
         rule="one pass" if best is None else f"one pass, {best.rule}",
