@@ -21,26 +21,14 @@ from rosenblatt.certify.ties import tidy_factor, ties
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import (
-    DataTypeError,
-    LabelError,
-    ParameterError,
-    ShapeError,
-    TrivialSeparationWarning,
-)
+from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.typing import Floats, Ints
 
 SHOWN = 1000  # sparse rows of more features are not shown
 
 
 def certify(
-    X: Any,
-    y: Any,
-    *,
-    bias: bool = True,
-    margin: bool = False,
-    time_limit: float | None = None,
-    guess: Any = None,
+    X: Any, y: Any, *, bias: bool = True, margin: bool = False, time_limit: float | None = None, guess: Any = None
 ) -> Certificate:
     """Decide whether classes are linearly separable, and prove it.
 

@@ -44,11 +44,7 @@ def widest(X: Floats, y: Floats, *, bias: bool, guess: float) -> Widest | None:
     settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = PRECISION
     settings.max_iter = STEPS
     solver.setup(
-        np.asfortranarray(P),
-        np.zeros(d + bias),
-        G=np.asfortranarray(G),
-        h_l=np.ones(n),
-        h_u=np.full(n, np.inf),
+        np.asfortranarray(P), np.zeros(d + bias), G=np.asfortranarray(G), h_l=np.ones(n), h_u=np.full(n, np.inf)
     )
     solver.solve()
     w, lam = solver.result.x[:d] / size, np.maximum(solver.result.z_l, 0.0)
