@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rosenblatt import plot as plot
     from rosenblatt import testing as testing
     from rosenblatt.blocks.collect import read_blocks as read_blocks
-    from rosenblatt.certify.certifying import certify as certify
+    from rosenblatt.certify.separability import certify as certify
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
     from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine as ExtremeLearningMachine

@@ -11,11 +11,11 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.certify import margin as module
-from rosenblatt.certify.clock import Clock
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.nearest import Corral
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.nearest_points import Corral
+from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
 from tests.margin_oracles import largest_margin
@@ -25,7 +25,7 @@ FOREVER = Clock(None)
 
 
 def posed(X, y, *, bias=True):
-    return Problem(as_rows(X), np.where(np.asarray(y) > 0, 1.0, -1.0), bias=bias)
+    return SeparationProblem(as_rows(X), np.where(np.asarray(y) > 0, 1.0, -1.0), bias=bias)
 
 
 def found(X, y, *, bias=True, padding=None):
@@ -272,10 +272,10 @@ def test_floats_that_find_no_margin_are_not_needed():
 def test_one_class(label):
     X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]])
     y = np.full(3, label)
-    free = Problem(as_rows(X), y, bias=True)
+    free = SeparationProblem(as_rows(X), y, bias=True)
     plane = Plane(Direction.of_floats(label * np.ones(2)), Fraction(0))
     assert margin_of(free, plane, FOREVER) is None
-    through = Problem(as_rows(X), y, bias=False)
+    through = SeparationProblem(as_rows(X), y, bias=False)
     assert margin_of(through, plane, FOREVER).squared == (Fraction(9, 2),) * 2
     assert margin_of(free, plane, FOREVER, padding=Fraction(1)).squared == (Fraction(11, 2),) * 2
 

@@ -267,7 +267,7 @@ def test_what_cannot_be_used_leaves_it_as_it_was():
         clf.fit(*load_iris(return_X_y=True))
     with pytest.raises(LabelError, match="only one class"):
         clf.fit(X, np.ones(len(y)))
-    with pytest.raises(LabelError, match="one class only"):
+    with pytest.raises(LabelError, match="Only rows of one class"):
         clf.fit(X, y, sample_weight=(y > 0).astype(float))
     with pytest.raises(NonFiniteError, match="NaN"):
         clf.fit(np.where(X > 15, np.nan, X), y)

@@ -287,7 +287,7 @@ def test_what_cannot_be_used_leaves_it_as_it_was():
     before = full_state(clf)
     with pytest.raises(LabelError, match="only one class"):
         clf.fit(X, np.zeros(30))
-    with pytest.raises(LabelError, match="No row of class 'no' has any weight"):
+    with pytest.raises(LabelError, match="No row of class 'no' has a weight above 0"):
         clf.fit(X, np.where(y > 0, "yes", "no"), sample_weight=(y > 0).astype(float))
     with pytest.raises(WeightError, match="zero for every row"):
         quietly(rb.SoftMarginClassifier(class_weight={1: 0.0}).fit, X, y, sample_weight=(y > 0).astype(float))

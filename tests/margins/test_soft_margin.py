@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from rosenblatt.data.batch import as_batch
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
 from rosenblatt.margins import interior as interior_module
-from rosenblatt.margins.columns import columns
+from rosenblatt.margins.active_set import active_set
 from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
-from rosenblatt.margins.iterate import Iterate
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.margins.objective import Objective
+from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.margins.soft_fit import squared_hinge_minimum
 from rosenblatt.margins.soft_margin import Limits, minimise
 from tests.margin_oracles import least_objective
@@ -91,7 +90,7 @@ def test_few_features_at_a_time_reach_the_same_minimum(loss, l2):
     X, y = noisy(80, 400, seed=6)
     p = Objective(Matrix(as_batch(X, y), bias=True), y.astype(float), np.full(80, 1 / 80), LOSS[loss], 0.03, l2)
     start = np.zeros(401)
-    some = minimise(p, start, partial(columns, tol=1e-5), Limits(1e-5))
+    some = minimise(p, start, partial(active_set, tol=1e-5), Limits(1e-5))
     every = minimise(p, start, interior, Limits(1e-6))
     assert some.converged
     assert some.value == pytest.approx(every.value, rel=1e-5)

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.certify.clock import Clock
-from rosenblatt.certify.tables import ClassTables
+from rosenblatt.certify.class_tables import ClassTables
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.report import render_report
 from rosenblatt.report.errors import cases_of
 from rosenblatt.report.page import _number, _percent

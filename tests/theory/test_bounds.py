@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.certify.clock import Clock, Unsettled
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import (
     InputError,
     LabelError,
@@ -20,7 +20,7 @@ from rosenblatt.exceptions import (
     ShapeError,
     UndecidedError,
 )
-from rosenblatt.theory.sample import Sample, largest_square
+from rosenblatt.theory.training_set import TrainingSet, largest_square
 from tests.margin_oracles import largest_margin
 from tests.strategies import DYADIC, noisy, problems, quietly
 
@@ -282,7 +282,7 @@ def test_the_pocket_theorem_by_its_formula(bias, pad):
 def test_the_radius_is_exact(problem):
     X = problem.X / 7
     expected = max(sum(Fraction(value) ** 2 for value in x) for x in X.tolist())
-    assert Sample(X, problem.y).square == expected
+    assert TrainingSet(X, problem.y).square == expected
     assert largest_square(rb.as_batch(csr_array(X), problem.y)) == expected
     assert largest_square(rb.as_batch(X * 2.0**900, problem.y)) == expected * 4**900
 
@@ -294,13 +294,13 @@ def test_unit_rows_whose_norms_differ_by_rounding(seed):
     X = rng.standard_normal((500, 5))
     X /= np.linalg.norm(X, axis=1)[:, None]
     exact = max(sum(Fraction(value) ** 2 for value in x) for x in X.tolist())
-    assert Sample(X, X[:, 0] > 0).square == exact
+    assert TrainingSet(X, X[:, 0] > 0).square == exact
 
 
 def test_floats_sums_are_certified():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((200, 7)) * 1e3, rng.choice([-1, 1], 200)
-    sample, w, b = Sample(X, y), rng.standard_normal(7) * 1e-3, 0.1
+    sample, w, b = TrainingSet(X, y), rng.standard_normal(7) * 1e-3, 0.1
     f = [
         sum(Fraction(p) * Fraction(q) for p, q in zip(w.tolist(), x, strict=True)) + Fraction(b)
         for x in X.tolist()
@@ -324,7 +324,7 @@ def test_sums_are_certified_where_scores_cancel():
     f = [sum(Fraction(p) * Fraction(1.1) for p in x) for x in X.tolist()]
     for power in (1, 2):
         true = sum(max(Fraction(0), 1 - int(label) * value) ** power for label, value in zip(y, f, strict=True))
-        assert true <= Fraction(Sample(X, y).hinges(w, 0.0, power)) <= true * Fraction(101, 100)
+        assert true <= Fraction(TrainingSet(X, y).hinges(w, 0.0, power)) <= true * Fraction(101, 100)
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e160, 1e300])
@@ -425,10 +425,10 @@ def test_tables_and_plain_values():
     X, y = rb.datasets.load_or()
     found = rb.bounds(X, y, model=rb.Perceptron(order="cyclic").fit(X, y))
     lines = str(found).splitlines()
-    assert lines[0].split() == ["bound", "at", "most", "observed", "rule", "with"]
-    assert next(line for line in lines if line.startswith("padded")).split()[:4] == ["padded", "S-26", "27", "9"]
+    assert lines[0].split() == ["bound", "author", "at", "most", "observed", "rule", "with"]
+    assert next(line for line in lines if line.startswith("padded")).split()[:4] == ["padded", "Zhang", "27", "9"]
     assert "Provided that" in lines
-    assert 'radius (S-25): the model has bias="unit", and this is of bias="radius"' in lines
+    assert 'radius (Koski): the model has bias="unit", and this is of bias="radius"' in lines
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["separable"] is True
     assert [each["name"] for each in plain["bounds"]] == list(found)
@@ -476,10 +476,10 @@ def test_time_may_be_over():
 def test_each_part_looks_at_the_clock():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 30)), rng.integers(0, 2, 400)
-    sample = Sample(X, y, Clock(0))
+    sample = TrainingSet(X, y, Clock(0))
     with pytest.raises(Unsettled):
-        sample.answer(bias=True)
+        sample.decision(bias=True)
     with pytest.raises(Unsettled):
         sample.seconds(2.0)
-    assert 0.0 < Sample(X, y, Clock(1.0)).seconds(2.0) <= 1.0
-    assert Sample(X, y).seconds(2.0) == 2.0
+    assert 0.0 < TrainingSet(X, y, Clock(1.0)).seconds(2.0) <= 1.0
+    assert TrainingSet(X, y).seconds(2.0) == 2.0

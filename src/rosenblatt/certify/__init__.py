@@ -1,7 +1,7 @@
-"""Separable or not, with a proof that anyone can check.
+"""Whether data is linearly separable, with a proof that anyone can check.
 
-The package is called by its own name: ``rosenblatt.certify(X, y)`` is `rosenblatt.certify.certifying.certify`.
-Nothing is loaded before it is needed, so that ``python -m rosenblatt.certify.check`` needs nothing else.
+The package is callable: ``rosenblatt.certify(X, y)`` calls `rosenblatt.certify.separability.certify`. Modules load
+when they are first used, so that ``python -m rosenblatt.certify.check`` needs only the standard library.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 _NAMES = {
     "Certificate": "certificate",
-    "ClassTables": "tables",
+    "ClassTables": "class_tables",
     "Inseparable": "certificate",
     "Margin": "margin",
     "Overlap": "certificate",
@@ -21,8 +21,8 @@ _NAMES = {
     "Separable": "certificate",
     "Undecided": "certificate",
     "Verification": "certificate",
-    "certify": "certifying",
-    "cover_probability": "certifying",
+    "certify": "separability",
+    "cover_probability": "separability",
 }
 
 __all__ = sorted(_NAMES)
@@ -38,22 +38,13 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-class _Called(ModuleType):
-    """A package that can be called: its name is both the function's and the folder's."""
+class _CallablePackage(ModuleType):
+    """A package that can be called, because the function has the same name."""
 
-    def __call__(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        bias: bool = True,
-        margin: bool = False,
-        time_limit: float | None = None,
-        guess: Any = None,
-    ) -> Any:
-        from rosenblatt.certify.certifying import certify
+    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
+        from rosenblatt.certify.separability import certify
 
-        return certify(X, y, bias=bias, margin=margin, time_limit=time_limit, guess=guess)
+        return certify(X, y, **options)
 
 
-sys.modules[__name__].__class__ = _Called
+sys.modules[__name__].__class__ = _CallablePackage

@@ -1,4 +1,4 @@
-"""Answers that carry their proof: separable, inseparable, or undecided."""
+"""Answers with their proofs: separable, inseparable, or undecided."""
 
 from __future__ import annotations
 
@@ -13,28 +13,16 @@ from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
 from rosenblatt.exceptions import UndecidedError
 
-__all__ = [
-    "Answer",
-    "Certificate",
-    "Data",
-    "Inseparable",
-    "Overlap",
-    "Quasi",
-    "Separable",
-    "Undecided",
-    "Verification",
-]
-
 
 class Verification(NamedTuple):
-    """Whether a proof holds of some data; true if it does.
+    """Whether a proof holds for some data; it is true if it does.
 
     Attributes
     ----------
     holds : bool
         The answer.
     reason : str
-        What is proved, or why it is not.
+        What is proved, or why the proof does not hold.
     """
 
     holds: bool
@@ -46,7 +34,7 @@ class Verification(NamedTuple):
 
 @dataclass(frozen=True)
 class Data:
-    """What a proof speaks of.
+    """The data of a proof.
 
     Attributes
     ----------
@@ -54,7 +42,7 @@ class Data:
         The shape of the data.
     positive, negative : str, str or None
         The labels of the two sides, as text; None for all labels but the positive one. Rows with other labels
-        take no part.
+        are left out.
     sha256 : str
         The fingerprint of values and sides.
     """
@@ -68,18 +56,19 @@ class Data:
 
 @dataclass(frozen=True, eq=False)
 class Quasi:
-    """A hyperplane that has no row on its wrong side, but some on it: quasi-complete separation.
+    """A hyperplane with no row on its wrong side and some rows on it: quasi-complete separation.
 
-    Logistic regression has no finite maximum along it: the rows that it separates are fitted ever more closely.
+    Logistic regression then has no finite maximum: it fits the rows that the hyperplane separates ever more
+    closely.
 
     Attributes
     ----------
     w, b : tuple of Fraction, Fraction
         The hyperplane.
     strict : int
-        The number of rows strictly on their right side; the others lie on it.
+        The number of rows strictly on their right side; the others lie on the hyperplane.
     features : tuple of int
-        The features involved: those with a weight.
+        The features with a non-zero weight.
     rows : tuple of int or None
         The rows strictly on their right side; None in a proof read from a file.
     """
@@ -93,20 +82,20 @@ class Quasi:
 
     @property
     def features(self) -> tuple[int, ...]:
-        """The features involved."""
+        """The features with a non-zero weight."""
         return tuple(j for j, value in enumerate(self.w) if value)
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """No hyperplane has all rows on its right side or on it, unless all lie on it.
+    """Every hyperplane has rows strictly on its wrong side, or has all rows on it.
 
     Attributes
     ----------
     support, weights : tuple of int
-        Rows that are combined to 0 and span all rows, and what they are combined with.
+        Rows that span all rows, and positive weights with which they sum to 0.
     null : tuple of tuples of Fraction
-        The vectors orthogonal to every row, the bias last where there is one.
+        The vectors orthogonal to every row, with the bias last if there is one.
     """
 
     support: tuple[int, ...]
@@ -117,7 +106,7 @@ class Overlap:
 
 
 class Certificate(ABC):
-    """An answer, with what proves it."""
+    """An answer with its proof."""
 
     @property
     @abstractmethod
@@ -127,7 +116,7 @@ class Certificate(ABC):
     @property
     @abstractmethod
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """The reason for the verdict, in one sentence."""
 
     @abstractmethod
     def to_json(self) -> str:
@@ -147,42 +136,42 @@ class Certificate(ABC):
         Returns
         -------
         Verification
-            True if these are the data of the proof, and it holds.
+            True if these are the data of the proof, and the proof holds.
         """
 
     @abstractmethod
     def renamed(self, names: tuple[str, ...]) -> Self:
-        """Return the same answer with other names of the features."""
+        """Return the same answer with other feature names."""
 
     @staticmethod
     def from_json(text: str) -> Certificate:
-        """Read a proof, or the list of proofs of several classes; it is not believed before `verify`.
+        """Read a proof, or a list of proofs for several classes; call `verify` before you rely on it.
 
         Raises
         ------
         rosenblatt.certify.check.ProofError
-            If the text is no proof.
+            If the text is not a proof.
         """
-        from rosenblatt.certify.reading import read
+        from rosenblatt.certify.proof_reader import read
 
         return read(text)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer(Certificate):
-    """An answer to whether one class can be told from another by a hyperplane.
+    """An answer to whether a hyperplane separates two classes.
 
     Attributes
     ----------
     bias : bool
-        Whether hyperplanes may miss the origin.
+        Whether hyperplanes have a bias; without one they contain the origin.
     data : Data
-        What it speaks of.
+        The data of the question.
     chance : float or None
-        Cover's probability that so many points in general position, labelled at random, are separable: near 1 a
-        yes says little of the labels. None in a proof read from a file.
+        The probability that as many points in general position, labelled at random, are separable (Cover 1965). If
+        it is near 1, a yes says little about the labels. None in a proof read from a file.
     names : tuple of str or None
-        The names of the features, where the data had any.
+        The names of the features, if the data has any.
     """
 
     bias: bool
@@ -191,11 +180,11 @@ class Answer(Certificate):
     names: tuple[str, ...] | None = field(default=None, repr=False)
 
     def feature(self, j: int) -> str:
-        """Return the name of a feature: that of its column, or x1, x2, … as the sources have it."""
+        """Return the name of a feature: that of its column, or x1, x2, …."""
         return f"x{j + 1}" if self.names is None else self.names[j]
 
     def renamed(self, names: tuple[str, ...]) -> Self:
-        """Return the same answer with other names of the features."""
+        """Return the same answer with other feature names."""
         return replace(self, names=names)
 
     def verify(self, X: Any, y: Any) -> Verification:
@@ -206,15 +195,16 @@ class Answer(Certificate):
 
     def to_json(self) -> str:
         """Return the proof as text, in the format that `check.py` reads."""
-        head = {
+        proof = {
             "format": "rosenblatt-proof",
             "version": 1,
             "verdict": self.verdict,
             "bias": self.bias,
             "data": dict(vars(self.data)),
+            **self._proof(),
         }
-        parts = (f"{json.dumps(name)}: {json.dumps(part)}" for name, part in (head | self._proof()).items())
-        return "{\n " + ",\n ".join(parts) + "\n}"  # a line for each part, however long its lists
+        parts = (f"{json.dumps(name)}: {json.dumps(part)}" for name, part in proof.items())
+        return "{\n " + ",\n ".join(parts) + "\n}"  # one line for each part, however long
 
     def __str__(self) -> str:
         from rosenblatt.certify.wording import wording
@@ -223,7 +213,7 @@ class Answer(Certificate):
 
     @abstractmethod
     def _proof(self) -> dict[str, Any]:
-        """Return what the proof says beyond what it is about."""
+        """Return the fields of the proof that depend on the verdict."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -235,21 +225,18 @@ class Separable(Answer):
     w, b : tuple of Fraction, Fraction
         The hyperplane: y (<w, x> + b) > 0 for every row.
     margin : Margin or None
-        Bounds of the largest margin, if asked for.
+        Bounds on the largest margin, if requested.
     """
 
     w: tuple[Fraction, ...] = field(repr=False)
     b: Fraction = field(repr=False)
     margin: Margin | None = None
 
-    @property
-    def verdict(self) -> str:
-        """The answer."""
-        return "separable"
+    verdict: ClassVar[str] = "separable"
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """The reason for the verdict, in one sentence."""
         through = "" if self.bias else " through the origin"
         return f"A hyperplane{through} has every row strictly on its side."
 
@@ -259,8 +246,7 @@ class Separable(Answer):
             proof["margin"] = {
                 "least": check.text_of(self.margin.least),
                 "squared": [check.text_of(bound) for bound in self.margin.squared],
-                "rows": [int(row) for row in self.margin.rows],
-                "weights": [check.text_of(weight) for weight in self.margin.weights],
+                **_combination(self.margin.rows.tolist(), self.margin.weights),
             }
         return proof
 
@@ -272,13 +258,13 @@ class Inseparable(Answer):
     Attributes
     ----------
     support : tuple of int
-        The rows that are combined: at most n_features + 2, unless there was no time to find so few.
+        The rows that are combined: at most n_features + 2, unless the time was too short to find so few.
     weights : tuple of Fraction
-        Their weights; they sum to 1 in each class, or without a bias in all.
+        Their weights; they sum to 1 in each class, or in total without a bias.
     integers : tuple of int
-        The weights up to a common factor, as the proof has them.
+        The weights times a common factor, as in the proof.
     ties : Quasi, Overlap or None
-        Whether something separates with ties, and what; None if that was not found out.
+        Whether a hyperplane separates with ties; None if that is not known.
     points : tuple of (tuple of float, int) or None
         The rows combined, and their sides; None in a proof read from a file.
     """
@@ -288,14 +274,11 @@ class Inseparable(Answer):
     ties: Quasi | Overlap | None = None
     points: tuple[tuple[tuple[float, ...], int], ...] | None = field(default=None, repr=False)
 
-    @property
-    def verdict(self) -> str:
-        """The answer."""
-        return "inseparable"
+    verdict: ClassVar[str] = "inseparable"
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """The reason for the verdict, in one sentence."""
         n = len(self.support)
         if self.bias:
             return f"A point lies in the convex hulls of both classes, a combination of {n} rows."
@@ -304,7 +287,7 @@ class Inseparable(Answer):
     @cached_property
     def weights(self) -> tuple[Fraction, ...]:
         """The weights of the rows."""
-        total = Fraction(sum(self.integers), 2 if self.bias else 1)  # each class has as much as the other
+        total = Fraction(sum(self.integers), 2 if self.bias else 1)  # both classes have the same sum
         return tuple(weight / total for weight in self.integers)
 
     @property
@@ -312,11 +295,9 @@ class Inseparable(Answer):
         """The point in both hulls, or without a bias the origin."""
         if self.points is None:
             return None
-        if not self.bias:
-            return (Fraction(0),) * self.data.features
         total = [Fraction(0)] * self.data.features
         for weight, (values, side) in zip(self.weights, self.points, strict=True):
-            if side > 0:
+            if side > 0 and self.bias:
                 total = [a + weight * Fraction(value) for a, value in zip(total, values, strict=True)]
         return tuple(total)
 
@@ -326,34 +307,28 @@ class Inseparable(Answer):
             case Quasi(w, b, strict):
                 proof["ties"] = {"kind": "quasi", "w": _vector(w), "b": check.text_of(b), "strict": strict}
             case Overlap(support, weights, null):
-                proof["ties"] = {
-                    "kind": "overlap",
-                    **_combination(support, weights),
-                    "null": [_vector(vector) for vector in null],
-                }
+                combination = _combination(support, weights)
+                proof["ties"] = {"kind": "overlap", **combination, "null": [_vector(vector) for vector in null]}
         return proof
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Undecided(Answer):
-    """Neither was found in the time allowed.
+    """The time limit was reached before an answer was found.
 
     Attributes
     ----------
     why : str
-        What was being done when time was over.
+        What was being computed when the time was over.
     """
 
     why: str
 
-    @property
-    def verdict(self) -> str:
-        """The answer."""
-        return "undecided"
+    verdict: ClassVar[str] = "undecided"
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """The reason for the verdict, in one sentence."""
         return self.why
 
     def _proof(self) -> dict[str, Any]:
@@ -361,12 +336,12 @@ class Undecided(Answer):
 
 
 def _vector(values: tuple[Fraction, ...]) -> Any:
-    """Write a vector, zeros left out if they are many."""
+    """Write a vector, without its zeros if they are many."""
     stored = [j for j, value in enumerate(values) if value]
     if 4 * len(stored) >= len(values):
         return [check.text_of(value) for value in values]
     return {"columns": stored, "values": [check.text_of(values[j]) for j in stored]}
 
 
-def _combination(support: tuple[int, ...], weights: tuple[int, ...]) -> dict[str, Any]:
-    return {"rows": list(support), "weights": [check.text_of(weight) for weight in weights]}
+def _combination(rows: Any, weights: tuple[int, ...] | tuple[Fraction, ...]) -> dict[str, Any]:
+    return {"rows": list(rows), "weights": [check.text_of(weight) for weight in weights]}

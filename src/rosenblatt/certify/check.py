@@ -310,7 +310,7 @@ def signer(positive: str, negative: str | None) -> Callable[[object], int]:
     return sign
 
 
-class Fingerprint:
+class RowFingerprint:
     """The SHA-256 of rows and signs, the same however they are stored: zeros are left out, −0 is 0."""
 
     def __init__(self, width: int) -> None:
@@ -341,7 +341,7 @@ def fingerprint(rows: Iterable[Sequence[float]], signs: Iterable[int], width: in
     >>> fingerprint([[0.5, 0.0]], [1], 2) == fingerprint([[0.5, -0.0]], [1], 2)
     True
     """
-    made = Fingerprint(width)
+    made = RowFingerprint(width)
     for row, sign in zip(rows, signs, strict=True):
         made.add([float(x) for x in row], sign)
     return made.hexdigest()
@@ -519,7 +519,7 @@ def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterab
     null = [vector(*entries(v, length, "a null vector")) for v in ties.get("null", ())]
     wanted = {i for part in ("combination", "margin", "ties") for i in proof.get(part, {}).get("rows", ())}
     kept: Kept = {}
-    counts, strict, fault, digest = {1: 0, -1: 0, 0: 0}, 0, "", Fingerprint(width)
+    counts, strict, fault, digest = {1: 0, -1: 0, 0: 0}, 0, "", RowFingerprint(width)
     for i, (row, y) in enumerate(chain([first], table)):
         if len(row) != width or not all(map(isfinite, row)):
             raise DataError(f"row {i} has not {width} finite values")

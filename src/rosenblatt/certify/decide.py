@@ -1,4 +1,4 @@
-"""Is there a separating hyperplane: floats propose, rationals decide, and only time can leave it open."""
+"""Decide whether a hyperplane separates: floats propose, rationals decide, and only time leaves it open."""
 
 from __future__ import annotations
 
@@ -9,39 +9,35 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock
-from rosenblatt.certify.problem import Direction, Problem
-from rosenblatt.certify.proposals import guesses
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.search import Search, nearest_rows
+from rosenblatt.certify.shortcuts import equal_rows, guesses
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Meeting, Simplex
-from rosenblatt.certify.twins import twins
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Ints
 
 # These choose what is tried next, and decide nothing.
-SMALL = 1000  # values of z up to which the exact method is at its end before floats have begun
-SECONDS = 0.5  # that exact equations of 300 rows take, about; it goes by the cube of their number
-LENGTHS = (53, 106, 212, 424)  # bits that a vector found exactly is cut to, if that is enough
+SMALL = 1000  # problems of up to this many values are solved exactly at once
+SECONDS = 0.5  # the time of exact equations of 300 rows, roughly; it grows with the cube of their number
+LENGTHS = (53, 106, 212, 424)  # the bits that an exact vector is shortened to, if that suffices
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """A hyperplane that separates every row: its normal vector, and its bias in the same units."""
+    """A hyperplane that separates all rows: its normal vector, and its bias in the same units."""
 
     v: Direction
     b: Fraction
 
 
-Answer: TypeAlias = Plane | Meeting
+Decision: TypeAlias = Plane | Meeting
 
 
-def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> Answer:
-    """Decide whether the rows of a problem are separable, and prove it; `guess` is tried before all else.
+def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = None) -> Decision:
+    """Decide whether the rows of a problem are separable, with a proof; `guess` is tried first.
 
-    Raises
-    ------
-    Unsettled
-        If the clock says so.
+    Raises `Unsettled` when the time is over.
     """
     if guess is not None and (plane := _plane(problem, guess)) is not None:
         return plane
@@ -54,7 +50,7 @@ def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> An
             return plane
         clock.check("fitting least squares")
         last = v
-        if k == 0 and (pair := twins(problem)) is not None:
+        if k == 0 and (pair := equal_rows(problem)) is not None:
             return Meeting(np.array(pair), [1, 1])
     search = Search(problem, clock, last)
     held = np.empty(0, np.int64)
@@ -67,8 +63,8 @@ def decide(problem: Problem, clock: Clock, guess: Direction | None = None) -> An
     return by_simplex(problem, clock, rows, np.searchsorted(rows, held).tolist())
 
 
-def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Answer:
-    """Decide in rationals, beginning with some of the rows, to which those not separated yet are added."""
+def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Decision:
+    """Decide in rationals, beginning with some rows; rows that are not separated yet are added."""
     integers, powers = problem.integer_rows(rows)
     simplex = Simplex(integers, hint or (0,))
     inside = np.zeros(problem.n, np.bool_)
@@ -88,13 +84,13 @@ def by_simplex(problem: Problem, clock: Clock, rows: Ints, hint: Sequence[int] =
     return simplex.meeting(rows, powers)
 
 
-def _plane(problem: Problem, v: Direction) -> Plane | None:
+def _plane(problem: SeparationProblem, v: Direction) -> Plane | None:
     b = bias_of(problem, v)
     return None if b is None else Plane(v, b)
 
 
-def _meeting(problem: Problem, rows: Ints, clock: Clock) -> Meeting | None:
-    """Return weights with which some rows prove that nothing separates them, if there are any."""
+def _meeting(problem: SeparationProblem, rows: Ints, clock: Clock) -> Meeting | None:
+    """Return weights of some rows that prove them inseparable, or None."""
     if not len(rows):
         return None
     clock.afford(SECONDS * (len(rows) / 300) ** 3, "solving exact equations")
@@ -106,8 +102,8 @@ def _meeting(problem: Problem, rows: Ints, clock: Clock) -> Meeting | None:
     return replace(found, spanning=found.spanning and len(integers[0]) == problem.width)
 
 
-def _short(problem: Problem, v: Direction) -> Plane | None:
-    """Return the plane of a vector cut as short as will do; None if the vector itself will not."""
+def _short(problem: SeparationProblem, v: Direction) -> Plane | None:
+    """Return the plane of a vector, shortened as far as possible; None if the vector does not separate."""
     whole = _plane(problem, v)
     if whole is None:
         return None

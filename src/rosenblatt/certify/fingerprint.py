@@ -1,4 +1,4 @@
-"""The SHA-256 by which a proof names its data: the same for dense and sparse rows, and for `check.py`'s lists."""
+"""The SHA-256 by which a proof identifies its data; it is the same for dense rows, sparse rows and `check.py`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,11 @@ from rosenblatt.data.features import Features
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Ints
 
-BLOCK = 2**18  # values looked at together
+BLOCK = 2**18  # values processed together
 
 
 class Fingerprint:
-    """The fingerprint of some rows, whatever their labels.
-
-    Parameters
-    ----------
-    features : Features
-        The rows.
+    """The fingerprint of some rows, for any labels.
 
     Examples
     --------
@@ -34,14 +29,14 @@ class Fingerprint:
         self.features = features
 
     def of(self, signs: Ints) -> str:
-        """Return the fingerprint of the rows with labels 1, −1, or 0 where they take no part."""
+        """Return the fingerprint of the rows with signs 1, −1, or 0 for rows that are left out."""
         head = b"rosenblatt-data-1\n" + struct.pack("<QQ", self.features.n_rows, self.features.n_features)
         labels = sha256(signs.astype("i1").tobytes()).digest()
         return sha256(head + labels + self._of_rows).hexdigest()
 
     @cached_property
     def _of_rows(self) -> bytes:
-        """The digests of the lengths, columns and values of the rows, zeros left out."""
+        """The digests of the lengths, columns and values of the rows without their zeros."""
         lengths, columns, values = sha256(), sha256(), sha256()
         X = self.features.rows
         step = max(1, BLOCK // self.features.n_features)
@@ -56,10 +51,8 @@ class Fingerprint:
             for start in range(0, self.features.n_rows, step):
                 block = X[start : start + step]
                 stored = block != 0.0
-                if stored.all():
-                    counts, places = np.full(len(block), block.shape[1]), whole[: block.size]
-                    kept = block
-                else:
+                counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
+                if not stored.all():
                     counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
                 lengths.update(counts.astype("<u8").tobytes())
                 columns.update(places.astype("<u8").tobytes())

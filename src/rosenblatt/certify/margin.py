@@ -1,9 +1,9 @@
-"""The largest margin, between two rationals: planes prove lower bounds, points of the hulls upper ones.
+"""The largest margin, enclosed by two rationals: hyperplanes prove lower bounds, points of the hulls upper bounds.
 
-With w the normal vector, b the bias and `least` the least y f over all rows, γ ≥ least/‖w‖; and γ is at most half
-the distance of any two points of the two hulls, or, through the origin, the distance of any point of the one hull
-of the y_i x_i. Floats propose both; if few rows hold the margin, their equations are solved exactly, and the
-bounds meet.
+With w the normal vector, b the bias and `least` the smallest y f over all rows, γ ≥ least/‖w‖. And γ is at most
+half the distance between any two points of the two hulls, or, without a bias, the distance from the origin of any
+point of the hull of the y_i x_i. Floats propose both. If the margin is held by few rows, their equations are
+solved exactly, and the bounds are equal.
 """
 
 from __future__ import annotations
@@ -16,29 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock, Unsettled
 from rosenblatt.certify.decide import Plane
-from rosenblatt.certify.nearest import Corral, Padding, Point, Scores, point_of
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.nearest_points import Corral, Padding, Point, Scores, point_of
+from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import NotSeparableError, TrainingOverflowError
-from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import root_above, root_below
+from rosenblatt.rationals.dyadic import exact, root_above, root_below
 from rosenblatt.typing import Floats, Ints
 
-# These choose how far the exact method goes, and decide nothing: what it has not reached stays an interval.
-MOST = 60  # rows that its equations may have
-STEPS = 500  # rows that it may let in
-LONGEST = 60_000  # columns of such rows: products are of all of them
+# These limit the exact method, and decide nothing: beyond them the margin stays an interval.
+MOST = 60  # rows of its equations
+STEPS = 500  # steps
+LONGEST = 60_000  # columns of the rows
 
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """An interval that holds the maximum margin γ, with what proves its ends.
+    """An interval that contains the maximum margin γ, with the proofs of its ends.
 
-    Iterating gives the interval in floats, rounded outward: ``low, high = margin``.
+    Iteration gives the interval in floats, rounded outward: ``low, high = margin``.
 
     Attributes
     ----------
@@ -47,11 +46,11 @@ class Margin:
     w, b, least : tuple of Fractions, Fraction, Fraction
         A hyperplane with y f ≥ least on every row, which proves lo.
     rows, weights : ndarray of int, tuple of Fractions
-        Rows and their positive weights, which prove hi: they sum to 1 in each class, or, where hyperplanes go
-        through the origin or the bias is padded, in all.
+        Rows and their positive weights, which prove hi. The weights sum to 1 in each class, or in total if there
+        is no bias or a padded one.
     padding : Fraction or None
-        β where γ is the margin of rows padded with √β: the least y f / sqrt(‖w‖² + b²/β). 0 where hyperplanes go
-        through the origin, None where the bias is free.
+        β, if γ is the margin of rows padded with √β: the smallest y f / sqrt(‖w‖² + b²/β). 0 means no bias, None a
+        free one.
     """
 
     squared: tuple[Fraction, Fraction]
@@ -64,12 +63,12 @@ class Margin:
 
     @cached_property
     def low(self) -> float:
-        """The largest float that γ is known to reach."""
+        """The largest float that is a lower bound on γ."""
         return root_below(self.squared[0])
 
     @cached_property
     def high(self) -> float:
-        """The least float that γ is known not to exceed."""
+        """The smallest float that is an upper bound on γ."""
         return root_above(self.squared[1])
 
     @property
@@ -79,26 +78,26 @@ class Margin:
 
     @property
     def exact(self) -> bool:
-        """Whether γ² is known as a rational: `squared[0]`."""
+        """Whether γ² is known exactly: it is `squared[0]`."""
         return self.squared[0] == self.squared[1]
 
     @property
     def support(self) -> Ints:
-        """The rows that hold the margin: those of `rows`, in order."""
+        """The support vectors: `rows` in increasing order."""
         return np.sort(self.rows)
 
     @property
     def normal_square(self) -> Fraction:
-        """‖w‖², or with a padding ‖w‖² + b²/β."""
+        """‖w‖², or ‖w‖² + b²/β with a padding."""
         square = sum((value * value for value in self.w), Fraction(0))
         return square + self.b**2 / self.padding if self.padding else square
 
     def named(self, names: Ints) -> Margin:
-        """Return the same with rows called by other names."""
+        """Return the margin with row i renamed to names[i]."""
         return replace(self, rows=names[self.rows])
 
     def scaled(self, factor: Fraction) -> Margin:
-        """Return the same, proved by a positive multiple of the hyperplane."""
+        """Return the margin with its hyperplane multiplied by a positive factor."""
         w = tuple(factor * value for value in self.w)
         return replace(self, w=w, b=factor * self.b, least=factor * self.least)
 
@@ -106,31 +105,31 @@ class Margin:
         return iter(self.interval)
 
 
-def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding = None) -> Margin | None:
-    """Return an interval around the maximum margin of rows that a plane is known to separate.
+def margin_of(problem: SeparationProblem, plane: Plane, clock: Clock, *, padding: Padding = None) -> Margin | None:
+    """Return an interval that contains the maximum margin of rows that `plane` separates.
 
     Parameters
     ----------
-    problem : Problem
-        The rows. With a bias it is free, unless there is a padding.
+    problem : SeparationProblem
+        The rows.
     plane : Plane
-        Any that separates them.
+        Any hyperplane that separates them.
     clock : Clock
-        When it runs out the interval is what it was by then.
+        When the time is over, the interval found so far is returned.
     padding : Fraction or None
-        β > 0: the bias counts as the weight of a feature √β. Only for problems with a bias.
+        β > 0: the bias counts as the weight of a feature √β; None for a free bias. Only for problems with a bias.
 
     Returns
     -------
     Margin or None
-        None if there is one class only and the bias is free: no margin is the largest.
+        None if there is only one class and the bias is free, so that margins are unbounded.
 
     Examples
     --------
     >>> from rosenblatt.certify.decide import decide
     >>> from rosenblatt.datasets import load_or
     >>> X, y = load_or()
-    >>> problem = Problem(as_rows(X), np.where(y > 0, 1.0, -1.0), bias=True)
+    >>> problem = SeparationProblem(as_rows(X), np.where(y > 0, 1.0, -1.0), bias=True)
     >>> found = margin_of(problem, decide(problem, Clock(None)), Clock(None))
     >>> found.squared[0], found.exact, found.support
     (Fraction(1, 8), True, array([0, 1, 2]))
@@ -141,7 +140,8 @@ def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding 
         return None
     bracket = _Bracket(problem, padding)
     scores = bracket.raise_low(plane.v, plane.b)
-    hint = [scores.row_at_end(problem, sign) for sign in (1, -1) if (problem.y == sign).any()]
+    ends = [scores.row_at_end(problem, sign) for sign in (1, -1) if (problem.y == sign).any()]
+    hint = ends
     try:
         proposal = _proposal(problem, padding, clock)
         if proposal is not None:
@@ -152,23 +152,22 @@ def margin_of(problem: Problem, plane: Plane, clock: Clock, *, padding: Padding 
         if len(hint) <= MOST and problem.d <= LONGEST:
             _close(bracket, Corral(problem, padding, hint), clock)
     except Unsettled:
-        pass  # the bounds so far hold
+        pass  # the bounds found so far hold
     if bracket.point is None:
-        ends = [scores.row_at_end(problem, sign) for sign in (1, -1) if (problem.y == sign).any()]
         count = 1 if padding is None else len(ends)
         bracket.lower_high(point_of(problem, ends, [Fraction(1, count)] * len(ends)))
     return bracket.result()
 
 
 def _close(bracket: _Bracket, corral: Corral, clock: Clock) -> None:
-    """Take the bounds of one corral after the other, until they meet or the corral outgrows what is worth it."""
+    """Take the bounds of one corral after the other, until they are equal or the corral is too large."""
     problem = bracket.problem
     for _ in range(STEPS):
         point = corral.point()
         bracket.lower_high(point)
         clock.check("solving for the maximum margin")
         direction = point.direction(problem)
-        if direction is None:  # padded rows of one class around the origin: all of the point is bias
+        if direction is None:  # padded rows of one class around the origin: the point is all bias
             others = problem.negative if point.tilt > 0 else problem.positive
             row = int(others[0]) if len(others) else None
         else:
@@ -183,23 +182,23 @@ def _close(bracket: _Bracket, corral: Corral, clock: Clock) -> None:
 class _Bracket:
     """The best bounds so far."""
 
-    def __init__(self, problem: Problem, padding: Padding) -> None:
+    def __init__(self, problem: SeparationProblem, padding: Padding) -> None:
         self.problem, self.padding = problem, padding
         self.low, self.high = Fraction(0), Fraction(0)
         self.plane: tuple[list[Fraction], Fraction, Fraction] | None = None
         self.point: Point | None = None
 
     def raise_low(self, v: Direction, b: Fraction) -> Scores:
-        """Take the bound of a plane, if it is better; a free bias is chosen anew. Return the plane's scores."""
+        """Take the lower bound of a plane, with the best bias if that is free; return the scores of the plane."""
         scores = Scores.of(self.problem, v)
         low, high = scores.lowest, scores.highest
         if self.padding is None:
-            assert low is not None, "a free bias lies between two classes"
+            assert low is not None
             assert high is not None, "a free bias lies between two classes"
             b = -(low + high) / 2
         least = min(sign * (end + b) for sign, end in ((1, low), (-1, high)) if end is not None)
         if least > 0:
-            w = self.problem.in_original_columns(v)
+            w = self.problem.original(v.integers, v.power)
             square = sum((value * value for value in w), Fraction(0))
             if self.padding:
                 square += b * b / self.padding
@@ -208,13 +207,13 @@ class _Bracket:
         return scores
 
     def lower_high(self, point: Point) -> None:
-        """Take the bound of a point, if it is better."""
+        """Take the upper bound of a point."""
         high = point.square(self.padding) / (4 if self.padding is None else 1)
         if self.point is None or high < self.high:
             self.high, self.point = high, point
 
     def result(self) -> Margin:
-        """Return what was found."""
+        """Return the interval."""
         assert self.plane is not None, "the plane given separates the rows"
         assert self.point is not None, "some rows always name a point"
         w, b, least = self.plane
@@ -222,11 +221,10 @@ class _Bracket:
         return Margin((self.low, self.high), tuple(w), b, least, rows, weights, self.padding)
 
 
-Proposal = tuple[Direction, Fraction, list[int], list[Fraction]]
-
-
-def _proposal(problem: Problem, padding: Padding, clock: Clock) -> Proposal | None:
-    """Return a plane, and rows with weights, that floats take for the best; None if floats cannot say."""
+def _proposal(
+    problem: SeparationProblem, padding: Padding, clock: Clock
+) -> tuple[Direction, Fraction, list[int], list[Fraction]] | None:
+    """Return the best plane according to floats, and rows with weights; None if floats find none."""
     from rosenblatt.margins.max_margin import max_margin
 
     clock.check("solving for the maximum margin")
@@ -265,8 +263,8 @@ def _padded(features: Features, constant: float) -> Features:
     return as_rows(hstack([X.astype(np.float64), csr_array(column)], format="csr"))
 
 
-def _shares(problem: Problem, rows: Ints, alpha: Floats, *, free: bool) -> list[Fraction] | None:
-    """Return dual weights as rationals that sum to 1, or with a free bias in each class; None if they cannot."""
+def _shares(problem: SeparationProblem, rows: Ints, alpha: Floats, *, free: bool) -> list[Fraction] | None:
+    """Return dual weights as rationals that sum to 1, with a free bias in each class; None if impossible."""
     if not (len(rows) and np.isfinite(alpha).all() and (alpha > 0.0).all()):
         return None
     values = [exact(each) for each in alpha]

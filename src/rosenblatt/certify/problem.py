@@ -1,13 +1,13 @@
-"""The question, exactly: whether some v has z_i·v > 0 for every row, where z_i = y_i (x_i, 1).
+"""The exact question: whether some v has z_i·v > 0 for every row, where z_i = y_i (x_i, 1).
 
-Columns are divided by powers of two, which rounds nothing and keeps floats well within their range; all that is
-said here of vectors is said of them in these columns.
+Columns are divided by powers of two, which rounds nothing and keeps floats within their range. Unless stated
+otherwise, vectors here are in these columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
@@ -15,43 +15,32 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.clock import Unsettled
+from rosenblatt.certify.time_limit import Unsettled
 from rosenblatt.data.features import Features
-from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
-from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.matrix import Matrix, scaled_rows
 from rosenblatt.rationals.dyadic import UNIT, WORD, as_integers, as_words, exponents, nearest, shifted
 from rosenblatt.typing import Floats, Ints
 
-TINY = 2.0**-1022  # more than underflow can take from a product
-FARTHEST = 400  # powers of two up to which columns stay as they are and weights are scaled instead
-BLOCK = 2**20  # values turned into integers together
-MANY = 2**23  # values kept as integers: 64 megabytes
-LARGEST = 2**25  # values held as integers of any length: up to two gigabytes
+TINY = 2.0**-1022  # more than underflow can change a product by
+FARTHEST = 400  # columns within 2**±400 are not scaled; the weights are scaled instead
+BLOCK = 2**20  # values converted to integers together
+MANY = 2**23  # the most values kept as integers: 64 megabytes
+LARGEST = 2**25  # the most values held as integers of any length: up to two gigabytes
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """A normal vector v, its largest entry between 1 and 2 in size.
-
-    Attributes
-    ----------
-    integers : list of int
-        v is these,
-    power : int
-        times this power of two.
-    high, low : ndarray
-        v rounded to floats, and what rounding left, rounded.
-    """
+    """A normal vector v = integers · 2**power, scaled so that its largest entry is between 1 and 2 in size."""
 
     integers: list[int]
     power: int
-    high: Floats
-    low: Floats
+    high: Floats  # v, rounded to floats
+    low: Floats  # v − high, rounded
 
     @classmethod
     def of_floats(cls, values: Floats) -> Direction | None:
-        """Return the direction of floats; None if they are all zero or not finite."""
+        """Return the direction of floats; None if all are zero or some are not finite."""
         size = np.abs(values).max(initial=0.0)
         if not 0.0 < size < np.inf:
             return None
@@ -73,23 +62,13 @@ class Direction:
         return cls(integers, -bits, np.array(high), np.array(low))
 
     def shortened(self, bits: int) -> Direction:
-        """Return the direction with entries cut after so many bits from the top of the largest."""
+        """Return the direction with entries cut to `bits` bits below the top bit of the largest."""
         surplus = max(0, -self.power - bits)
         return Direction.of_integers([value >> surplus for value in self.integers])
 
 
-class Problem:
-    """Rows of two sides, and whether a hyperplane may miss the origin.
-
-    Parameters
-    ----------
-    features : Features
-        Finite rows.
-    y : ndarray
-        Their sides, −1.0 and +1.0.
-    bias : bool
-        Whether z_i has a last coordinate, y_i.
-    """
+class SeparationProblem:
+    """Finite rows of two sides y, −1.0 and +1.0; with `bias`, z_i has a last coordinate y_i."""
 
     def __init__(self, features: Features, y: Floats, *, bias: bool) -> None:
         self.features, self.y, self.bias = features, y, bias
@@ -103,8 +82,8 @@ class Problem:
     def scores(self, v: Direction) -> tuple[Floats, float]:
         """Return f_i = <v, x_i> for every row, without a bias, and a bound on the error of each.
 
-        A sum of d products, in whatever order, is off by at most d u/(1 − d u) times the sum of their sizes, which
-        is at most Σ 2|v_j|; rounding v adds u times that, and underflow less than TINY for each product.
+        The error of a sum of d products, in any order, is at most d u/(1 − d u) times the sum of their sizes,
+        which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than TINY for each product.
         """
         matrix, left = self.floats
         with np.errstate(under="ignore"):
@@ -113,21 +92,20 @@ class Problem:
         return f, 1.001 * (self.d + 4) * (UNIT * total + TINY)
 
     def table(self, rows: Any) -> Floats:
-        """Return x_i of some rows densely, rounded only where values are far below their column's largest."""
+        """Return x_i of some rows as a dense array, exact but for values far below the largest of their column."""
         matrix, left = self.floats
-        X = matrix.X[rows]
         with np.errstate(under="ignore"):
-            return np.ldexp(np.asarray(X.toarray() if self.sparse else X, np.float64), -left)
+            return np.ldexp(matrix.dense(rows), -left)
 
     def center(self) -> Floats:
-        """Return about the mean of the rows, where they are moved from for floats to see small differences."""
+        """Return the mean of the rows, roughly; moving rows there lets floats resolve small differences."""
         if self.sparse or not self.bias:
             return np.zeros(self.d)
         matrix, left = self.floats
         return np.ldexp(matrix.combine(np.full(self.n, 1.0 / self.n)), -left)
 
     def signed(self, rows: Any, center: Floats) -> Any:
-        """Return z_i of some rows, as floats, moved from a center; sparse rows stay sparse, and where they are."""
+        """Return z_i of some rows as floats, relative to a center; sparse rows stay sparse and are not moved."""
         from scipy.sparse import csr_array, diags_array, hstack
 
         y = self.y[rows][:, None]
@@ -149,7 +127,7 @@ class Problem:
         return found
 
     def exact_signs(self, rows: Ints, v: list[int]) -> Ints:
-        """Return the signs of z_i·v for some rows, exactly; v has its bias last where there is one."""
+        """Return the signs of z_i·v for some rows, exactly; the last entry of v is the bias, if there is one."""
         bits = sum(map(abs, v)).bit_length()
         if self._words is not None and self._bits + bits <= WORD:
             return np.asarray(np.sign(self._words[rows] @ np.array(v)))
@@ -157,20 +135,18 @@ class Problem:
             direction = Direction.of_integers(v)
             offset = shifted(v[-1], direction.power) if self.bias else 0
             totals = [score + offset for score in self.exact_scores(rows, direction)]
-            return self.y[rows].astype(np.int64) * np.array(
-                [(total > 0) - (total < 0) for total in totals], np.int64
-            )
+            return self.y[rows].astype(np.int64) * np.array([_sign(total) for total in totals], np.int64)
         signs = np.empty(len(rows), np.int64)
         step = max(1, BLOCK // self.width)
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             totals = [sum(map(mul, row, v)) for row in as_integers(*self._signed(rows[part]))[0]]
-            signs[part] = [(total > 0) - (total < 0) for total in totals]
+            signs[part] = list(map(_sign, totals))
         return signs
 
     @cached_property
     def _words(self) -> Ints | None:
-        """All z_i as machine words, each row up to a power of two, if they are short and not too many."""
+        """All z_i as machine words, each row up to a power of two; None if they are too long or too many."""
         if self.n * self.width > MANY:
             return None
         words = as_words(*self._signed(np.arange(self.n)))
@@ -181,7 +157,7 @@ class Problem:
         return 0 if self._words is None else int(np.abs(self._words).max()).bit_length()
 
     def _signed(self, rows: Ints, columns: Ints | None = None) -> tuple[Floats, Ints]:
-        """Return z_i of some rows, in some columns, as they are given, and the powers of two of the columns."""
+        """Return z_i of some rows and columns as in the data, and the powers of two of the columns."""
         X, scale = self.matrix.X[rows], self.scale
         if columns is not None:
             X, scale = X[:, columns], scale[columns]
@@ -192,29 +168,25 @@ class Problem:
         return y * dense, scale
 
     def integer_rows(self, rows: Ints, *, only_used: bool = False) -> tuple[list[list[int]], list[int]]:
-        """Return z_i of some rows as integers, and the power of two of each row that they are to be times.
+        """Return z_i of some rows as integers, and the power of two that each row is to be multiplied with.
 
-        With `only_used`, without the columns in which all these rows are 0.
-
-        Raises
-        ------
-        Unsettled
-            If they are too many to be held as integers.
+        `only_used` leaves out the columns in which all these rows are 0. Raises `Unsettled` if there are too many
+        integers to hold.
         """
         columns = np.unique(self.matrix.X[rows].indices) if only_used and self.sparse else None
         width = self.width if columns is None else len(columns) + self.bias
         if len(rows) * width > LARGEST:
             raise Unsettled(
-                f"{len(rows):,} rows of {width:,} numbers are too many for exact arithmetic, where floats do not "
-                "suffice. Leave out rows or features."
+                f"{len(rows):,} rows of {width:,} numbers are too many for exact arithmetic, and floats "
+                "do not suffice. Use fewer rows or features."
             )
         integers, powers = as_integers(*self._signed(rows, columns))
         return integers, powers.tolist()
 
     def direction(self, w: Floats) -> tuple[Direction, Fraction] | None:
-        """Return where a normal vector in the columns as they were given points; None if it is 0 or not finite.
+        """Return the direction of a normal vector in the columns of the data; None if it is 0 or not finite.
 
-        And what to multiply it with to get there, up to entries that are lost beside the largest.
+        Also return the factor from the vector to its direction; entries far below the largest are lost.
         """
         parts, powers = np.frexp(w)
         powers = np.where(w == 0.0, -(2**20), powers + self.scale)
@@ -224,29 +196,22 @@ class Problem:
         v = Direction.of_floats(values)
         return None if v is None else (v, shifted(1, -top - int(exponents(np.abs(values).max()))))
 
-    def in_original_columns(self, v: Direction) -> list[Fraction]:
-        """Return a normal vector as it is in the columns as they were given."""
+    def original(self, integers: Sequence[int], power: int = 0) -> list[Fraction]:
+        """Return a normal vector, integers times a power of two, in the columns of the data."""
         scale = self.scale.tolist()
-        return [shifted(value, v.power - power) for value, power in zip(v.integers[: self.d], scale, strict=True)]
+        return [shifted(value, power - own) for value, own in zip(integers[: self.d], scale, strict=True)]
 
     @cached_property
     def floats(self) -> tuple[Matrix, Ints]:
-        """The rows as floats can multiply them, and the powers of two that are still to be divided by."""
+        """The rows in a range where floats can multiply them, and the powers of two still to divide by."""
         if np.abs(self.scale).max(initial=0) <= FARTHEST:
             return self.matrix, self.scale
-        X = self.features.rows
-        with np.errstate(under="ignore"):
-            if isinstance(X, CSR):
-                data = np.ldexp(X.data.astype(np.float64), -self.scale[X.indices])
-                rows: Any = X._replace(data=read_only(data))
-            else:
-                rows = read_only(np.ldexp(X.astype(np.float64), -self.scale))
-        return Matrix(replace(self.features, rows=rows), bias=False), np.zeros_like(self.scale)
+        return Matrix(scaled_rows(self.features, -self.scale), bias=False), np.zeros_like(self.scale)
 
     def stored_integers(
         self, rows: Sequence[int] | Ints, scale: Ints
     ) -> list[tuple[Sequence[int], list[int], int]]:
-        """Return for each row the columns it stores, its integers once divided, and their power of two."""
+        """Return for each row its stored columns, their integers, and the power of two of the row."""
         X = self.matrix.X
         if not self.sparse:
             table, powers = as_integers(np.asarray(X[rows], np.float64), scale)
@@ -260,8 +225,12 @@ class Problem:
         return found
 
 
+def _sign(value: Fraction | int) -> int:
+    return (value > 0) - (value < 0)
+
+
 def _largest(features: Features) -> Floats:
-    """Return the size of the largest value of each column."""
+    """Return the largest absolute value of each column."""
     X = features.rows
     if not isinstance(X, CSR):
         return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)), np.float64)

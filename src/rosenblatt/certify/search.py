@@ -1,10 +1,10 @@
 """The search in floats, at ever finer scales, for a vector that separates or for rows that prove there is none.
 
-A linear program in floats sees differences down to about 10⁻¹⁰. Three things carry it further. It is asked for a
-correction of the vector found so far, its rows told exactly how far off they are, and so gains ten digits each
-time. Rows that nearly contradict each other (Σ λ_i z_i = r, r small but not zero) say that r·v must be positive:
-r is added as a row, at its own scale, and the rows behind it need only be kept from becoming negative. And rows
-are added only where the vector fails. What comes of it is checked exactly; no tolerance here decides anything.
+A linear program in floats resolves differences down to about 10⁻¹⁰. Three ideas carry it further. First, it
+computes corrections of the vector found so far, from exact residuals, and so gains ten digits each time. Second,
+rows that nearly contradict each other (Σ λ_i z_i = r, r small but not zero) imply that r·v must be positive: r is
+added as a row, at its own scale, and its rows need only stay non-negative. Third, rows are added only where the
+vector fails. All results are checked exactly; no tolerance here decides anything.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.certify.clock import Clock
-from rosenblatt.certify.problem import Direction, Problem
-from rosenblatt.certify.program import Program, Proposal
+from rosenblatt.certify.linear_program import Program, Proposal
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.sides import differences
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.rationals.dyadic import exact, nearest, shifted
 from rosenblatt.typing import Floats, Ints
 
-WHOLE = 200_000  # values of z up to which the program is given all rows at once
-TOUCHING = 1e-8  # a least z_i·v, of a vector of size 1, that floats may have made up
-WEIGHTY = 1e-7  # a share in a combination that floats did not make up
-REACH = 2.0**10  # how far the program may go from where it is, at its scale
-NEAR = 2.0**-20  # scores that are summed in twice the precision
-BITS = 400  # binary places that the vector is kept to
-FINEST = 250
-FINE = 20  # a scale, in powers of two, at which floats have seen all that they can at the coarser ones
-FINER = 30  # powers of two to go on by where nothing is wrong that floats can see
-LONGEST = 2.0**12  # the largest entry that a vector of norm 1 may have
+WHOLE = 200_000  # the program gets all rows at once up to this many values
+TOUCHING = 1e-8  # a smallest z_i·v, of a vector of size 1, that may be a rounding error
+WEIGHTY = 1e-7  # a larger weight in a combination is no rounding error
+REACH = 2.0**10  # the largest step of the program, at its scale
+NEAR = 2.0**-20  # smaller scores are summed in double-double
+BITS = 400  # binary places of the vector
+FINEST = 250  # the finest scale, in powers of two
+FINE = 20  # at this scale floats have resolved everything at coarser ones
+FINER = 30  # the change of scale if floats find nothing wrong
+LONGEST = 2.0**12  # the largest entry of a vector of norm 1
 FACES = 8
 ROUNDS = 40
 
@@ -46,27 +46,20 @@ class Finding(NamedTuple):
 
 
 class Search:
-    """A vector u, the rows it is sought on, and the scale it is sought at.
+    """A vector u, the rows of the program that seeks it, and its scale.
 
-    Parameters
-    ----------
-    problem : Problem
-        Both classes occur if there is a bias.
-    clock : Clock
-        When to end.
-    v : Direction or None
-        Where to look for the first rows.
+    With a bias both classes must occur. `v` selects the first rows.
     """
 
-    def __init__(self, problem: Problem, clock: Clock, v: Direction | None) -> None:
+    def __init__(self, problem: SeparationProblem, clock: Clock, v: Direction | None) -> None:
         self.problem, self.clock = problem, clock
         self.batch = problem.n if problem.n * problem.width <= WHOLE else problem.width + 1
         self.center = problem.center()
         self.program = Program(problem.width, self.norm(), bias=problem.bias)
         self.normalised = False
-        self.entries = [0] * problem.d  # of u, times 2**BITS
-        self.zoom = 0  # the program's vector is 2**zoom (u − the u before)
-        self.places = np.empty(0, np.int64)  # the row that each row of the program is, or −1 − k if it is implied
+        self.entries = [0] * problem.d  # u times 2**BITS
+        self.zoom = 0  # the program solves for 2**zoom times the change of u
+        self.places = np.empty(0, np.int64)  # the row numbers of the program's rows, −1 − k for implied ones
         self.implied: list[list[Fraction]] = []
         self.inside = np.zeros(problem.n, np.bool_)
         self.r = np.zeros(problem.n) if v is None else self.residuals(v)
@@ -74,7 +67,7 @@ class Search:
         self.r = np.zeros(problem.n)
 
     def run(self) -> Iterator[Finding]:
-        """Give what is worth checking, until nothing more is to be expected."""
+        """Yield candidates to check, until no more can be expected."""
         for _ in range(ROUNDS):
             found = self.solve()
             if found is None or found.t <= TOUCHING:
@@ -91,12 +84,12 @@ class Search:
         yield from self.magnified()
 
     def magnified(self) -> Iterator[Finding]:
-        """Go on at finer scales, with vectors of norm 1: there floats cannot answer 0."""
+        """Continue at finer scales, with vectors of norm 1, for which v = 0 is no solution."""
         self.normalised = True
         self.begin_anew()
         faces = 0
         for _ in range(ROUNDS):
-            found = self.solve() or self.solve()  # the second time without the basis that the first began with
+            found = self.solve() or self.solve()  # the second attempt begins without a basis
             if found is not None and found.t < -TOUCHING and self.zoom < FINE:
                 yield from self.contradiction()
                 return
@@ -116,7 +109,7 @@ class Search:
                 return
 
     def contradiction(self) -> Iterator[Finding]:
-        """Give the rows that, as floats see it, nothing separates by far."""
+        """Yield the rows that are far from separable according to floats."""
         self.normalised = False
         self.begin_anew()
         found = self.solve()
@@ -124,24 +117,24 @@ class Search:
             yield from self.contradicting(found)
 
     def begin_anew(self) -> None:
-        """Forget the vector, for the program to find one from nothing."""
+        """Set u to zero, so that the program finds a new one."""
         self.entries = [0] * self.problem.d
         self.zoom = 0
         self.r = np.zeros(self.problem.n)
 
     def direction(self) -> Direction:
-        """Return the vector, to as many digits as it is known."""
+        """Return u, with its significant digits only."""
         return Direction.of_integers(self.entries).shortened(53 + self.zoom)
 
     def look(self) -> float:
-        """See how far off rows are, add the farthest to the program, and return how far that is."""
+        """Compute the residuals of u, add the worst rows to the program, and return the worst residual."""
         v = Direction.of_integers(self.entries)
         self.r = np.asarray(np.ldexp(self.residuals(v), -v.power - BITS))
         self.add_rows()
         return float(self.r.min())
 
     def norm(self) -> Floats:
-        """Return the difference of the class means, which has a positive product with all that separate."""
+        """Return the difference of the class means, which has a positive product with every separating vector."""
         problem = self.problem
         shares = np.empty(problem.n)
         for side in (problem.positive, problem.negative):
@@ -151,12 +144,12 @@ class Search:
         return np.append(means, 0.0) if problem.bias else means
 
     def held(self, found: Proposal) -> Ints:
-        """Return the rows that hold a solution where it is."""
+        """Return the rows with z_i·v = t at a solution."""
         places = self.places[found.held]
         return np.asarray(places[places >= 0])
 
     def contradicting(self, found: Proposal) -> Iterator[Finding]:
-        """Give the rows that seem to contradict each other: those of weight, and then all that hold a solution."""
+        """Yield the rows that seem to contradict each other: those of large weight, then all with z_i·v = t."""
         heavy = self.places[found.duals > WEIGHTY]
         heavy, held = heavy[heavy >= 0], self.held(found)
         if 0 < len(heavy) < len(held):
@@ -164,7 +157,7 @@ class Search:
         yield Finding(None, held)
 
     def residuals(self, v: Direction) -> Floats:
-        """Return how far each row is on its right side of v with its best bias, precisely where that is little."""
+        """Return y f of each row for v with its best bias, precisely where it is small."""
         problem = self.problem
         f, _ = problem.scores(v)
         middle = self.middle(f)
@@ -182,7 +175,7 @@ class Search:
         return float(f[self.problem.positive].min() / 2.0 + f[self.problem.negative].max() / 2.0)
 
     def add_rows(self) -> None:
-        """Give the program the rows that are farthest on their wrong side, or nearest to it."""
+        """Add the rows that are farthest on their wrong side, or nearest to it, to the program."""
         left = nearest_rows(self.problem, self.r, self.inside, self.batch)
         if not len(left):
             return
@@ -191,7 +184,7 @@ class Search:
         self.inside[left] = True
 
     def solve(self) -> Proposal | None:
-        """Solve the program, moved to where u is and brought to its scale."""
+        """Solve the program for a change of u, at the current scale."""
         self.clock.check("solving the linear program")
         least = -np.ldexp(self.sought(), self.zoom)
         longest = LONGEST if self.normalised else 1.0
@@ -207,11 +200,11 @@ class Search:
         return found
 
     def vector(self) -> Floats:
-        """Return u, rounded."""
+        """Return u in floats."""
         return np.array([nearest(value, 1 << BITS) for value in self.entries])
 
     def sought(self) -> Floats:
-        """Return how far on its right side each row of the program is."""
+        """Return y f of each row of the program."""
         r = np.empty(len(self.places))
         given = self.places >= 0
         r[given] = self.r[self.places[given]]
@@ -221,13 +214,13 @@ class Search:
         return r
 
     def take(self, step: Floats) -> None:
-        """Add the program's vector, at its scale, to u."""
+        """Add the solution of the program, at its scale, to u."""
         for j, value in enumerate(step[: self.problem.d].tolist()):
             numerator, denominator = value.as_integer_ratio()
             self.entries[j] += (numerator << (BITS - self.zoom)) // denominator
 
     def reduced(self, found: Proposal) -> Proposal | None:
-        """Solve anew, not asking of rows that nearly contradict each other to be on their right side."""
+        """Solve again, allowing rows that nearly contradict each other to lie on the hyperplane."""
         face = np.flatnonzero(found.duals > WEIGHTY)
         if not len(face) or not self.imply(face, found.duals):
             return None
@@ -238,7 +231,7 @@ class Search:
         return again
 
     def imply(self, places: Ints, weights: Floats) -> bool:
-        """Add what rows imply together, Σ λ_i z_i, as a row of size 1; False if it is 0."""
+        """Add the implied row Σ λ_i z_i, scaled to size 1; return False if it is 0."""
         total = [Fraction(0)] * self.problem.width
         own = places[self.places[places] >= 0]
         integers, powers = self.problem.integer_rows(self.places[own])
@@ -256,7 +249,7 @@ class Search:
         return True
 
     def moved(self, row: list[Fraction]) -> Floats:
-        """Return an implied row as the program sees rows, moved from the center."""
+        """Return an implied row in floats, relative to the center."""
         if not self.problem.bias:
             return np.array([float(value) for value in row])
         *values, last = row
@@ -264,8 +257,8 @@ class Search:
         return np.array([*map(float, shift), float(last)])
 
 
-def nearest_rows(problem: Problem, r: Floats, inside: NDArray[np.bool_], count: int) -> Ints:
-    """Return so many rows of each class that are least on their right side, of those not inside yet."""
+def nearest_rows(problem: SeparationProblem, r: Floats, inside: NDArray[np.bool_], count: int) -> Ints:
+    """Return up to `count` rows of each class with the smallest r that are not inside yet."""
     chosen = [np.empty(0, np.int64)]
     for side in (problem.positive, problem.negative):
         left = side[~inside[side]]

@@ -1,4 +1,4 @@
-"""Does a normal vector separate every row? Floats say where they can prove it, integers where they cannot."""
+"""Whether a normal vector separates every row: floats decide where they provably can, integers elsewhere."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.rationals.dyadic import UNIT, exact
 from rosenblatt.typing import Floats, Ints
 
-FEW = 200  # rows in doubt that go to integers at once; more are looked at in twice the precision first
+FEW = 200  # up to this many doubtful rows are decided by integers; more are first computed in double-double
 
 
-def bias_of(problem: Problem, v: Direction) -> Fraction | None:
-    """Return a bias with which v separates every row strictly; None if there is none.
+def bias_of(problem: SeparationProblem, v: Direction) -> Fraction | None:
+    """Return a bias with which v separates every row strictly, midway between the classes up to rounding, or None.
 
-    Without a bias in the problem it is 0. Where both classes occur and there is a bias, the hyperplane lies midway
-    between them, up to rounding.
+    The bias is 0 if the problem has none.
     """
     f, error = problem.scores(v)
     if not problem.bias:
@@ -42,22 +41,10 @@ def bias_of(problem: Problem, v: Direction) -> Fraction | None:
     return -near if highest < near < lowest else -(lowest + highest) / 2
 
 
-def products(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
-    """Return the signs of z_i·v for some rows, exactly, and about what it is where floats could tell.
+def products(problem: SeparationProblem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
+    """Return z_i·v of some rows up to a positive factor, in floats, and its exact signs −1, 0 or 1.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    v : list of int
-        A vector, its bias last where there is one, in the problem's columns.
-    rows : ndarray of int
-        The rows asked about.
-
-    Returns
-    -------
-    ndarray, ndarray of int
-        Floats, about z_i·v up to a positive factor; and −1, 0 or 1.
+    The integers v are in the problem's columns, with the bias last if there is one.
     """
     about, error = _about(problem, v, rows)
     signs = np.sign(about).astype(np.int64)
@@ -66,36 +53,36 @@ def products(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
     return about, signs
 
 
-def on_both_sides(problem: Problem, v: list[int], rows: Ints) -> bool:
-    """Tell whether floats suffice to see that z_i·v is positive for some of the rows and negative for others."""
+def on_both_sides(problem: SeparationProblem, v: list[int], rows: Ints) -> bool:
+    """Return whether floats prove that z_i·v is positive for some of the rows and negative for others."""
     about, error = _about(problem, v, rows)
     return bool((about > error).any() and (about < -error).any())
 
 
-def _about(problem: Problem, v: list[int], rows: Ints) -> tuple[Floats, float]:
-    """Return z_i·v for some rows as floats see it, up to a positive factor, and a bound on the error of each."""
+def _about(problem: SeparationProblem, v: list[int], rows: Ints) -> tuple[Floats, float]:
+    """Return z_i·v of some rows in floats, up to a positive factor, and a bound on the error of each."""
     direction = Direction.of_integers(v)
     f, error = problem.scores(direction)
     b = direction.high[-1] if problem.bias else 0.0
-    return problem.y[rows] * (f[rows] + b), 1.001 * error  # the bias is one summand more, for which there is room
+    return problem.y[rows] * (f[rows] + b), 1.001 * error  # the error bound has room for one more summand
 
 
-def ends(problem: Problem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
-    """Return the lowest exact score of the positive class and the highest of the negative one."""
+def ends(problem: SeparationProblem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
+    """Return the lowest score of the positive class and the highest of the negative class, exactly."""
     lowest = _extreme(problem, v, problem.positive, f, error, min)
     return lowest, _extreme(problem, v, problem.negative, f, error, max)
 
 
-def least(problem: Problem, v: Direction, f: Floats, error: float) -> Fraction:
-    """Return the least exact y f over all rows, for a problem without a bias."""
+def least(problem: SeparationProblem, v: Direction, f: Floats, error: float) -> Fraction:
+    """Return the smallest y f over all rows, exactly, for a problem without a bias."""
     sides = [(problem.positive, 1, min), (problem.negative, -1, max)]
     return min(sign * _extreme(problem, v, rows, f, error, pick) for rows, sign, pick in sides if len(rows))
 
 
 def _extreme(
-    problem: Problem, v: Direction, rows: Ints, f: Floats, error: float, pick: Callable[..., Fraction]
+    problem: SeparationProblem, v: Direction, rows: Ints, f: Floats, error: float, pick: Callable[..., Fraction]
 ) -> Fraction:
-    """Return the exact extreme of some rows' scores, looking only at those that rounding may have hidden."""
+    """Return the exact extreme of the scores of some rows; only rows that may attain it are computed exactly."""
     sign = 1.0 if pick is min else -1.0
     rows = _within(rows, sign * f[rows], 2.0 * error)
     if len(rows) > FEW and not problem.sparse:
@@ -106,25 +93,25 @@ def _extreme(
 
 
 def _within(rows: Ints, f: Floats, reach: float) -> Ints:
-    """Return the rows whose score is within reach of the lowest."""
+    """Return the rows whose score is at most `reach` above the lowest."""
     kept: Ints = rows[f <= f.min() + reach]
     return kept
 
 
-def differences(problem: Problem, rows: Ints, v: Direction, offset: float) -> Floats:
-    """Return scores of some rows less an offset, to nearly all their digits."""
+def differences(problem: SeparationProblem, rows: Ints, v: Direction, offset: float) -> Floats:
+    """Return the scores of some rows minus an offset, to nearly all their digits."""
     if not problem.sparse:
         return twofold(problem, rows, v, offset)[0]
     away = exact(offset)
     return np.array([float(score - away) for score in problem.exact_scores(rows, v)])
 
 
-def twofold(problem: Problem, rows: Ints, v: Direction, offset: float) -> tuple[Floats, float]:
-    """Return scores of some rows less an offset, summed in twice the precision, and a bound on the error of each.
+def twofold(problem: SeparationProblem, rows: Ints, v: Direction, offset: float) -> tuple[Floats, float]:
+    """Return the scores of some rows minus an offset, summed in double-double, and a bound on the error of each.
 
-    Each product and each sum is kept with what rounding took from it; those parts are summed in floats. Their sum
-    is off by d times u of their size, which is d times u of the products' size; the score is rounded once more, by
-    u of itself, for which callers allow.
+    The rounding error of each product and sum is kept, and these errors are summed in floats. The error of that
+    sum is d u times their size, which is at most d u times the size of the products. The final rounding, a
+    relative u, is left to the callers.
     """
     X = problem.table(rows)
     total, rest = np.full(len(rows), -offset), np.zeros(len(rows))
@@ -139,14 +126,14 @@ def twofold(problem: Problem, rows: Ints, v: Direction, offset: float) -> tuple[
 
 
 def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a sum rounded, and what rounding took (Knuth)."""
+    """Return a rounded sum and its rounding error (Knuth 1969)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def _product(a: Floats, b: float) -> tuple[Floats, Floats]:
-    """Return a product rounded, and what rounding took (Dekker); factors are below 2, and above 2⁻⁴⁸⁰ or lost."""
+    """Return a rounded product and its rounding error (Dekker 1971), for factors below 2 and above 2⁻⁴⁸⁰."""
     product = a * b
     a_high, a_low = _halves(a)
     b_high, b_low = _halves(np.float64(b))

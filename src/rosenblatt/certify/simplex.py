@@ -1,11 +1,11 @@
-"""The simplex method in rationals: the last word wherever floats cannot tell.
+"""The simplex method in rationals, which decides what floats cannot.
 
-It minimises ‖Σ λ_i z_i‖₁ over λ ≥ 0, Σ λ_i = 1. If the minimum is 0 these λ prove that nothing separates the rows;
-if it is t > 0 the multipliers v of the equations have z_i·v ≥ t for every row.
+It minimises ‖Σ λ_i z_i‖₁ over λ ≥ 0, Σ λ_i = 1. If the minimum is 0, these λ prove that nothing separates the
+rows. If it is t > 0, the multipliers v of the equations have z_i·v ≥ t for every row.
 
-A basis is some of the rows, and one coordinate fewer in which their weighted sum is 0. What the sum is in the
-other coordinates, the rest, is what is minimised; a coordinate that has come to 0 stays there. All of this is
-exact: floats only choose which row enters next, where any row with z_i·v < t is right.
+A basis is a set of rows, and one coordinate fewer in which their weighted sum is 0. The method minimises the sum
+in the other coordinates, the rest; a coordinate that has reached 0 stays there. All of this is exact: floats only
+choose which row enters next, and any row with z_i·v < t may enter.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.rationals.dyadic import UNIT, nearest
 from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints
 
 _Leaving: TypeAlias = tuple[int, int, bool, int]
-PATIENCE = 50  # pivots that change nothing, after which the lowest row enters, which cannot go on for ever
+PATIENCE = 50  # after this many pivots without progress the lowest row enters, which cannot cycle (Bland 1977)
 
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """Rows with positive integer weights, Σ λ_i z_i = 0, and whether the rows are known to span everything."""
+    """Rows with positive integer weights and Σ λ_i z_i = 0, and whether they are known to span the whole space."""
 
     rows: Ints
     weights: list[int]
@@ -36,7 +36,7 @@ class Meeting:
 
 
 class Multipliers(NamedTuple):
-    """The multipliers of a basis, as integers over one denominator: z_i·v = t for the rows of the basis."""
+    """The multipliers of a basis as integers over one denominator: z_i·v = t for the rows of the basis."""
 
     v: list[int]
     t: int
@@ -44,15 +44,7 @@ class Multipliers(NamedTuple):
 
 
 class Simplex:
-    """A basis that may be improved.
-
-    Parameters
-    ----------
-    rows : list of lists of int
-        z_i.
-    hint : sequence of int
-        Rows that may make up the basis. Any will do.
-    """
+    """A basis of rows z_i; it begins with some rows of `hint`, which may be any rows."""
 
     def __init__(self, rows: list[list[int]], hint: Sequence[int] = (0,)) -> None:
         self.rows: list[list[int]] = []
@@ -66,7 +58,7 @@ class Simplex:
         self.idle = 0
 
     def extend(self, rows: list[list[int]]) -> None:
-        """Take more rows into account."""
+        """Add rows."""
         self.rows = self.rows + rows
         self.floats = np.vstack([self.floats, as_floats(rows)])
         self.units = np.append(self.units, [nearest(1, size) for size in map(_size, rows)])
@@ -77,14 +69,14 @@ class Simplex:
         return all(self._sum(j) == 0 for j in self.rest)
 
     def meeting(self, names: Ints, powers: list[int]) -> Meeting:
-        """Return the rows that have weight, by their names; row i stood for itself divided by 2**powers[i]."""
+        """Return the rows with weight, by their `names`; row i was divided by 2**powers[i]."""
         held = [(i, weight) for i, weight in zip(self.basis, self.weights, strict=True) if weight]
         highest = max(powers[i] for i, _ in held)
         weights = [weight << (highest - powers[i]) for i, weight in held]
         return Meeting(names[[i for i, _ in held]], weights, spanning=len(held) == self.width + 1)
 
     def optimum(self, clock: Clock) -> Multipliers | None:
-        """Improve the basis as far as it goes; return its multipliers if they separate the rows, else None."""
+        """Improve the basis to the optimum; return its multipliers if they separate the rows, else None."""
         while not self.meets:
             clock.check("making exact simplex steps")
             at = self.multipliers()
@@ -110,11 +102,11 @@ class Simplex:
         return Multipliers(v, -t, denominator)
 
     def entering(self, at: Multipliers) -> int | None:
-        """Return a row with z_i·v < t, None if there is none: the one that seems farthest, or the lowest."""
+        """Return a row with z_i·v < t, or None: the farthest as floats see it, or the lowest after idle pivots."""
         size = max(map(abs, (*at.v, at.t, 1)))
         v = np.array([nearest(value, size) for value in at.v])
         slack = self.floats @ v - nearest(at.t, size) * self.units
-        doubt = 2.0 * (self.width + 4) * UNIT * (np.abs(v).sum() + 1.0)  # the rounding of numbers of size ≤ 1
+        doubt = 2.0 * (self.width + 4) * UNIT * (np.abs(v).sum() + 1.0)  # a bound on the rounding error
         if self.idle < PATIENCE:
             order: Iterator[int] = iter(np.argsort(slack, kind="stable").tolist())
             candidates = (i for i in order if slack[i] <= doubt)
@@ -126,13 +118,13 @@ class Simplex:
         return None
 
     def enter(self, row: int) -> None:
-        """Let a row into the basis; what comes to 0 first leaves it.
+        """Let a row enter the basis; the row or coordinate that reaches 0 first leaves it.
 
-        Of rows that do so at once the one that changes most leaves, or the lowest once nothing else helps.
+        Among rows that reach 0 together the one that changes most leaves, or the lowest after idle pivots.
         """
         z = self.rows[row]
         change, denominator = self._change(z)
-        leaving: _Leaving | None = None  # a ratio, whether a row or a coordinate leaves, and where
+        leaving: _Leaving | None = None  # a ratio, whether a row leaves or a coordinate, and its place
         for k, (j, sign) in enumerate(zip(self.rest, self.signs, strict=True)):
             rate = sign * (_dot(change, [self.rows[i][j] for i in self.basis]) - z[j] * denominator)
             if rate > 0:
@@ -141,7 +133,7 @@ class Simplex:
         for k in sorted(range(len(self.basis)), key=first):
             if change[k] > 0:
                 leaving = _sooner(leaving, (self.weights[k], change[k], True, k))
-        assert leaving is not None, "weights sum to 1, and so cannot grow for ever"
+        assert leaving is not None, "weights sum to 1, and so are bounded"
         amount, _, is_row, k = leaving
         self.idle = 0 if amount else self.idle + 1
         if is_row:
@@ -156,7 +148,7 @@ class Simplex:
         return [[*(self.rows[i][j] for j in self.solved), 1] for i in self.basis]
 
     def _change(self, z: list[int]) -> tuple[list[int], int]:
-        """Return weights of the basis, over a denominator, that sum to 1, and to a row where the basis solves."""
+        """Return weights of the basis, over a denominator, that sum to 1 and to z in the solved coordinates."""
         transposed = [list(column) for column in zip(*self._matrix(), strict=True)]
         found = solve(transposed, [*(z[j] for j in self.solved), 1])
         assert found is not None, "a basis is regular"
@@ -187,7 +179,7 @@ def _sooner(old: _Leaving | None, new: _Leaving) -> _Leaving:
 
 
 def _feasible(rows: list[list[int]], hint: list[int]) -> tuple[list[int], list[int], list[int]]:
-    """Return a basis of some of the rows hinted at, its coordinates, and its weights, all of them ≥ 0."""
+    """Return a basis of some hinted rows, its coordinates, and its weights, all ≥ 0."""
     while True:
         kept, columns = independent([[1, *rows[i]] for i in hint])
         basis, solved = [hint[k] for k in kept], [column - 1 for column in columns[1:]]
@@ -198,7 +190,7 @@ def _feasible(rows: list[list[int]], hint: list[int]) -> tuple[list[int], list[i
 
 
 def _weights(rows: list[list[int]], basis: list[int], solved: list[int]) -> list[int]:
-    """Return the weights of a basis, up to a positive factor: their sum is 0 in the coordinates it solves."""
+    """Return the weights of a basis, up to a positive factor: the weighted sum is 0 in the solved coordinates."""
     equations = [*([rows[i][j] for i in basis] for j in solved), [1] * len(basis)]
     found = solve(equations, [0] * len(solved) + [1])
     assert found is not None, "a basis is regular"

@@ -1,97 +1,111 @@
-"""Where nothing separates strictly: whether something separates with ties, and which rows it ties.
+"""Whether inseparable rows are separable with ties, and which rows tie.
 
-Facial reduction, exactly. Rows that are combined to 0 lie on every hyperplane that has no row on its wrong side.
-So such hyperplanes are looked for among the vectors orthogonal to those rows: either one has all other rows
-strictly on their right side (quasi-complete separation, on which logistic regression diverges), or some of the
-others are combined to 0 there, and join the rows that tie. Each round ties a dimension more, until none is left
-(overlap).
+The method is facial reduction, in exact arithmetic. Rows that have a combination to 0 lie on every hyperplane with
+no row on its wrong side. So such hyperplanes are sought among the vectors orthogonal to those rows. Either one has
+all other rows strictly on their right side (quasi-complete separation, for which logistic regression diverges), or
+some of the others have a combination to 0 there, and join the rows that tie. Each round ties one more dimension,
+until none is left (overlap).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from fractions import Fraction
 from math import gcd
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock, Unsettled
-from rosenblatt.certify.problem import Problem
-from rosenblatt.certify.program import Program
+from rosenblatt.certify.certificate import Overlap, Quasi
+from rosenblatt.certify.linear_program import Program
+from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.search import TOUCHING
 from rosenblatt.certify.sides import on_both_sides, products
 from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
-from rosenblatt.rationals.dyadic import as_integers
-from rosenblatt.rationals.linear import PRIMES, Table, independent, null_space, product, solve
+from rosenblatt.certify.time_limit import Clock, Unsettled
+from rosenblatt.rationals.dyadic import as_integers, common
+from rosenblatt.rationals.linear import PRIMES, IntegerRows, independent, null_space, product, solve
 from rosenblatt.typing import Ints
 
-SAMPLE = 8  # rows for each dimension that are looked at first; more follow where they do not settle it
-ROUNDS = 10  # times that floats are asked before rationals
-LARGEST = 2**22  # entries of vectors orthogonal to the rows that tie, beyond which nothing is looked for
+SAMPLE = 8  # rows per dimension that are examined first
+ROUNDS = 10  # rounds in floats before rationals
+LARGEST = 2**22  # the most entries of the vectors orthogonal to the rows that tie
+TIDY = 10**6  # the largest whole number that hyperplanes are written in
+DOING = "looking for a hyperplane with ties"
 
 
-@dataclass(frozen=True, eq=False)
-class Quasi:
-    """A vector with z_i·v ≥ 0 for all rows, its bias last where there is one, and the rows where it is > 0."""
+def ties(problem: SeparationProblem, meeting: Meeting, names: Ints, clock: Clock) -> Quasi | Overlap | None:
+    """Decide whether rows that nothing separates strictly are separable with ties; `names` are their numbers.
 
-    v: list[int]
-    strict: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Overlap:
-    """A combination to 0 of rows that span all rows, and the vectors orthogonal to all."""
-
-    meeting: Meeting
-    null: list[list[int]]
-
-
-def ties(problem: Problem, meeting: Meeting, clock: Clock) -> Quasi | Overlap | None:
-    """Find out whether rows that nothing separates strictly are separated with ties.
-
-    None if the features are too many beside the rows that tie.
+    Returns None if there are too many features compared with the rows that tie.
     """
-    if meeting.spanning:
-        return Overlap(meeting, [])
-    while (problem.width - len(meeting.rows)) * problem.width <= LARGEST:
-        clock.check("looking for a hyperplane with ties")
+    null: list[list[int]] = []
+    while not meeting.spanning:
+        if (problem.width - len(meeting.rows)) * problem.width > LARGEST:
+            return None
+        clock.check(DOING)
         null = _alike(null_space(problem.integer_rows(meeting.rows)[0]))
         outside = _not_orthogonal(problem, _mixed(null), clock) if null else np.empty(0, np.int64)
-        if not len(outside):  # of the mixture: only each vector by itself can tell
+        if not len(outside):  # rows may be orthogonal to the mixture only, so check each vector
             outside = next((some for v in null if len(some := _not_orthogonal(problem, v, clock))), outside)
             if not len(outside):
-                return Overlap(meeting, null)
+                break
         found = _by_one_sign(problem, null, outside, clock) or _Reduced(problem, null, outside, clock).separate()
-        if isinstance(found, Quasi):
-            return found
+        if not isinstance(found, Meeting):
+            strict = np.flatnonzero(products(problem, found, np.arange(problem.n))[1])
+            v = _original(problem, found)
+            factor = tidy_factor(v)
+            *w, b = (factor * value for value in v)
+            return Quasi(tuple(w), b, len(strict), tuple(names[strict].tolist()))
         meeting = _joined(problem, meeting, found)
-    return None
+    vectors = (_original(problem, vector) for vector in null)
+    return Overlap(
+        tuple(names[meeting.rows].tolist()),
+        tuple(meeting.weights),
+        tuple(tuple(vector if problem.bias else vector[:-1]) for vector in vectors),
+    )
 
 
-def _not_orthogonal(problem: Problem, v: list[int], clock: Clock) -> Ints:
-    clock.check("looking for a hyperplane with ties")
+def _original(problem: SeparationProblem, v: list[int]) -> list[Fraction]:
+    """Return a vector in the columns of the data, with a last entry for the bias: 0 if there is none."""
+    return [*problem.original(v), Fraction(v[-1]) if problem.bias else Fraction(0)]
+
+
+def tidy_factor(values: Sequence[Fraction]) -> Fraction:
+    """Return the factor that turns numbers into small integers, or 1 if they would not be small."""
+    whole, denominator = common(values)
+    divisor = gcd(*whole)
+    if not divisor or max(map(abs, whole)) > TIDY * divisor:
+        return Fraction(1)
+    return Fraction(denominator, divisor)
+
+
+def _not_orthogonal(problem: SeparationProblem, v: list[int], clock: Clock) -> Ints:
+    clock.check(DOING)
     return np.flatnonzero(products(problem, v, np.arange(problem.n))[1])
 
 
 def _alike(vectors: list[list[int]]) -> list[list[int]]:
-    """Return vectors times powers of two that make their largest entries alike, as floats like it."""
+    """Return vectors times powers of two that make their largest entries similar, which suits floats."""
     bits = [max(map(int.bit_length, v)) for v in vectors]
     return [[value << (max(bits) - own) for value in v] for v, own in zip(vectors, bits, strict=True)]
 
 
 def _mixed(vectors: list[list[int]]) -> list[int]:
-    """Return a combination of vectors that hardly any row is orthogonal to without being so to each."""
+    """Return a random combination of vectors: a row orthogonal to it is hardly ever not orthogonal to each."""
     shares = np.random.default_rng(0).integers(1, 2**30, len(vectors)).tolist()
     return product([shares], list(zip(*vectors, strict=True)))[0]
 
 
-def _by_one_sign(problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> Quasi | None:
-    """Return the sum of the vectors that have no two rows on different sides, if that ties none of those outside.
+def _by_one_sign(
+    problem: SeparationProblem, vectors: list[list[int]], outside: Ints, clock: Clock
+) -> list[int] | None:
+    """Return the sum of the vectors that have all rows on one side, if it ties none of the rows outside.
 
-    It has few features, and so says best which of them are to blame.
+    It involves few features, and so shows best which of them cause the separation.
     """
     total, strict = [0] * problem.width, np.zeros(len(outside), np.bool_)
     for v in vectors:
-        clock.check("looking for a hyperplane with ties")
+        clock.check(DOING)
         if on_both_sides(problem, v, outside):
             continue
         signs = products(problem, v, outside)[1]
@@ -99,33 +113,24 @@ def _by_one_sign(problem: Problem, vectors: list[list[int]], outside: Ints, cloc
         if not (signs == -side).any() and ((signs != 0) & ~strict).any():
             strict |= signs != 0
             total = [a + int(side) * b for a, b in zip(total, v, strict=True)]
-    return judge(problem, total, outside)[0] if strict.all() else None
+    return total if strict.all() and not len(_wrong_rows(problem, total, outside)) else None
 
 
 class _Reduced:
-    """Rows seen as combinations of vectors, to be separated in these few coordinates.
+    """The rows `outside`, which are not orthogonal to every vector, by their products with the vectors.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    vectors : list of lists of int
-        The vectors.
-    outside : ndarray of int
-        The rows that are not orthogonal to every vector.
-    clock : Clock
-        When to end.
+    They are to be separated in these few coordinates.
     """
 
-    def __init__(self, problem: Problem, vectors: list[list[int]], outside: Ints, clock: Clock) -> None:
+    def __init__(self, problem: SeparationProblem, vectors: list[list[int]], outside: Ints, clock: Clock) -> None:
         self.problem, self.vectors, self.outside, self.clock = problem, vectors, outside, clock
         self.batch = SAMPLE * (len(vectors) + 1)
         self.rows, self.powers = np.empty(0, np.int64), list[int]()
         self.coordinates: list[list[int]] = []
         self.new = np.sort(np.random.default_rng(0).permutation(outside)[: self.batch])
 
-    def separate(self) -> Quasi | Meeting:
-        """Separate the rows, or return a combination of them that is orthogonal to all vectors."""
+    def separate(self) -> list[int] | Meeting:
+        """Return a vector that separates the rows, or a combination of them that is orthogonal to all vectors."""
         hint = [0]
         program = Program(len(self.vectors), np.zeros(len(self.vectors)), bias=False)
         for _ in range(ROUNDS):
@@ -134,55 +139,49 @@ class _Reduced:
             if found is None or found.t <= TOUCHING:
                 hint = hint if found is None else found.held.tolist() or hint
                 break
-            quasi = self.judge(as_integers(found.v[None, :], np.zeros(found.v.size, np.int64))[0][0])
-            if quasi is not None:
-                return quasi
+            v = self.combined(as_integers(found.v[None, :], np.zeros(found.v.size, np.int64))[0][0])
+            if not len(self.new):
+                return v
         simplex = Simplex(self.coordinates, hint)
         while (at := simplex.optimum(self.clock)) is not None:
-            quasi = self.judge(at.v)
-            if quasi is not None:
-                return quasi
+            v = self.combined(at.v)
+            if not len(self.new):
+                return v
             simplex.extend(self.take())
         return simplex.meeting(self.rows, self.powers)
 
     def take(self) -> list[list[int]]:
-        """Take the new rows in, and return them in coordinates."""
-        self.clock.check("looking for a hyperplane with ties")
+        """Add the new rows, and return their coordinates."""
+        self.clock.check(DOING)
         integers, powers = self.problem.integer_rows(self.new)
         added = product(integers, self.vectors)
         self.coordinates, self.powers = self.coordinates + added, self.powers + powers
         self.rows = np.append(self.rows, self.new)
         return added
 
-    def judge(self, shares: list[int]) -> Quasi | None:
-        """Return a combination of the vectors if it is the answer; if not, see which rows say so."""
+    def combined(self, shares: list[int]) -> list[int]:
+        """Return a combination of the vectors; the new rows are those that it does not separate."""
         (v,) = product([shares], list(zip(*self.vectors, strict=True)))
-        answer, wrong = judge(self.problem, v, self.outside)
-        self.new = wrong[: self.batch]
-        return answer
+        self.new = _wrong_rows(self.problem, v, self.outside)[: self.batch]
+        return v
 
 
-def judge(problem: Problem, v: list[int], outside: Ints) -> tuple[Quasi | None, Ints]:
-    """Return a vector as the answer, if it has all rows outside strictly on their side and no other row wrong.
-
-    If not, return those that are not so, the worst first.
-    """
+def _wrong_rows(problem: SeparationProblem, v: list[int], outside: Ints) -> Ints:
+    """Return the rows on the wrong side of a vector, and those outside that lie on it, the worst first."""
     about, signs = products(problem, v, np.arange(problem.n))
     wrong = signs < 0
     wrong[outside] |= signs[outside] == 0
-    if not wrong.any():
-        return Quasi(v, np.flatnonzero(signs)), np.flatnonzero(wrong)
-    return None, np.flatnonzero(wrong)[np.argsort(about[wrong], kind="stable")]
+    return np.flatnonzero(wrong)[np.argsort(about[wrong], kind="stable")]
 
 
-def _joined(problem: Problem, old: Meeting, new: Meeting) -> Meeting:
-    """Return a combination to 0 of the rows of both, where the new ones come to something the old ones span."""
+def _joined(problem: SeparationProblem, old: Meeting, new: Meeting) -> Meeting:
+    """Return a combination to 0 of the rows of both; the old rows span the combination of the new ones."""
     integers, powers = problem.integer_rows(np.append(old.rows, new.rows))
     n = len(old.rows)
     lowest = min(powers)
     weights = [weight << (power - lowest) for weight, power in zip(old.weights + new.weights, powers, strict=True)]
     (excess,) = product([weights[n:]], list(zip(*integers[n:], strict=True)))
-    shares, denominator = _in_terms_of(integers[:n], excess)  # taken from a multiple of the old weights
+    shares, denominator = _in_terms_of(integers[:n], excess)  # subtracted from a multiple of the old weights
     factor = 1 + max([0, *(-(-share // weights[i]) for i, share in shares.items())])
     weights = [factor * weight - shares.get(i, 0) for i, weight in enumerate(weights[:n])] + [
         denominator * weight for weight in weights[n:]
@@ -193,8 +192,8 @@ def _joined(problem: Problem, old: Meeting, new: Meeting) -> Meeting:
     return Meeting(np.append(old.rows, new.rows), [weight // divisor for weight in weights])
 
 
-def _in_terms_of(rows: Table, target: list[int]) -> tuple[dict[int, int], int]:
-    """Return a vector that rows span as a combination of some of them, over a denominator."""
+def _in_terms_of(rows: IntegerRows, target: list[int]) -> tuple[dict[int, int], int]:
+    """Return a vector in the span of rows as a combination of some of them, over a denominator."""
     if not any(target):
         return {}, 1
     for prime in PRIMES:
@@ -204,4 +203,4 @@ def _in_terms_of(rows: Table, target: list[int]) -> tuple[dict[int, int], int]:
         (sums,) = product([found[0]], list(zip(*(rows[i] for i in kept), strict=True)))
         if sums == [found[1] * value for value in target]:
             return dict(zip(kept, found[0], strict=True)), found[1]
-    raise Unsettled("Both primes that ranks are found by divide what they should not. Move the data by a little.")
+    raise Unsettled("Ranks modulo both primes are too small. Change the data slightly.")

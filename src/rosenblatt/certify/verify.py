@@ -1,24 +1,17 @@
-"""Checking a certificate on arrays, exactly and quickly; `check.py` does the same on lists, on its own."""
+"""Check a certificate on arrays, exactly and fast; `check.py` independently does the same on lists."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from rosenblatt.certify import check
-from rosenblatt.certify.certificate import (
-    Answer,
-    Inseparable,
-    Overlap,
-    Quasi,
-    Separable,
-    Verification,
-)
+from rosenblatt.certify.certificate import Answer, Inseparable, Overlap, Quasi, Separable, Verification
 from rosenblatt.certify.fingerprint import Fingerprint
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.sides import products
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
@@ -26,11 +19,9 @@ from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import product, rank
 from rosenblatt.typing import Ints
 
-Weights: TypeAlias = Sequence[Fraction | int]
-
 
 class Refuted(Exception):  # noqa: N818 - becomes the answer "no"
-    """A proof that does not hold; says why."""
+    """The proof does not hold, for the reason given."""
 
 
 def verify(certificate: Answer, X: Any, y: Any) -> Verification:
@@ -43,8 +34,8 @@ def verify(certificate: Answer, X: Any, y: Any) -> Verification:
         return Verification(False, str(refusal))
 
 
-def _split(certificate: Answer, batch: Batch) -> tuple[Problem, Ints]:
-    """Return the rows that take part, and their numbers in the data, if these are the data of the proof."""
+def _split(certificate: Answer, batch: Batch) -> tuple[SeparationProblem, Ints]:
+    """Return the rows of the two sides, and their numbers in the data, if these are the data of the proof."""
     data = certificate.data
     if (batch.n_rows, batch.n_features) != (data.rows, data.features):
         raise Refuted(
@@ -57,13 +48,13 @@ def _split(certificate: Answer, batch: Batch) -> tuple[Problem, Ints]:
         raise Refuted("These are not the data of the proof: the fingerprints differ.")
     names = np.flatnonzero(signs)
     part = batch if len(names) == batch.n_rows else batch.take(names)
-    return Problem(part, signs[names].astype(np.float64), bias=certificate.bias), names
+    return SeparationProblem(part, signs[names].astype(np.float64), bias=certificate.bias), names
 
 
 class _Checker:
-    """The rows that take part, and their numbers in the data."""
+    """The rows of the two sides, and their numbers in the data."""
 
-    def __init__(self, problem: Problem, names: Ints) -> None:
+    def __init__(self, problem: SeparationProblem, names: Ints) -> None:
         self.problem, self.names = problem, names
         self.rows = np.arange(problem.n)
 
@@ -92,7 +83,7 @@ class _Checker:
         return common([*self.scaled(w), b] if self.problem.bias else self.scaled(w))[0]
 
     def signs(self, w: Sequence[Fraction], b: Fraction) -> Ints:
-        """Return the sides of all rows: 1 where it is the right one."""
+        """Return the sides of all rows: 1 for the right one, 0 on the hyperplane."""
         v = self.vector(w, b)
         if not any(v):
             return np.zeros(self.problem.n, np.int64)
@@ -104,8 +95,8 @@ class _Checker:
         if len(wrong):
             raise Refuted(f"{what} does not have row {self.names[wrong[0]]} strictly on its side.")
 
-    def places(self, rows: Sequence[int], weights: Weights) -> Ints:
-        """Return where the rows of a combination are, once all is as it should be."""
+    def places(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> Ints:
+        """Return the positions of the rows of a combination, after checking rows and weights."""
         if not len(rows) or len(set(map(int, rows))) != len(rows) or len(rows) != len(weights):
             raise Refuted("A combination needs different rows, with a weight each.")
         if min(weights) <= 0:
@@ -116,7 +107,7 @@ class _Checker:
             raise Refuted("A combination names a row that takes no part.")
         return places
 
-    def combined(self, rows: Sequence[int], weights: Weights) -> list[Fraction]:
+    def combined(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> list[Fraction]:
         """Return Σ λ_i z_i, in the problem's columns."""
         integers, powers = self.problem.integer_rows(self.places(rows, weights))
         scaled = [shifted(1, power) * Fraction(weight) for weight, power in zip(weights, powers, strict=True)]
@@ -124,13 +115,13 @@ class _Checker:
         (sums,) = product([numerators], list(zip(*integers, strict=True)))
         return [Fraction(value, denominator) for value in sums]
 
-    def zero(self, rows: Sequence[int], weights: Weights) -> None:
+    def zero(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> None:
         """Require Σ λ_i z_i = 0."""
         if any(self.combined(rows, weights)):
             raise Refuted("The combination of rows is not 0.")
 
     def quasi(self, ties: Quasi) -> None:
-        """Require no row on the wrong side, and as many as are said strictly on the right one."""
+        """Require no row on the wrong side, and the stated number of rows strictly on the right side."""
         signs = self.signs(ties.w, ties.b)
         if (signs < 0).any():
             raise Refuted(f"The hyperplane with ties has row {self.names[np.argmin(signs)]} on its wrong side.")
@@ -139,10 +130,11 @@ class _Checker:
             raise Refuted(f"The hyperplane with ties has {strict} rows strictly on their side, not {ties.strict}.")
 
     def overlap(self, ties: Overlap) -> None:
-        """Require a combination to 0 of rows that, with what is orthogonal to all rows, span everything."""
+        """Require a combination to 0 of rows that, with the vectors orthogonal to all rows, span everything."""
         self.zero(ties.support, ties.weights)
         width = self.problem.width
-        null = [self.vector(*_bias_apart(vector, self.problem.bias)) for vector in ties.null]
+        bias = self.problem.bias
+        null = [self.vector(v[:-1], v[-1]) if bias else self.vector(v, Fraction(0)) for v in ties.null]
         for vector in null:
             if not any(vector) or products(self.problem, vector, self.rows)[1].any():
                 raise Refuted("A vector said to be orthogonal to every row is not.")
@@ -153,7 +145,7 @@ class _Checker:
             raise Refuted("The rows combined do not span all rows.")
 
     def margin(self, certificate: Separable) -> None:
-        """Require the bounds of the margin to follow from the hyperplane and the combination."""
+        """Require that the hyperplane and the combination prove the bounds of the margin."""
         margin = certificate.margin
         assert margin is not None
         low, high = margin.squared
@@ -175,8 +167,8 @@ class _Checker:
             raise Refuted("The combination does not prove the upper bound of the margin.")
 
     def clear(self, certificate: Separable, least: Fraction) -> None:
-        """Require y f ≥ least on every row: of one side after the other, as f − least and f + least."""
-        padded = Problem(self.problem.features, self.problem.y, bias=True)
+        """Require y f ≥ least on every row: f − least ≥ 0 on one side, f + least ≤ 0 on the other."""
+        padded = SeparationProblem(self.problem.features, self.problem.y, bias=True)
         w = self.scaled(certificate.w)
         for side, rows in ((1, padded.positive), (-1, padded.negative)):
             signs = products(padded, common([*w, certificate.b - side * least])[0], rows)[1]
@@ -184,9 +176,5 @@ class _Checker:
                 raise Refuted(f"Row {self.names[rows[np.argmin(signs)]]} is nearer than the margin's proof says.")
 
     def scaled(self, w: Sequence[Fraction]) -> list[Fraction]:
-        """Return numbers, one a feature, times the powers of two of the problem's columns."""
+        """Return one number per feature times the powers of two of the problem's columns."""
         return [value * shifted(1, power) for value, power in zip(w, self.problem.scale.tolist(), strict=True)]
-
-
-def _bias_apart(vector: Sequence[Fraction], bias: bool) -> tuple[Sequence[Fraction], Fraction]:
-    return (vector[:-1], vector[-1]) if bias else (vector, Fraction(0))

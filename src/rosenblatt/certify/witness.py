@@ -1,4 +1,4 @@
-"""From a combination of rows that should be 0 to the proof that it is: no hyperplane separates them."""
+"""Prove rows inseparable from a combination of them that should be 0, such as the mistakes of a cycle."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify.certificate import Inseparable
-from rosenblatt.certify.certifying import Question
-from rosenblatt.certify.clock import Clock, Unsettled
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.separability import Question
 from rosenblatt.certify.simplex import Meeting, Simplex
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
@@ -20,29 +20,26 @@ from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import product
 from rosenblatt.typing import Ints
 
-CHECKED = 1 << 24  # values of rows up to which a combination is checked: it takes about a microsecond each
-REDUCED = 1 << 18  # … and up to which fewer rows are sought that will do
-SECONDS = 5.0  # to seek them
+CHECKED = 1 << 24  # combinations of more values are not checked: each takes about a microsecond
+REDUCED = 1 << 18  # combinations of more values are not reduced to fewer rows
+SECONDS = 5.0  # the time limit of the reduction
 
 
 def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) -> Inseparable | None:
-    """Return the proof that Σ weight_i y_i (x_i, 1) = 0, on as few of the rows as will do; None if it is not 0.
+    """Return the proof that Σ weight_i y_i (x_i, 1) = 0, with as few of the rows as possible; None if it is not 0.
+
+    Without a bias Σ weight_i y_i x_i = 0 suffices. The result is also None for more than `CHECKED` values.
 
     Parameters
     ----------
     batch : Batch
         Finite rows of two classes.
     rows : ndarray of int
-        Different ones.
+        Row numbers, without repetition.
     weights : list of Fraction
-        Of these, positive.
+        Their positive weights.
     bias : bool
-        Whether hyperplanes may miss the origin; if not, Σ weight_i y_i x_i = 0 is enough.
-
-    Returns
-    -------
-    Inseparable or None
-        Nothing is said of combinations of more than `CHECKED` values.
+        Whether hyperplanes have a bias.
 
     Examples
     --------
@@ -59,7 +56,7 @@ def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) ->
         return None
     if isinstance(part.rows, CSR):
         part = replace(part, rows=read_only(part.native().toarray()))
-    problem = Problem(part, part.signs.astype(np.float64), bias=bias)
+    problem = SeparationProblem(part, part.signs.astype(np.float64), bias=bias)
     integers, powers = problem.integer_rows(np.arange(problem.n))
     if not _is_zero(integers, powers, weights):
         return None
@@ -69,7 +66,7 @@ def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) ->
 
 
 def _in_used_columns(batch: Batch) -> Batch:
-    """Return sparse rows without the columns that none of them uses: there every sum is 0."""
+    """Return sparse rows without the columns in which all are 0."""
     X = batch.rows
     if not isinstance(X, CSR):
         return batch
@@ -79,14 +76,14 @@ def _in_used_columns(batch: Batch) -> Batch:
 
 
 def _is_zero(integers: list[list[int]], powers: list[int], weights: list[Fraction]) -> bool:
-    """Whether Σ weight_i z_i = 0, where z_i are integers times powers of two."""
+    """Return whether Σ weight_i z_i = 0, where z_i are integers times powers of two."""
     scaled = [weight * shifted(1, power) for weight, power in zip(weights, powers, strict=True)]
     (sums,) = product([common(scaled)[0]], list(zip(*integers, strict=True)))
     return not any(sums)
 
 
 def _fewest(rows: Ints, integers: list[list[int]], powers: list[int]) -> Meeting | None:
-    """Return a combination to 0 of no more rows than are needed; None if that takes too long to find."""
+    """Return a combination to 0 of no more rows than needed; None if it takes too long to find."""
     if len(integers) * len(integers[0]) > REDUCED:
         return None
     clock = Clock(SECONDS)

@@ -1,4 +1,4 @@
-"""Certificates in words: short enough to read, with the numbers where they are few."""
+"""Certificates in words, with numbers where they are few."""
 
 from __future__ import annotations
 
@@ -8,16 +8,10 @@ from reprlib import repr as short
 
 from rosenblatt.certify.certificate import Answer, Inseparable, Overlap, Quasi, Separable
 
-FEW = 8  # terms that are written out
-LONG = 12  # digits that are written out
-LISTED = 12  # row numbers that are named
-HALVES = {
-    Fraction(1, 2): "½",
-    Fraction(1, 3): "⅓",
-    Fraction(2, 3): "⅔",
-    Fraction(1, 4): "¼",
-    Fraction(3, 4): "¾",
-}
+FEW = 8  # the most terms that are written out
+LONG = 12  # the most digits that are written out
+LISTED = 12  # the most row numbers that are listed
+HALVES = dict(zip([Fraction(each) for each in ("1/2", "1/3", "2/3", "1/4", "3/4")], "½⅓⅔¼¾", strict=True))
 
 
 def wording(certificate: Answer) -> str:
@@ -36,7 +30,7 @@ def wording(certificate: Answer) -> str:
 
 
 def number(value: Fraction) -> str:
-    """Return a rational as it is if that is short, and else about what it is.
+    """Write a rational exactly if it is short, and else approximately.
 
     Examples
     --------
@@ -54,7 +48,7 @@ def number(value: Fraction) -> str:
 
 
 def listed(rows: Sequence[object]) -> str:
-    """Return row numbers or names, the first of them if they are many."""
+    """Write a list of row numbers or names, only the first of them if they are many."""
     more = f" and {len(rows) - LISTED} more" if len(rows) > LISTED else ""
     return ", ".join(map(str, rows[:LISTED])) + more
 
@@ -77,7 +71,7 @@ def _few(w: Sequence[Fraction]) -> bool:
 
 
 def _function(certificate: Answer, w: Sequence[Fraction], b: Fraction) -> str:
-    """Return <w, x> + b, written out."""
+    """Write <w, x> + b."""
     terms = [(value, certificate.feature(j)) for j, value in enumerate(w) if value]
     if b or not terms:
         terms.append((b, ""))
@@ -115,7 +109,7 @@ def _ties(certificate: Inseparable) -> list[str]:
     if isinstance(ties, Overlap):
         return ["Not even with ties: every hyperplane has rows on its wrong side, or all rows on it."]
     if not isinstance(ties, Quasi):
-        return ["Whether something separates with ties was not found out."]
+        return ["Whether a hyperplane separates with ties is not known."]
     rows = "" if ties.rows is None else f" (rows {listed(ties.rows)})"
     plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
     features = [certificate.feature(j) for j in ties.features]

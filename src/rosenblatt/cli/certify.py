@@ -44,7 +44,7 @@ def certify(
 ) -> int:
     """Decide whether a hyperplane separates the classes of DATA, exactly, and prove it."""
     from rosenblatt.atomic import write_whole
-    from rosenblatt.certify.certifying import certify as decide
+    from rosenblatt.certify.separability import certify as decide
     from rosenblatt.cli.table import read_table
 
     require_apart(path, data)

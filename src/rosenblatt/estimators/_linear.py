@@ -77,7 +77,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         Separable, Inseparable, Undecided or ClassTables
             As of `rosenblatt.certify`.
         """
-        from rosenblatt.certify.certifying import certify
+        from rosenblatt.certify.separability import certify
 
         self._require_fitted()
         classes = as_labels(y, self._features(X).n_rows)[1]

@@ -7,7 +7,7 @@ import numpy as np
 from rosenblatt.data.batch import Batch
 from rosenblatt.estimators._ending import named
 from rosenblatt.exceptions import NotSeparableError
-from rosenblatt.margins.meeting import Unfinished
+from rosenblatt.margins.not_separable import Unfinished
 
 SECONDS = 5.0  # after which it stays with what floats could say
 
@@ -19,8 +19,8 @@ def explained(error: NotSeparableError, batch: Batch, *, bias: bool) -> NotSepar
     proof is of; a proof that they are separable is of the rows that have weight.
     """
     from rosenblatt.certify.certificate import Inseparable, Separable
-    from rosenblatt.certify.certifying import Question
-    from rosenblatt.certify.clock import Clock
+    from rosenblatt.certify.separability import Question
+    from rosenblatt.certify.time_limit import Clock
     from rosenblatt.certify.witness import witness
 
     names = np.arange(batch.n_rows) if batch.weight is None else np.flatnonzero(batch.weight > 0.0)

@@ -335,7 +335,7 @@ class KernelPerceptron(OnlineLearning):
         >>> found.verdict, bool(found.verify(clf.coordinates(X), y))
         ('separable', True)
         """
-        from rosenblatt.certify.certifying import certify
+        from rosenblatt.certify.separability import certify
 
         space = self._space(X, margin)
         found = certify(space.table, y, bias=self._has_bias(), margin=margin, time_limit=time_limit)

@@ -15,9 +15,9 @@ from rosenblatt.estimators._parameters import check_choice, check_count, check_f
 from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
-from rosenblatt.margins.descent import Descent
+from rosenblatt.margins.descent import DescentSettings
 from rosenblatt.margins.soft_fit import SoftPlan, fit, weights
-from rosenblatt.margins.soft_margin import Limits, Solution
+from rosenblatt.margins.soft_margin import Limits, SoftSolution
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
@@ -249,7 +249,7 @@ class SoftMarginClassifier(LinearClassifier):
             "logistic": Logistic(),
         }
         seed = int(generator(self.random_state).integers(2**63))
-        descent = Descent(
+        descent = DescentSettings(
             learning_rate=self.learning_rate,  # type: ignore[arg-type]  # checked
             eta0=float(self.eta0),
             power_t=float(self.power_t),
@@ -280,7 +280,7 @@ class SoftMarginClassifier(LinearClassifier):
             )
         return self._state.w
 
-    def _publish(self, found: list[Solution], batch: Batch, scheme: Scheme, before: int) -> None:
+    def _publish(self, found: list[SoftSolution], batch: Batch, scheme: Scheme, before: int) -> None:
         """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""
         worst = next((each for each in found if not each.converged), found[-1])
         self.__dict__.update(
@@ -300,7 +300,7 @@ class SoftMarginClassifier(LinearClassifier):
             _sparse_coef=False,
         )
 
-    def _say_how_it_ended(self, found: list[Solution]) -> None:
+    def _say_how_it_ended(self, found: list[SoftSolution]) -> None:
         reason = self.stop_reason_
         left = f"The objective {self.objective_:.6g} may be up to {self.gap_:.2g} above its least value."
         if reason == "no_minimum":

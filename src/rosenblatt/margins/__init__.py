@@ -1,1 +1,1 @@
-"""Soft and hard margins: objectives, their duals, and the solvers that close the gap between the two."""
+"""Batch solvers for soft and maximum margins; each reports a proved gap between its value and the optimum."""

@@ -1,12 +1,11 @@
 """Dual coordinate ascent for the ℓ₂ penalty: the solver for data with many rows and many features.
 
-With l2 > 0 the weights are ``w = Σ α_i y_i x_i / l2``, so that visiting a row and improving its α_i alone costs
-one dot product and one update, as a perceptron's visit does (Hsieh et al., 2008; for the logistic loss Yu et
-al., 2011).
+With l2 > 0 the weights are ``w = Σ α_i y_i x_i / l2``. Improving the α_i of one row costs one dot product and one
+update, like a perceptron's visit (Hsieh et al. 2008; for the logistic loss Yu et al. 2011).
 
-A free bias asks for Σ α_i y_i = 0, which no single step can keep. It is reached by the method of multipliers:
-the bias is ``b = b_k + Σ α_i y_i / ρ``, as if (ρ/2)(b − b_k)² were added to the objective, and b_k moves to b
-after each pass.
+A free bias requires Σ α_i y_i = 0, which single steps cannot keep. The method of multipliers reaches it: the bias
+is ``b = b_k + Σ α_i y_i / ρ``, as if (ρ/2)(b − b_k)² were added to the objective, and b_k moves to b after each
+pass.
 """
 
 from __future__ import annotations
@@ -17,15 +16,14 @@ import numpy as np
 
 from rosenblatt.loops.coordinate import Costs, ascend
 from rosenblatt.loops.losses import Logistic
-from rosenblatt.margins.iterate import Iterate
-from rosenblatt.margins.objective import Objective
+from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.typing import Floats
 
-JUDGED = 0.1  # a pass is judged if this share of passes has been made since the last one that was
+JUDGED = 0.1  # a pass is judged when this share of all passes was made since the last judged one
 
 
 def coordinate(problem: Objective, start: Floats, rng: np.random.Generator) -> Iterator[Iterate]:
-    """Give one iterate a pass."""
+    """Yield one iterate per pass."""
     matrix, y, l2 = problem.matrix, problem.y, problem.l2
     squares = matrix.squares()
     move = {"free": float(problem.cost @ squares / problem.cost.sum()) / l2, "penalised": matrix.pad**2 / l2}
@@ -35,7 +33,7 @@ def coordinate(problem: Objective, start: Floats, rng: np.random.Generator) -> I
     w = np.zeros(matrix.d + 1)
     center, made, judged = 0.0, 0, 0
     while True:
-        sums = matrix.combine(alpha * y)  # made anew each pass, so that rounding does not gather
+        sums = matrix.combine(alpha * y)  # computed again in each pass, so that rounding does not accumulate
         w[: matrix.d] = sums[: matrix.d] / l2
         if problem.bias == "free":
             center += bias * sums[-1] / matrix.pad
@@ -47,5 +45,5 @@ def coordinate(problem: Objective, start: Floats, rng: np.random.Generator) -> I
             judged = made
         theta = w[: matrix.width].copy()
         if matrix.bias:
-            theta[-1] /= matrix.pad  # the loop adds w[-1] to every score as it stands
+            theta[-1] /= matrix.pad  # the loop adds w[-1] itself to every score
         yield Iterate(theta, alpha=alpha.copy() if due else None, made=made, judge=due)

@@ -1,4 +1,4 @@
-"""Stochastic subgradient descent as a solver (S-17): passes, step sizes by name, and when to end."""
+"""Stochastic subgradient descent as a solver: passes, step sizes by name, and when to end."""
 
 from __future__ import annotations
 
@@ -12,52 +12,35 @@ import numpy as np
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.descent import Regularisation, Weights, descend
 from rosenblatt.loops.schedules import Constant, InverseScaling, Optimal, Schedule
-from rosenblatt.margins.iterate import Iterate
-from rosenblatt.margins.objective import Objective, slopes
+from rosenblatt.margins.objective import Iterate, Objective, slopes
 from rosenblatt.stopping import Tolerance
 from rosenblatt.typing import Floats
 
 Rate: TypeAlias = Literal["constant", "invscaling", "optimal", "adaptive"]
 
-SLOWER = 5.0  # what "adaptive" divides its step by
-SLOWEST = 1e-6
+SLOWER = 5.0  # "adaptive" divides its step by this
+SLOWEST = 1e-6  # the smallest step of "adaptive"
 
 
 @dataclass(frozen=True)
-class Descent:
-    """How to descend.
+class DescentSettings:
+    """The parameters of a descent."""
 
-    Attributes
-    ----------
-    learning_rate : {"constant", "invscaling", "optimal", "adaptive"}
-        The name of the schedule.
-    eta0, power_t, alpha : float
-        Its numbers.
-    average : bool
-        Whether the hypothesis is the average over all visits.
-    shuffle : bool
-        Whether each pass has its own random order.
-    tol : float
-        The least fall of the mean loss of a pass that counts as one.
-    patience : int
-        The passes without it that end descent, or make "adaptive" take smaller steps.
-    seed : int
-        Of the order.
-    """
-
-    learning_rate: Rate
+    learning_rate: Rate  # the name of the schedule of step sizes
     eta0: float
     power_t: float
     alpha: float
-    average: bool
-    shuffle: bool
-    tol: float
-    patience: int
-    seed: int
+    average: bool  # whether the hypothesis is the average over all visits
+    shuffle: bool  # whether each pass has a random order
+    tol: float  # the mean loss of a pass must fall by more than this to count as progress
+    patience: int  # passes without progress that end the descent, or make "adaptive" take smaller steps
+    seed: int  # of the order
 
 
-def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Iterate, None, Literal["plateau"]]:
-    """Give one iterate a pass, until the loss of a pass no longer falls."""
+def stochastic(
+    problem: Objective, start: Floats, how: DescentSettings
+) -> Generator[Iterate, None, Literal["plateau"]]:
+    """Yield one iterate per pass, until the loss of a pass no longer falls."""
     matrix = problem.matrix
     rng = np.random.default_rng(how.seed)
     # A step on one row stands for a step on the mean over all n of them.
@@ -92,16 +75,16 @@ def stochastic(problem: Objective, start: Floats, how: Descent) -> Generator[Ite
 
 
 def padded(theta: Floats, d: int) -> Floats:
-    """Return weights with a bias at their end, 0 if there was none."""
+    """Return weights with a bias as their last entry: 0 if they have none."""
     return theta if theta.size > d else np.append(theta, 0.0)
 
 
-def _schedule(problem: Objective, how: Descent) -> Schedule:
+def _schedule(problem: Objective, how: DescentSettings) -> Schedule:
     if how.learning_rate == "invscaling":
         return InverseScaling(how.eta0, how.power_t)
     if how.learning_rate != "optimal":
         return Constant(how.eta0)
-    # Bottou's rule for the first step: one that moves a weight of typical size by no more than itself.
+    # Bottou's rule for the first step: it moves a weight of typical size by no more than that size.
     typical = math.sqrt(1.0 / math.sqrt(how.alpha))
     steepest = float(slopes(problem.loss, np.array([problem.loss.margin + typical]))[0])
     return Optimal(how.alpha, max(1.0, steepest) / (typical * how.alpha))

@@ -1,9 +1,8 @@
-"""The convex hulls of two classes, and the two bounds that hold the largest margin between them.
+"""The convex hulls of two classes, and the two bounds that enclose the largest margin.
 
-For every normal vector w the least y f/‖w‖ over all rows is a lower bound; for all weights λ, normalised in each
-class, half the distance of the two points they name is an upper bound. Without a bias there is one hull, that of
-the y_i x_i, and the distance is that from the origin. Both bounds are evaluated on the data, whatever a solver
-claims.
+For every normal vector w the smallest y f/‖w‖ over all rows is a lower bound. For all weights λ that sum to 1 in
+each class, half the distance between the two points they define is an upper bound. Without a bias there is one
+hull, that of the y_i x_i, and the distance is that from the origin. Both bounds are evaluated on the data.
 """
 
 from __future__ import annotations
@@ -13,33 +12,22 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr
+from scipy.sparse import issparse
 
 from rosenblatt.data.features import Features
 from rosenblatt.margins.matrix import BLOCK, Matrix
 from rosenblatt.typing import Floats, Ints
 
-NARROW = 1000
-"""Features that sparse rows may have to be written densely, some at a time."""
-SMALL = 300
-"""Features that rows may have and stay as they are, even if there are fewer rows."""
-LARGE = 2**22
-"""Values that sparse rows may fill when written densely."""
+NARROW = 1000  # sparse rows of up to this many features are made dense, some at a time
+SMALL = 300  # rows of up to this many features are not reduced, even if there are fewer rows
+LARGE = 2**22  # values that sparse rows may have when made dense
 
 
 class Hulls:
-    """Rows of two sides.
+    """Rows of two sides y, −1.0 and +1.0; with `bias`, hyperplanes need not contain the origin.
 
-    Where there is a bias, rows are moved to have their mean at the origin: that changes no distance, and spares
-    digits where they lie far out. Sparse rows of many features stay where they are, and sparse.
-
-    Parameters
-    ----------
-    features : Features
-        The rows.
-    y : ndarray
-        Their sides, −1.0 and +1.0.
-    bias : bool
-        Whether hyperplanes may miss the origin.
+    With a bias the rows are moved to have their mean at the origin: that changes no distance, and saves digits
+    when they lie far from it. Sparse rows of many features are neither moved nor made dense.
     """
 
     def __init__(self, features: Features, y: Floats, *, bias: bool) -> None:
@@ -51,7 +39,7 @@ class Hulls:
 
     @cached_property
     def radius(self) -> float:
-        """The largest norm of a row as it is seen from the center."""
+        """The largest distance of a row from the center."""
         if not self.dense:
             return self.reach
         step = max(1, BLOCK // self.matrix.d)
@@ -60,7 +48,7 @@ class Hulls:
 
     @cached_property
     def reach(self) -> float:
-        """The largest norm of a row as it was given, which the rounding of scores goes by."""
+        """The largest norm of a row, to which the rounding errors of scores are proportional."""
         return float(np.sqrt(self.matrix.squares().max()))
 
     def scores(self, w: Floats) -> Floats:
@@ -68,26 +56,23 @@ class Hulls:
         return self.matrix.times(w) - self.center @ w
 
     def place(self, rows: Ints) -> Coordinates:
-        """Return some rows, in few coordinates if they are wide."""
+        """Return some rows, in fewer coordinates if they have many features."""
         return Coordinates(self.moved(rows))
 
     def moved(self, rows: Ints | slice) -> Any:
-        """Return some rows as they are seen from the center."""
-        X = self.matrix.X[rows]
-        if not self.dense:
-            return X
-        return np.asarray(X.toarray() if self.matrix.sparse else X, np.float64) - self.center
+        """Return some rows relative to the center."""
+        return self.matrix.dense(rows) - self.center if self.dense else self.matrix.X[rows]
 
     def distance(self, rows: Ints, lam: Floats) -> float:
-        """Return the distance of the points that weights of some rows name."""
+        """Return the distance between the two points that weights of some rows define."""
         return float(np.linalg.norm((lam * self.y[rows]) @ self.moved(rows)))
 
     def upper(self, rows: Ints, lam: Floats) -> float:
-        """Return the upper bound that weights of some rows give."""
+        """Return the upper bound on the margin from weights of some rows."""
         return self.distance(rows, lam) * (0.5 if self.bias else 1.0)
 
     def least(self, f: Floats, y: Floats) -> tuple[float, float]:
-        """Return the least y f once the best bias is added to scores f, and that bias."""
+        """Return the smallest y (f + b) for scores f and the best bias b, and b."""
         if not self.bias:
             return float((y * f).min()), 0.0
         plus, minus = float(f[y > 0.0].min()), float(f[y < 0.0].max())
@@ -95,15 +80,12 @@ class Hulls:
 
 
 class Coordinates:
-    """Rows written in as few coordinates as there are rows, where they have more features than that.
-
-    Products of rows, and so distances and margins, are the same in both.
-    """
+    """Rows in at most as many coordinates as there are rows, with the same products, distances and margins."""
 
     def __init__(self, X: Any) -> None:
         self.X = X
         n, d = X.shape
-        sparse = hasattr(X, "indptr")
+        sparse = issparse(X)
         self.basis: Floats | None = None
         self.combination: Floats | None = None
         used: Any = np.unique(X.indices) if sparse else slice(None)
@@ -120,7 +102,7 @@ class Coordinates:
             self.basis, self.rows = np.asarray(Q, np.float64), np.ascontiguousarray(R.T)
 
     def original(self, w: Floats) -> Floats:
-        """Return a normal vector in the features that the rows were given in."""
+        """Return a normal vector in the original features."""
         if self.combination is not None:
             return np.asarray(self.X.T @ (self.combination @ w), np.float64)
         if self.basis is None:

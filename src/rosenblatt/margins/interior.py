@@ -1,41 +1,42 @@
-"""A primal-dual interior-point method (Mehrotra's) for every loss and penalty of S-23.
+"""A primal-dual interior-point method (Mehrotra 1992) for every loss and penalty.
 
-The ℓ₁ penalty is one more set of hinges: ``l1 |w_j| = 2·l1 max(0, −w_j) + l1 w_j``. Everything else is a matter of
-`pieces`: each step solves ``(Λ + Σ D_i x_i x_iᵀ) Δθ = r``, with n × n matrices instead where rows are fewer than
-features. Steps are few (10 to 40) and the number hardly depends on the data, its scale or its conditioning; each
-costs as much as a least-squares fit. Where the loss is smooth and nothing has a corner this is Newton's method.
+The ℓ₁ penalty is one more set of hinges: ``l1 |w_j| = 2·l1 max(0, −w_j) + l1 w_j``. `loss_terms` says how each
+loss enters; every step solves ``(Λ + Σ D_i x_i x_iᵀ) Δθ = r``, by n × n matrices if rows are fewer than features.
+The number of steps is small (10 to 40) and hardly depends on the data, its scale or its conditioning; each step
+costs as much as a least-squares fit. For a smooth loss without the ℓ₁ penalty this is Newton's method.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
 from rosenblatt.loops.losses import Hinge
-from rosenblatt.margins.iterate import Iterate
-from rosenblatt.margins.objective import Objective, factor_symmetric
-from rosenblatt.margins.pieces import Pieces, pieces_of
+from rosenblatt.margins.loss_terms import LossTerms, terms_of
+from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric
 from rosenblatt.typing import Floats
 
 DAMPING = 1e-8
-SHRINK = 0.1  # of μ, where the loss bends and no step ahead tells how much it may shrink
-SAFE = 0.3  # of μ, what a step aims at that looked too far ahead
+SHRINK = 0.1  # the share of μ that steps aim at for a smooth loss, where no predictor step says how far to go
+SAFE = 0.3  # the share of μ that a step aims at after the predictor was too bold
 LEAST_FALL = 0.1
 ARMIJO = 1e-4
 LEAST_STEP = 1e-10
 LEAST_PRODUCT = 1e-30
 REFINEMENTS = 5
 EXACT = 1e-24
-SHIFT = 1e-10  # of a diagonal of ones, where there is no penalty to keep it from being singular
-SMALL = 300  # features up to which their matrix is used even if rows are fewer
+SHIFT = 1e-10  # added to a diagonal of ones if there is no penalty to keep the matrix regular
+SMALL = 300  # up to this many features their matrix is used even if rows are fewer
 ROUNDING = 1e-14
+Solve: TypeAlias = Callable[[Floats], Floats]
 
 
 def interior(problem: Objective, start: Floats) -> Iterator[Iterate]:
-    """Give one iterate a step, each closer to the minimum, until floats allow no further step."""
+    """Yield one iterate per step, each closer to the minimum, until floats allow no further step."""
     method = _Method(problem, start)
     for made in count(1):
         if not method.step():
@@ -44,18 +45,18 @@ def interior(problem: Objective, start: Floats) -> Iterator[Iterate]:
 
 
 class _Method:
-    """One run under way."""
+    """The state of one run."""
 
     def __init__(self, problem: Objective, start: Floats) -> None:
         self.problem, self.theta = problem, start
         self.t = problem.shortfall(start)
         d, width = problem.matrix.d, problem.matrix.width
         mu = float(np.mean(problem.cost)) * max(problem.loss.margin, 0.1)
-        self.rows: Pieces = pieces_of(problem.loss, problem.cost, self.t, mu)
-        self.sets: list[Pieces] = [self.rows]
-        self.corners: Pieces | None = None
+        self.rows = terms_of(problem.loss, problem.cost, self.t, mu)
+        self.sets: list[LossTerms] = [self.rows]
+        self.corners: LossTerms | None = None
         if problem.l1 > 0.0:
-            self.corners = pieces_of(Hinge(0.0), np.full(d, 2.0 * problem.l1), -start[:d], mu)
+            self.corners = terms_of(Hinge(0.0), np.full(d, 2.0 * problem.l1), -start[:d], mu)
             self.sets.append(self.corners)
         self.penalised = problem.l1 > 0.0 or problem.l2 > 0.0
         self.products = sum(each.products for each in self.sets)
@@ -64,10 +65,10 @@ class _Method:
             self.ridge[-1] = 0.0
         self.settled = False
         self.square = float(np.mean(problem.matrix.squares())) or 1.0
-        self.outer: Floats | None = None  # products of rows, where they do not change
+        self.outer: Floats | None = None  # products of rows, where they stay the same
 
     def step(self) -> bool:
-        """Take one step; return whether there was one to take."""
+        """Take one step; return whether a step was possible."""
         problem, matrix = self.problem, self.problem.matrix
         gradient = self.ridge * self.theta - matrix.combine(self.rows.alpha * problem.y)
         if self.corners is not None:
@@ -77,7 +78,7 @@ class _Method:
         except LinAlgError:
             return False
         mu = self.mu()
-        # Products must not run ahead of the gradient: corners would then hold back every step.
+        # Products must not shrink faster than the gradient: corners would then shorten every step.
         behind = float(np.abs(gradient) @ np.abs(self.theta)) > self.products * mu
         if self.rows.smooth:
             target = mu if behind else SHRINK * mu
@@ -108,34 +109,31 @@ class _Method:
             self.corners.advance(length, -self.theta[: matrix.d])
         return True
 
-    def look_ahead(self, solve: Callable[[Floats], Floats], gradient: Floats, mu: float) -> Floats:
-        """Find Mehrotra's step: see how far products of zero are within reach, and make up for the bend."""
+    def look_ahead(self, solve: Solve, gradient: Floats, mu: float) -> Floats:
+        """Find Mehrotra's step: a first one towards products of zero chooses μ and the second-order correction."""
         self.aim(solve, gradient, 0.0)
         target = mu * min(1.0, self.ahead(self.reach()) / mu) ** 3
         self.correct(1.0)
         return self.aim(solve, gradient, target, refine=True)
 
+    def correct(self, share: float) -> None:
+        for each in self.sets:
+            each.correct(share)
+
     def reach(self) -> float:
-        """Return how far the step may go."""
+        """Return the longest step allowed."""
         return min(each.reach() for each in self.sets)
 
     def ahead(self, length: float) -> float:
-        """Return the mean of the products a step ahead."""
+        """Return the mean of the products after a step."""
         return sum(each.gap_after(length) for each in self.sets) / max(self.products, 1)
-
-    def correct(self, share: float) -> None:
-        """Let the next step make up for a share of the bend of this one."""
-        for each in self.sets:
-            each.correct(share)
 
     def mu(self) -> float:
         """Return the mean of the products."""
         return sum(each.gap() for each in self.sets) / max(self.products, 1)
 
-    def aim(
-        self, solve: Callable[[Floats], Floats], gradient: Floats, mu: float, *, refine: bool = False
-    ) -> Floats:
-        """Find the step towards products of μ, and tell all pieces."""
+    def aim(self, solve: Solve, gradient: Floats, mu: float, *, refine: bool = False) -> Floats:
+        """Find the step towards products of μ, and pass it to all terms."""
         problem, matrix = self.problem, self.problem.matrix
         pull = self.rows.pull(mu)
         right = matrix.combine(pull * problem.y) - gradient
@@ -150,11 +148,11 @@ class _Method:
             self.corners.aim(-dw, own - self.corners.curvature() * dw, mu)
         return dtheta
 
-    def refined(self, solve: Callable[[Floats], Floats], right: Floats) -> Floats:
-        """Solve to the last digits: conjugate gradients on what the factor leaves, led by the factor."""
+    def refined(self, solve: Solve, right: Floats) -> Floats:
+        """Solve to the last digits: conjugate gradients on the residual, with the factor as preconditioner."""
         x = solve(right)
         residual = right - self.apply(x)
-        if not self.penalised:  # the matrix may be singular: only go back over what was shifted to factor it
+        if not self.penalised:  # the matrix may be singular: only correct for the shift of its diagonal
             x = x + solve(residual)
             return x + solve(right - self.apply(x))
         direction = solved = solve(residual)
@@ -172,7 +170,7 @@ class _Method:
         return x
 
     def apply(self, dtheta: Floats) -> Floats:
-        """Return (Λ + Σ D_i x_i x_iᵀ) Δθ, from the rows themselves."""
+        """Return (Λ + Σ D_i x_i x_iᵀ) Δθ, computed from the rows."""
         matrix = self.problem.matrix
         return self.diagonal() * dtheta + matrix.combine(self.rows.curvature() * matrix.times(dtheta))
 
@@ -184,7 +182,7 @@ class _Method:
         return diagonal
 
     def backtrack(self, dtheta: Floats, mu: float, length: float) -> float:
-        """Shorten a step until the objective with its barrier falls."""
+        """Shorten a step until the objective with its barrier decreases."""
         before = self.merit(dtheta, 0.0, mu)
         after = self.merit(dtheta, length, mu)
         expected = self.merit_slope(dtheta, mu)
@@ -196,7 +194,7 @@ class _Method:
         return length
 
     def merit(self, dtheta: Floats, step: float, mu: float) -> float:
-        """Return the objective with the barrier of μ, a step ahead."""
+        """Return the objective with the barrier of μ, after a step."""
         problem, theta = self.problem, self.theta + step * dtheta
         total = 0.5 * float(self.ridge @ theta**2) + self.rows.barrier(step, problem.shortfall(theta), mu)
         if self.corners is not None:
@@ -205,7 +203,7 @@ class _Method:
         return total
 
     def merit_slope(self, dtheta: Floats, mu: float) -> float:
-        """Return how fast the merit changes as the step begins."""
+        """Return the derivative of the merit at the beginning of the step, at most 0."""
         problem = self.problem
         dt = -problem.y * problem.matrix.times(dtheta)
         slope = float((self.ridge * self.theta) @ dtheta) + self.rows.barrier_slope(dt, mu)
@@ -214,15 +212,15 @@ class _Method:
             slope += problem.l1 * float(dw.sum()) + self.corners.barrier_slope(-dw, mu)
         return min(0.0, slope)
 
-    def factor(self) -> Callable[[Floats], Floats]:
-        """Return what solves (Λ + Σ D_i x_i x_iᵀ) Δθ = r."""
+    def factor(self) -> Solve:
+        """Return a function that solves (Λ + Σ D_i x_i x_iᵀ) Δθ = r."""
         diagonal, D = self.diagonal(), self.rows.curvature()
         if self.problem.matrix.width <= max(self.problem.matrix.n, SMALL):
             return self.factor_tall(diagonal, D)
         return self.factor_wide(diagonal, D)
 
-    def factor_tall(self, diagonal: Floats, D: Floats) -> Callable[[Floats], Floats]:
-        """Solve for θ by a matrix of features times features, its diagonal scaled to 1."""
+    def factor_tall(self, diagonal: Floats, D: Floats) -> Solve:
+        """Solve for θ by a matrix of the size of the features, its diagonal scaled to 1."""
         M = self.problem.matrix.gram(D)
         M.flat[:: len(M) + 1] += diagonal
         size = M.diagonal().copy()
@@ -232,12 +230,12 @@ class _Method:
         factor = factor_symmetric(M, ROUNDING * len(M) if self.penalised else SHIFT)
         return lambda r: scale * cho_solve(factor, scale * r, check_finite=False)
 
-    def factor_wide(self, diagonal: Floats, D: Floats) -> Callable[[Floats], Floats]:
-        """Solve by Woodbury's identity: a matrix of rows times rows, bordered by a free bias."""
+    def factor_wide(self, diagonal: Floats, D: Floats) -> Solve:
+        """Solve by Woodbury's identity: a matrix of the size of the rows, bordered by a free bias."""
         matrix = self.problem.matrix
         free = self.problem.bias == "free"
         inner = diagonal[: matrix.d]
-        if not inner.any():  # no penalty at all: steps are kept short instead, and change nothing at their end
+        if not inner.any():  # without a penalty, damping shortens the steps and does not change their limit
             inner = np.full(matrix.d, DAMPING * float(D.mean()) * self.square)
         if self.corners is not None:
             K = matrix.outer(1.0 / inner)

@@ -1,37 +1,29 @@
-"""The products of a data matrix that batch solvers need, whatever its layout; X is read, never copied.
+"""Products of a data matrix that batch solvers need, for dense and sparse rows alike; X is never copied.
 
-Rows are padded with a constant for the bias where there is one. Batch solvers promise a gap, not bits, and so may
-use the sums that BLAS and scipy choose.
+Batch solvers promise a gap, not bits, so they may use the summation orders of BLAS and scipy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rosenblatt.data.features import Features
+from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.weighted_gram import weighted_gram
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
-BLOCK = 2**18
-"""Values widened and scaled together: two megabytes."""
+BLOCK = 2**18  # values converted to double and scaled together: two megabytes
+_Rows = TypeVar("_Rows", bound=Features)
 
 
 class Matrix:
-    """n rows of d features, and a last column that is constant if there is a bias.
-
-    Parameters
-    ----------
-    features : Features
-        The rows.
-    bias : bool
-        Whether rows are padded.
-    pad : float
-        What they are padded with.
-    """
+    """n rows of d features, and with `bias` a last column that holds the constant `pad`."""
 
     def __init__(self, features: Features, *, bias: bool, pad: float = 1.0) -> None:
         self.features, self.bias, self.pad = features, bias, pad
@@ -40,10 +32,18 @@ class Matrix:
         self.sparse = isinstance(features.rows, CSR)
         self.X: Any = features.native()
 
+    def dense(self, rows: Any) -> Floats:
+        """Return some rows as a dense array in double, without the constant column."""
+        X = self.X[rows]
+        return np.asarray(X.toarray() if self.sparse else X, np.float64)
+
     def times(self, theta: Floats) -> Floats:
         """Return <θ, x_i> for every row."""
         w = theta[: self.d]
-        product = self.X @ w if self.sparse or self.X.dtype == w.dtype else self._times_narrow(w)
+        if self.sparse or self.X.dtype == w.dtype:
+            product = self.X @ w
+        else:
+            product = np.concatenate([block @ w for _, block in self._blocks()])
         return np.asarray(product + self.pad * theta[-1] if self.bias else product, np.float64)
 
     def combine(self, r: Floats) -> Floats:
@@ -58,7 +58,7 @@ class Matrix:
         return sums
 
     def gram(self, weight: Floats) -> Floats:
-        """Return Σ weight_i x_i x_iᵀ, of size width × width."""
+        """Return Σ weight_i x_i x_iᵀ, of shape (width, width)."""
         out = np.zeros((self.width, self.width))
         inner = out[: self.d, : self.d]
         if isinstance(self.features.rows, CSR):
@@ -74,7 +74,7 @@ class Matrix:
         return out
 
     def outer(self, weight: Floats) -> Floats:
-        """Return Σ_j weight_j x_ij x_kj, the scaled products of all rows, n × n; the bias is left out."""
+        """Return Σ_j weight_j x_ij x_kj for all pairs of rows, of shape (n, n), without the constant column."""
         if self.sparse:
             return np.asarray((self.X.multiply(weight).tocsr() @ self.X.T).toarray(), np.float64)
         out = np.zeros((self.n, self.n))
@@ -86,14 +86,14 @@ class Matrix:
         return out
 
     def squares(self) -> Floats:
-        """Return ‖x_i‖² for every row, the bias left out."""
+        """Return ‖x_i‖² for every row, without the constant column."""
         if self.sparse:
             return np.asarray(self.X.astype(np.float64).power(2).sum(axis=1)).ravel()
         return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self._blocks()])
 
     @cached_property
     def column_sizes(self) -> Floats:
-        """The root of the mean square of each column."""
+        """The root mean square of each column."""
         if self.sparse:
             squares = np.asarray(self.X.astype(np.float64).power(2).sum(axis=0)).ravel()
         else:
@@ -102,12 +102,19 @@ class Matrix:
         sizes: Floats = np.sqrt(np.append(squares / self.n, padding))
         return sizes
 
-    def _times_narrow(self, w: Floats) -> Floats:
-        return np.concatenate([block @ w for _, block in self._blocks()])
-
-    def _blocks(self) -> Any:
-        """Give the rows some at a time, in double."""
+    def _blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Yield some rows at a time, in double."""
         step = max(1, BLOCK // self.d)
         for start in range(0, self.n, step):
             rows = slice(start, start + step)
             yield rows, self.X[rows].astype(np.float64, copy=False)
+
+
+def scaled_rows(features: _Rows, powers: int | Ints) -> _Rows:
+    """Return rows in double, times a power of two for all columns or one for each; only underflow rounds."""
+    X = features.rows
+    with np.errstate(under="ignore"):
+        if isinstance(X, CSR):
+            own = powers if isinstance(powers, int) else powers[X.indices]
+            return replace(features, rows=X._replace(data=read_only(np.ldexp(X.data.astype(np.float64), own))))
+        return replace(features, rows=read_only(np.ldexp(X.astype(np.float64), powers)))

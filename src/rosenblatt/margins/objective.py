@@ -1,12 +1,12 @@
-"""What a soft-margin classifier minimises (S-23), and the bound that says how far from the minimum one is.
+"""The objective of a soft-margin classifier (Cortes and Vapnik 1995), and a lower bound on its minimum.
 
-The objective is ``P(w, b) = Σ c_i φ(margin − y_i f(x_i)) + (l2/2)‖w‖² + l1‖w‖₁``. Its dual gives to any weights
-α_i ≥ 0 that meet the conditions below a value that no (w, b) can undercut::
+The objective is ``P(w, b) = Σ c_i φ(margin − y_i f(x_i)) + (l2/2)‖w‖² + l1‖w‖₁``. Any dual weights α_i ≥ 0 that
+meet the conditions below give a value that no (w, b) can undercut::
 
     D(α) = Σ (margin·α_i − c_i φ*(α_i/c_i)) − Σ_j max(0, |v_j| − l1)² / (2 l2),   v = Σ α_i y_i x_i
 
-They are Σ α_i y_i = 0 if the bias is free, and |v_j| ≤ l1 instead of the last sum if l2 = 0. `lower_bound` moves
-any α to where they hold, and evaluates D there.
+The conditions are Σ α_i y_i = 0 if the bias is free, and |v_j| ≤ l1 instead of the last sum if l2 = 0.
+`lower_bound` moves any α to where they hold, and evaluates D there.
 """
 
 from __future__ import annotations
@@ -27,62 +27,54 @@ Bias: TypeAlias = Literal["free", "penalised"] | None
 REPAIRS = 5
 SMALL = 300
 ROUNDING = 1e-14
-REACH = 1e6
-"""Without a penalty the bound holds against weights up to this many times as large as those found or usual."""
+REACH = 1e6  # without a penalty the bound holds for weights up to this many times those found or typical
+
+
+@dataclass(frozen=True, eq=False)
+class Iterate:
+    """One step, or one pass, of a solver of soft-margin problems."""
+
+    theta: Floats  # padded weights
+    t: Floats | None = None  # their shortfalls, if the solver has them
+    alpha: Floats | None = None  # dual weights that bound the minimum, if the solver has them
+    made: int = 0  # steps so far
+    visits: int = 0  # visits to single rows so far, of a solver that steps at each visit
+    judge: bool = True  # whether to evaluate the objective and the bound here
+    replaces: bool = False  # whether it replaces earlier iterates even if they were better
 
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """A convex problem over padded weights θ = (w, b).
+    """A convex problem over padded weights θ = (w, b)."""
 
-    Attributes
-    ----------
-    matrix : Matrix
-        The rows x_i.
-    y : ndarray
-        Their sides, −1.0 and +1.0.
-    cost : ndarray
-        c_i > 0, what a unit of loss of each row costs.
-    loss : Hinge, SquaredHinge or Logistic
-        φ and its margin.
-    l1, l2 : float
-        How much ‖w‖₁ and ½‖w‖² cost.
-    bias : {"free", "penalised"} or None
-        Whether there is a bias, and whether l2 counts it as one more weight.
-    """
-
-    matrix: Matrix
-    y: Floats
-    cost: Floats
-    loss: Loss
-    l1: float = 0.0
-    l2: float = 0.0
-    bias: Bias = "free"
+    matrix: Matrix  # the rows x_i
+    y: Floats  # their sides, −1.0 and +1.0
+    cost: Floats  # c_i > 0, the cost of a unit of loss of each row
+    loss: Loss  # φ and its margin
+    l1: float = 0.0  # the cost of ‖w‖₁
+    l2: float = 0.0  # the cost of ½‖w‖²
+    bias: Bias = "free"  # None without a bias; "penalised" if l2 applies to it as to a weight
 
     def shortfall(self, theta: Floats) -> Floats:
         """Return t_i = margin − y_i f(x_i)."""
         return self.loss.margin - self.y * self.matrix.times(theta)
 
     def value(self, theta: Floats, t: Floats) -> float:
-        """Return P(θ), whose shortfalls are `t`."""
-        return float(self.cost @ losses(self.loss, t)) + self.penalty(theta)
-
-    def penalty(self, theta: Floats) -> float:
-        """Return (l2/2)‖w‖² + l1‖w‖₁."""
+        """Return P(θ), given the shortfalls `t` of θ."""
         w = theta[: self.matrix.d]
         penalised = theta if self.bias == "penalised" else w
-        return 0.5 * self.l2 * float(penalised @ penalised) + self.l1 * float(np.abs(w).sum())
+        penalty = 0.5 * self.l2 * float(penalised @ penalised) + self.l1 * float(np.abs(w).sum())
+        return float(self.cost @ losses(self.loss, t)) + penalty
 
     def slopes(self, t: Floats) -> Floats:
-        """Return c_i φ'(t_i): the dual weights that belong to these shortfalls."""
+        """Return c_i φ'(t_i), the dual weights of shortfalls t."""
         return self.cost * slopes(self.loss, t)
 
     def lower_bound(self, alpha: Floats, theta: Floats) -> float:
-        """Return a number that P falls below nowhere, made from dual weights close to allowed ones.
+        """Return a lower bound on P from dual weights that nearly meet the conditions; 0 is always one.
 
-        0 is always one. Without a penalty the conditions on α are d equations, which floats meet to rounding; what
-        is left of them is charged as if the best weights were `REACH` times those of θ and those that move a score
-        by its margin.
+        Without a penalty the conditions on α are d equations, which floats meet up to rounding. The residual is
+        charged as if the best weights were `REACH` times those of θ and those that move a score by its margin.
         """
         alpha = self._inside(alpha)
         if self.l1 == 0.0 and self.l2 == 0.0:
@@ -114,7 +106,7 @@ class Objective:
         return np.clip(alpha, 0.0, upper)
 
     def _balanced(self, alpha: Floats) -> Floats:
-        """Scale the heavier class down, so that both sides weigh the same."""
+        """Scale the class of larger total down, so that both totals are equal."""
         positive = self.y > 0.0
         plus, minus = float(alpha[positive].sum()), float(alpha[~positive].sum())
         if plus == minus:
@@ -123,7 +115,7 @@ class Objective:
         return np.where(positive == (plus > minus), alpha * scale, alpha)
 
     def _orthogonal(self, alpha: Floats) -> tuple[Floats, Floats]:
-        """Move α to where Σ α_i y_i x_i = 0, the less a weight the closer it is to an end of its range."""
+        """Move α to where Σ α_i y_i x_i = 0; a weight near an end of its range moves less."""
         v = self.matrix.combine(alpha * self.y)
         for _ in range(REPAIRS):
             room = alpha if isinstance(self.loss, SquaredHinge) else np.minimum(alpha, self.cost - alpha)
@@ -162,7 +154,7 @@ def slopes(loss: Loss, t: Floats) -> Floats:
 
 
 def conjugates(loss: Loss, u: Floats) -> Floats:
-    """Return φ*(u), for u where it is finite."""
+    """Return φ*(u), for u in its domain."""
     if isinstance(loss, Hinge):
         return np.zeros_like(u)
     if isinstance(loss, SquaredHinge):
@@ -171,9 +163,9 @@ def conjugates(loss: Loss, u: Floats) -> Floats:
 
 
 def factor_symmetric(M: Floats, shift: float) -> tuple[Floats, bool]:
-    """Return the Cholesky factor of M, whose diagonal is near 1, for `cho_solve`.
+    """Return the Cholesky factor, for `cho_solve`, of M with `shift` added to its diagonal, which is near 1.
 
-    `shift` is added to the diagonal first, and more if M is singular even so.
+    If M is still singular, the shift grows.
     """
     while True:
         shifted = M.copy()

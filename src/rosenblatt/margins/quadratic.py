@@ -1,8 +1,6 @@
-"""The widest hyperplane between few rows, as the solution of a quadratic program.
+"""The maximum-margin hyperplane of few rows: minimise ½‖w‖² subject to y_i (<w, x_i> + b) ≥ 1.
 
-    minimise ½‖w‖²  subject to  y_i (<w, x_i> + b) ≥ 1
-
-PIQP solves it; `polish` then solves the equations that hold at its solution for the last digits.
+PIQP solves this quadratic program; `polish` then solves the equations of its solution to the last digits.
 """
 
 from __future__ import annotations
@@ -21,17 +19,17 @@ MOST = 1e-4
 
 
 class Widest(NamedTuple):
-    """A normal vector w with y f ≥ 1 once a bias is added, and weights λ ≥ 0 that sum to 1 in each class."""
+    """A normal vector w with y f ≥ 1 for some bias, and weights λ ≥ 0 that sum to 1 in each class."""
 
     w: Floats
     lam: Floats
 
 
 def widest(X: Floats, y: Floats, *, bias: bool, guess: float) -> Widest | None:
-    """Solve the program by PIQP; None if it comes to nothing.
+    """Solve the program by PIQP; return None if it fails.
 
-    Features are scaled to one range, which badly scaled data needs. `guess` is about the margin: with it the
-    objective is scaled to about 1, without which PIQP takes thin margins for none.
+    Features are scaled to one range, which badly scaled data needs. `guess` is roughly the margin: it scales the
+    objective to about 1, because PIQP would take a thin margin for zero.
     """
     import piqp
 
@@ -46,11 +44,7 @@ def widest(X: Floats, y: Floats, *, bias: bool, guess: float) -> Widest | None:
     settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = PRECISION
     settings.max_iter = STEPS
     solver.setup(
-        np.asfortranarray(P),
-        np.zeros(d + bias),
-        G=np.asfortranarray(G),
-        h_l=np.ones(n),
-        h_u=np.full(n, np.inf),
+        np.asfortranarray(P), np.zeros(d + bias), G=np.asfortranarray(G), h_l=np.ones(n), h_u=np.full(n, np.inf)
     )
     solver.solve()
     w, lam = solver.result.x[:d] / size, np.maximum(solver.result.z_l, 0.0)
@@ -61,9 +55,9 @@ def widest(X: Floats, y: Floats, *, bias: bool, guess: float) -> Widest | None:
 
 
 def polish(X: Floats, y: Floats, *, bias: bool) -> Widest:
-    """Return the least w with y f = 1 on every row, and its dual weights, which may turn out negative.
+    """Return the shortest w with y f = 1 on every row, and its dual weights, some of which may be negative.
 
-    Both come from one singular value decomposition, refined by the true residual.
+    Both come from one singular value decomposition, refined with the true residual.
     """
     A = X - X.mean(axis=0) if bias else X
     target = y - y.mean() if bias else y
@@ -77,7 +71,7 @@ def polish(X: Floats, y: Floats, *, bias: bool) -> Widest:
 
 
 def sharpened(found: Widest, X: Floats, y: Floats, *, bias: bool) -> Widest | None:
-    """Return the solution that rows of most weight hold alone: a thin margin drowns in the weights of others."""
+    """Return the solution for the rows of largest weight only: small weights of others hide a thin margin."""
     held = np.flatnonzero(found.lam > MOST * found.lam.max())
     while held.size and not (bias and abs(y[held].sum()) == held.size):
         exact = polish(X[held], y[held], bias=bias)
@@ -91,7 +85,7 @@ def sharpened(found: Widest, X: Floats, y: Floats, *, bias: bool) -> Widest | No
 
 
 def normalised(lam: Floats, y: Floats, *, bias: bool) -> Floats | None:
-    """Return weights that sum to 1 in each class, or without a bias in all; None if they cannot."""
+    """Scale weights to sum to 1 in each class, or in total without a bias; None if that is impossible."""
     groups = (y > 0.0, y < 0.0) if bias else (np.ones(y.size, np.bool_),)
     shares = lam.copy()
     for group in groups:

@@ -1,4 +1,4 @@
-"""From a batch and a plan to soft-margin solutions: which problem, which solver, one class against the rest."""
+"""Fit a soft-margin classifier: pose the problem of each class against the rest, choose a solver, and solve."""
 
 from __future__ import annotations
 
@@ -15,61 +15,42 @@ from rosenblatt.data.features import require_finite
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import LabelError, ParameterError, WeightError
 from rosenblatt.loops.losses import Loss, SquaredHinge
-from rosenblatt.margins.columns import columns
+from rosenblatt.margins.active_set import active_set
 from rosenblatt.margins.coordinate import coordinate
-from rosenblatt.margins.descent import Descent, padded, stochastic
+from rosenblatt.margins.descent import DescentSettings, padded, stochastic
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Bias, Objective
-from rosenblatt.margins.soft_margin import Limits, Solution, Solver, minimise
+from rosenblatt.margins.soft_margin import Limits, SoftSolution, Solver, minimise
 from rosenblatt.typing import Floats
 
 SolverName: TypeAlias = Literal["auto", "interior", "coordinate", "sgd"]
 
-DIRECT = 2000
-"""The fewer of rows and features up to which "auto" solves by matrices of that size."""
-QUICK = 2e9
-"""The multiplications of one such solve that are not worth a thought: less than a second of them."""
-LARGEST = 15_000
-"""The size above which such a matrix, of 2 GB, is refused."""
+DIRECT = 2000  # "auto" uses matrices of the smaller of rows and features up to this size
+QUICK = 2e9  # multiplications of one such solve that take less than a second
+LARGEST = 15_000  # a larger matrix, of over 2 GB, is refused
 
 
 @dataclass(frozen=True)
 class SoftPlan:
-    """What to minimise, and how.
+    """What to minimise, and how."""
 
-    Attributes
-    ----------
-    loss : Hinge, SquaredHinge or Logistic
-        φ and its margin.
-    l1, l2 : float
-        The penalties.
-    bias : bool
-        Whether there is one; it is not penalised.
-    solver : {"auto", "interior", "coordinate", "sgd"}
-        The method.
-    descent : Descent
-        How "sgd" goes about it; its seed is that of "coordinate" too.
-    limits : Limits
-        When to end.
-    """
-
-    loss: Loss
+    loss: Loss  # φ and its margin
     l1: float
     l2: float
-    bias: bool
+    bias: bool  # whether there is one; it is not penalised
     solver: SolverName
-    descent: Descent
+    descent: DescentSettings  # of "sgd"; its seed is also that of "coordinate"
     limits: Limits = field(default_factory=Limits)
 
 
-def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats | None) -> list[Solution]:
-    """Solve for each side that is asked for, each solution's weights padded with a bias."""
+def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats | None) -> list[SoftSolution]:
+    """Solve for each hyperplane of `sides`."""
     require_finite(batch)
     batch, cost = costs(batch, class_weight)
     matrix = Matrix(batch, bias=plan.bias)
     began = time.perf_counter()
-    found: list[Solution] = []
+    found: list[SoftSolution] = []
     for y in sides(batch):
         problem = Objective(matrix, y, cost, plan.loss, plan.l1, plan.l2, "free" if plan.bias else None)
         begin = np.zeros(matrix.width)
@@ -85,30 +66,27 @@ def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats
 
 
 def costs(batch: Batch, class_weight: Floats | None) -> tuple[Batch, Floats]:
-    """Return the rows that have any weight, and what a unit of the loss of each costs."""
+    """Return the rows of positive weight, and the cost of a unit of loss of each."""
     weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
     classes = np.ones(len(batch.classes)) if class_weight is None else class_weight
     counts = (weight > 0.0) & (classes > 0.0)[batch.codes]
     if not counts.any():
         raise WeightError("sample_weight times class_weight is zero for every row. Give some of them weight.")
-    weight = weight / weight.max()  # the sum of the largest floats is none
-    # The sum is over the rows: a row of weight 2 is two rows, and class weights multiply the loss.
+    weight = weight / weight.max()  # so that the sum of the largest floats is finite
+    # Row weights enter the mean: a row of weight 2 counts as two rows. Class weights multiply the loss.
     cost = weight / weight.sum() * classes[batch.codes]
-    cost = np.maximum(cost, np.finfo(float).tiny)  # what vanishes beside other rows counts all the same
+    cost = np.maximum(cost, np.finfo(float).tiny)  # costs that underflow stay positive
     return (batch, cost) if counts.all() else (batch.take(counts), cost[counts])
 
 
 def sides(batch: Batch) -> Sequence[Floats]:
-    """Return the side of every row, −1.0 or +1.0, for each hyperplane to be found.
-
-    Two classes need one; of more, each is told from the rest.
-    """
+    """Return the side of every row, −1.0 or +1.0, for each hyperplane: one for two classes, else one per class."""
     batch.require_classes()
     present = np.bincount(batch.codes, minlength=len(batch.classes)) > 0
     if not present.all():
         raise LabelError(
-            f"No row of class {shown(batch.classes[np.argmin(present)])} has any weight, so there is nothing to "
-            "tell it from. Give some of its rows weight, or leave the class out of y."
+            f"No row of class {shown(batch.classes[np.argmin(present)])} has a weight above 0. Give some of its "
+            "rows weight, or leave the class out of y."
         )
     if len(batch.classes) == 2:
         return [batch.signs.astype(np.float64)]
@@ -116,7 +94,7 @@ def sides(batch: Batch) -> Sequence[Floats]:
 
 
 def choose(problem: Objective, plan: SoftPlan) -> Solver:
-    """Return the solver that the plan names, or the one that suits the data."""
+    """Return the solver named by the plan; for "auto", the one that suits the data."""
     matrix = problem.matrix
     smaller = min(matrix.n, matrix.width)
     name = plan.solver
@@ -129,7 +107,7 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
             raise ParameterError("solver='coordinate' needs penalty='l2'. Use 'auto', which takes every penalty.")
         return partial(coordinate, rng=np.random.default_rng(plan.descent.seed))
     if problem.l1 > 0.0 and smaller > DIRECT:
-        return partial(columns, tol=plan.limits.tol)
+        return partial(active_set, tol=plan.limits.tol)
     if smaller > LARGEST:
         raise ParameterError(
             f"X has {matrix.n} rows and {matrix.d} features, too many of both for the solver that this penalty "
@@ -138,24 +116,26 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
     return interior
 
 
-def squared_hinge_minimum(batch: Batch, C: float, *, pad: float = 1.0, limits: Limits | None = None) -> Solution:
-    """Minimise ‖v‖² + C Σ max(0, 1 − y_i <v, x̃_i>)² over padded vectors v, the bias penalised like the rest.
+def squared_hinge_minimum(
+    batch: Batch, C: float, *, pad: float = 1.0, limits: Limits | None = None
+) -> SoftSolution:
+    """Minimise ‖v‖² + C Σ max(0, 1 − y_i <v, x̃_i>)² over padded vectors v; the bias is penalised like the rest.
 
     Parameters
     ----------
     batch : Batch
         Rows of two classes; their weights, if any, multiply C.
     C : float
-        What a unit of squared loss costs.
+        The cost of a unit of squared loss.
     pad : float
-        The last coordinate of the padded rows x̃_i; 0 leaves it out.
+        The last coordinate of the padded rows x̃_i; 0 means no padding.
     limits : Limits or None
         When to end; by default at a gap of 10⁻⁸ of the value.
 
     Returns
     -------
-    Solution
-        The best v that was found, bias last, or of n_features weights without a pad.
+    SoftSolution
+        The best v found, with the bias last if there is a pad.
 
     Examples
     --------
@@ -173,12 +153,12 @@ def squared_hinge_minimum(batch: Batch, C: float, *, pad: float = 1.0, limits: L
     problem = Objective(matrix, batch.signs.astype(np.float64), C * weight, SquaredHinge(), 0.0, 2.0, bias)
     smaller = min(matrix.n, matrix.width)
     solver: Solver = interior
-    if smaller > DIRECT or float(matrix.n) * matrix.width * smaller > QUICK:  # limits are looked at between steps
+    if smaller > DIRECT or float(matrix.n) * matrix.width * smaller > QUICK:  # limits apply between steps
         solver = partial(coordinate, rng=np.random.default_rng(0))
     return minimise(problem, np.zeros(matrix.width), solver, limits or Limits(1e-8))
 
 
-def weights(solutions: Sequence[Solution], d: int) -> Floats:
+def weights(solutions: Sequence[SoftSolution], d: int) -> Floats:
     """Return the padded weights of all solutions: one vector, or one row for each class."""
     rows = [padded(each.theta, d) for each in solutions]
     return rows[0] if len(rows) == 1 else np.stack(rows)

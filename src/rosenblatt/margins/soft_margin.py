@@ -1,4 +1,4 @@
-"""Fitting a soft-margin classifier (S-23): run a solver, bound what is left, and know when and why to end."""
+"""Run a solver of soft-margin problems, bound the distance from the minimum, and decide when and why to end."""
 
 from __future__ import annotations
 
@@ -10,66 +10,43 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rosenblatt.loops.losses import Hinge, Logistic
-from rosenblatt.margins.iterate import Iterate
-from rosenblatt.margins.objective import Objective
+from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.typing import Floats
 
 Reason: TypeAlias = Literal["tol", "plateau", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]
 Solver: TypeAlias = Callable[[Objective, Floats], Iterator[Iterate] | Generator[Iterate, None, Any]]
 
-TINY = 1e-12
-"""An objective this small beside that of zero weights counts as zero: the gap need not be smaller still."""
-ROUNDING = 1e-14
-"""Of the objective, what is added to every gap for the rounding of both its ends."""
+TINY = 1e-12  # an objective of this share of that of zero weights counts as zero: the gap need not be smaller
+ROUNDING = 1e-14  # the share of the objective added to every gap for the rounding of both its ends
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
-    """The best of a run.
+class SoftSolution:
+    """The best weights of a run."""
 
-    Attributes
-    ----------
-    theta : ndarray
-        Padded weights.
-    value, gap : float
-        The objective there, and a bound on how far it lies above its least value.
-    converged : bool
-        Whether the gap is within the tolerance.
-    n_iter : int
-        Steps, or passes, made.
-    reason : str
-        Why it ended.
-    bounded : bool
-        Whether the gap rests on a dual bound above 0, and not only on no objective being below 0.
-    visits : int
-        Visits to single rows, of a solver that steps at each.
-    interruption : KeyboardInterrupt or None
-        The Ctrl-C that ended it, for the caller to raise again once all is in order.
-    """
-
-    theta: Floats
-    value: float
-    gap: float
-    converged: bool
-    n_iter: int
-    reason: Reason
-    bounded: bool
-    visits: int = 0
-    interruption: KeyboardInterrupt | None = None
+    theta: Floats  # padded weights
+    value: float  # the objective there
+    gap: float  # an upper bound on its distance from the minimum
+    converged: bool  # whether the gap is within the tolerance
+    n_iter: int  # steps, or passes
+    reason: Reason  # why the run ended
+    bounded: bool  # whether the gap comes from a dual bound above 0, not only from the objective being ≥ 0
+    visits: int = 0  # visits to single rows, of a solver that steps at each visit
+    interruption: KeyboardInterrupt | None = None  # the Ctrl-C that ended it, for the caller to raise again
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to end: a gap of `tol` times the objective, so many steps, so many seconds."""
+    """When to end: at a gap of `tol` times the objective, after `max_iter` steps, or after `max_time` seconds."""
 
     tol: float = 1e-4
     max_iter: int = 1000
     max_time: float | None = None
 
 
-def minimise(problem: Objective, start: Floats, solver: Solver, limits: Limits) -> Solution:
-    """Follow a solver until the gap is small enough, or a limit is met; Ctrl-C leaves the best so far."""
+def minimise(problem: Objective, start: Floats, solver: Solver, limits: Limits) -> SoftSolution:
+    """Run a solver until the gap is small enough or a limit is met; Ctrl-C returns the best weights so far."""
     return _Pursuit(problem, start, limits).follow(solver)
 
 
@@ -86,36 +63,34 @@ class _Pursuit:
         self.n_iter = self.visits = 0
         self.unjudged: Iterate | None = None
 
-    def follow(self, solver: Solver) -> Solution:
-        """Take what the solver gives until there is a reason to end."""
+    def follow(self, solver: Solver) -> SoftSolution:
+        """Run the solver until there is a reason to end."""
         interruption = None
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is not finite is not taken
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # only finite values are kept
             try:
                 reason = self.run(iter(solver(self.problem, self.theta)))
             except KeyboardInterrupt as caught:
                 reason, interruption = "interrupted", caught
             if self.unjudged is not None:
                 self.judge(self.unjudged)
-        converged = self.close_enough() and reason != "no_minimum"
-        bounded = self.bound > 0.0
-        return Solution(
+        return SoftSolution(
             theta=self.theta,
             value=self.value,
             gap=self.gap,
-            converged=converged,
+            converged=self.close_enough() and reason != "no_minimum",
             n_iter=self.n_iter,
             reason=reason,
-            bounded=bounded,
+            bounded=self.bound > 0.0,
             visits=self.visits,
             interruption=interruption,
         )
 
     def run(self, iterates: Iterator[Iterate]) -> Reason:
-        """Note iterates; return why to end."""
+        """Judge iterates; return the reason to end."""
         while True:
             try:
                 iterate = next(iterates)
-            except StopIteration as end:  # the solver's own reason, if it has one
+            except StopIteration as end:  # the solver's reason, if it has one
                 reason: Reason = end.value or "stalled"
                 return reason
             self.n_iter, self.visits = iterate.made, iterate.visits
@@ -131,7 +106,7 @@ class _Pursuit:
                 return "max_time"
 
     def judge(self, iterate: Iterate) -> bool:
-        """Keep what is better than before; return whether the objective turns out to have no minimum."""
+        """Keep better weights and bounds; return whether the objective has no minimum."""
         problem, theta = self.problem, iterate.theta
         t = problem.shortfall(theta) if iterate.t is None else iterate.t
         value = problem.value(theta, t)
@@ -140,12 +115,12 @@ class _Pursuit:
         for alpha in [iterate.alpha] if iterate.alpha is not None else self.guesses(t):
             self.bound = max(self.bound, problem.lower_bound(alpha, theta))
         self.unjudged = None
-        # Longer weights of a direction that separates bring the logistic loss as close to zero as you like.
+        # Longer weights in a separating direction bring the logistic loss arbitrarily close to zero.
         unpenalised = problem.l1 == 0.0 and problem.l2 == 0.0
         return unpenalised and isinstance(problem.loss, Logistic) and bool((t < 0.0).all())
 
     def guesses(self, t: Floats) -> Iterator[Floats]:
-        """Give dual weights for a solver without any: the slopes, at a corner anything between them."""
+        """Yield dual weights for a solver without any: the slopes, and at a corner values between them."""
         problem = self.problem
         if not isinstance(problem.loss, Hinge):
             yield problem.slopes(t)
@@ -160,7 +135,7 @@ class _Pursuit:
 
     @property
     def gap(self) -> float:
-        """How far the value may lie above the minimum: down to the bound, and what rounding hides."""
-        if self.bound <= 0.0:  # no objective is below 0, whatever its rounding
+        """The distance from the value down to the bound, plus rounding errors."""
+        if self.bound <= 0.0:  # no objective is below 0
             return self.value
         return max(0.0, self.value - self.bound) + ROUNDING * self.value

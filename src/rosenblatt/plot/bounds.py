@@ -15,8 +15,8 @@ from rosenblatt.typing import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rosenblatt.theory.bound import Bound, Bounds
     from rosenblatt.theory.proof import ProofQuantities
-    from rosenblatt.theory.values import Bound, Bounds
     from rosenblatt.trace.record import Trace
 
 __all__ = ["bounds"]

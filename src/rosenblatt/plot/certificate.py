@@ -72,7 +72,7 @@ def certificate(
     ['½', '½', '½', '½']
     """
     from rosenblatt.certify.certificate import Answer, Undecided
-    from rosenblatt.certify.tables import ClassTables
+    from rosenblatt.certify.class_tables import ClassTables
 
     if (X is None) != (y is None):
         raise ParameterError("pass both X and y, the data of the certificate")

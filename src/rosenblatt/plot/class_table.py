@@ -9,7 +9,7 @@ from rosenblatt.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rosenblatt.certify.tables import ClassTables
+    from rosenblatt.certify.class_tables import ClassTables
 
 COLOURS = {"separable": style.POSITIVE, "inseparable": style.NEGATIVE, "undecided": style.FAINT}
 GAP = 0.25
@@ -20,7 +20,7 @@ WRITTEN = 24
 
 def class_table(tables: ClassTables, ax: Axes | None) -> Axes:
     """Draw a cell for each verdict: its colour, and yes, no or ? in it."""
-    from rosenblatt.certify.tables import MARKS
+    from rosenblatt.certify.class_tables import MARKS
 
     labels = list(tables.rest)
     k = len(labels)

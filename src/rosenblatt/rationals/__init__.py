@@ -1,1 +1,1 @@
-"""Exact arithmetic: floats are dyadic rationals, and what is decided of them is decided without rounding."""
+"""Exact arithmetic on floats, which are integers times powers of two."""

@@ -1,21 +1,20 @@
-"""Floats as what they are: integers times powers of two."""
+"""Floats as exact numbers (integers times powers of two), and rationals rounded to floats in a known direction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
+from math import inf, isqrt, lcm, nextafter
 
 import numpy as np
 
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["as_integers", "as_words", "common", "exact", "exponents", "nearest", "shifted"]
-
 MANTISSA = 53
-UNIT = 2.0**-MANTISSA  # what rounding moves a float by, of itself, at most
-WORD = 62  # bits that an integer may have to be one machine word
+UNIT = 2.0**-MANTISSA  # the largest relative error of one rounding
+WORD = 62  # bits of an integer that fits into a machine word
 NOWHERE = 1 << 20  # the exponent of zero: above that of any float
+ROOT_BITS = 128  # bits of a root before it is rounded to a float: enough to be within one ulp
 
 
 def exact(value: float) -> Fraction:
@@ -24,7 +23,7 @@ def exact(value: float) -> Fraction:
 
 
 def nearest(numerator: int, denominator: int) -> float:
-    """Return the float nearest to a ratio, ±infinity where it is beyond all floats.
+    """Return the float nearest to a ratio, or ±infinity if the ratio is beyond the range of floats.
 
     Examples
     --------
@@ -34,7 +33,7 @@ def nearest(numerator: int, denominator: int) -> float:
     try:
         return numerator / denominator
     except OverflowError:
-        return float("inf") if (numerator < 0) == (denominator < 0) else float("-inf")
+        return inf if (numerator < 0) == (denominator < 0) else -inf
 
 
 def shifted(value: int, power: int) -> Fraction:
@@ -43,7 +42,7 @@ def shifted(value: int, power: int) -> Fraction:
 
 
 def exponents(sizes: Floats) -> Ints:
-    """Return for each number a power of two that brings it between 1 and 2; 0 for zero.
+    """Return for each number the power of two that it is divided by to lie between 1 and 2; 0 for zero.
 
     Examples
     --------
@@ -54,19 +53,7 @@ def exponents(sizes: Floats) -> Ints:
 
 
 def as_integers(table: Floats, scale: Ints) -> tuple[list[list[int]], Ints]:
-    """Return rows as integers, each row and each column up to a power of two.
-
-    Parameters
-    ----------
-    table : ndarray, shape (n, m)
-        Finite numbers.
-    scale : ndarray of int, shape (m,)
-        Exponents to divide columns by.
-
-    Returns
-    -------
-    list of lists of int, ndarray of int
-        Integers k_ij, as small as can be, and exponents r_i with ``table[i, j] = k_ij 2**(r_i + scale[j])``.
+    """Return the smallest integers k_ij and the exponents r_i with ``table[i, j] = k_ij 2**(r_i + scale[j])``.
 
     Examples
     --------
@@ -83,13 +70,13 @@ def as_integers(table: Floats, scale: Ints) -> tuple[list[list[int]], Ints]:
 
 
 def as_words(table: Floats, scale: Ints) -> tuple[Ints, Ints] | None:
-    """Return the same as an array of machine words, None if they do not fit."""
+    """Return what `as_integers` returns, as an array of machine words; None if the integers do not fit."""
     odd, shifts, lowest = _parts(table, scale)
     return (odd << shifts, lowest) if _fit(odd, shifts) else None
 
 
 def _parts(table: Floats, scale: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return odd integers, by how much each is to be shifted to the left, and the exponents of the rows."""
+    """Return odd integers, the shift to the left of each, and the exponents of the rows."""
     fractions, powers = np.frexp(table)
     odd = np.ldexp(fractions, MANTISSA).astype(np.int64)
     powers = powers.astype(np.int64) - MANTISSA
@@ -108,7 +95,7 @@ def _fit(odd: Ints, shifts: Ints) -> bool:
 
 
 def common(fractions: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Return rationals as integers over one denominator.
+    """Return rationals as integers over one common denominator.
 
     Examples
     --------
@@ -117,3 +104,50 @@ def common(fractions: Sequence[Fraction]) -> tuple[list[int], int]:
     """
     denominator = lcm(*(each.denominator for each in fractions))
     return [each.numerator * (denominator // each.denominator) for each in fractions], denominator
+
+
+def above(value: Fraction) -> float:
+    """Return the smallest float that is not below a rational.
+
+    Examples
+    --------
+    >>> above(Fraction(1, 3)) >= Fraction(1, 3), above(Fraction(1, 2)), above(Fraction(10**400))
+    (True, 0.5, inf)
+    """
+    near = nearest(value.numerator, value.denominator)
+    if near == inf:
+        return inf
+    if near == -inf or exact(near) < value:
+        return nextafter(near, inf)
+    return near
+
+
+def below(value: Fraction) -> float:
+    """Return the largest float that is not above a rational."""
+    return 0.0 - above(-value)  # not −0.0
+
+
+def root_below(square: Fraction) -> float:
+    """Return the largest float whose square is not above a rational ≥ 0.
+
+    Examples
+    --------
+    >>> root_below(Fraction(2)), root_below(Fraction(1, 4)), root_above(Fraction(2))
+    (1.414213562373095, 0.5, 1.4142135623730951)
+    """
+    root = below(_root(square))
+    after = nextafter(root, inf)
+    return after if after < inf and exact(after) ** 2 <= square else root
+
+
+def root_above(square: Fraction) -> float:
+    """Return the smallest float whose square is not below a rational ≥ 0."""
+    root = root_below(square)
+    return root if exact(root) ** 2 == square else nextafter(root, inf)
+
+
+def _root(square: Fraction) -> Fraction:
+    """Return a rational at most as large as the root, and closer to it than the next float."""
+    size = square.numerator.bit_length() - square.denominator.bit_length()
+    shift = max(0, ROOT_BITS - size // 2)
+    return Fraction(isqrt((square.numerator << 2 * shift) // square.denominator), 1 << shift)

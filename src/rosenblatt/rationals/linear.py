@@ -8,22 +8,12 @@ from typing import Any
 
 from flint import fmpz_mat, nmod_mat
 
-__all__ = ["Table", "independent", "null_space", "product", "rank", "solve"]
-
-Table = Sequence[Sequence[int]]
-PRIMES = (
-    0x2545F4914F6CDD3B,
-    0x1B6D3F9A5C7E8D97,
-)  # modulo which powers of two, of which floats are made, stay apart
+IntegerRows = Sequence[Sequence[int]]
+PRIMES = 0x2545F4914F6CDD3B, 0x1B6D3F9A5C7E8D97  # powers of two have many different remainders modulo these
 
 
-def solve(A: Table, b: Sequence[int]) -> tuple[list[int], int] | None:
-    """Solve A x = b.
-
-    Returns
-    -------
-    list of int and int, or None
-        x as integers over one positive denominator; None if A is singular.
+def solve(A: IntegerRows, b: Sequence[int]) -> tuple[list[int], int] | None:
+    """Solve A x = b; return x as integers over one positive denominator, or None if A is singular.
 
     Examples
     --------
@@ -40,10 +30,10 @@ def solve(A: Table, b: Sequence[int]) -> tuple[list[int], int] | None:
     return [int(value) for value in numerators.entries()], int(denominator)
 
 
-def independent(rows: Table, prime: int = PRIMES[0]) -> tuple[list[int], list[int]]:
-    """Return the first rows that are linearly independent modulo a prime, and columns in which they are so.
+def independent(rows: IntegerRows, prime: int = PRIMES[0]) -> tuple[list[int], list[int]]:
+    """Return the first rows that are linearly independent modulo a prime, and columns in which they are.
 
-    What is independent modulo a prime is independent; rarely, what is independent is not so modulo a prime.
+    Rows that are independent modulo a prime are independent. Rarely, independent rows are dependent modulo it.
 
     Examples
     --------
@@ -54,7 +44,7 @@ def independent(rows: Table, prime: int = PRIMES[0]) -> tuple[list[int], list[in
     return kept, _pivots(nmod_mat(fmpz_mat([rows[i] for i in kept]), prime)) if kept else []
 
 
-def rank(rows: Table) -> int:
+def rank(rows: IntegerRows) -> int:
     """Return the rank, exactly.
 
     Examples
@@ -67,10 +57,10 @@ def rank(rows: Table) -> int:
     return modulo if modulo == min(matrix.nrows(), matrix.ncols()) else int(matrix.rank())
 
 
-def null_space(rows: Table) -> list[list[int]]:
-    """Return independent integer vectors, orthogonal to every row, as many as there are.
+def null_space(rows: IntegerRows) -> list[list[int]]:
+    """Return a basis of the integer vectors orthogonal to every row.
 
-    Each has an entry of its own, where the others are 0.
+    Each vector has a non-zero entry where all others are 0.
 
     Examples
     --------
@@ -82,15 +72,17 @@ def null_space(rows: Table) -> list[list[int]]:
     free = [j for j in range(width) if j not in set(pivots)]
     if not free:
         return []
-    vectors = _completed([rows[i] for i in kept], pivots, free) if kept else fmpz_mat(_unit(width)).tolist()
-    if not (fmpz_mat(rows) * fmpz_mat(vectors).transpose()).is_zero():  # the prime divided what it should not
+    vectors: Any = [[int(i == j) for j in range(width)] for i in range(width)]
+    if kept:
+        vectors = _completed([rows[i] for i in kept], pivots, free)
+    if not (fmpz_mat(rows) * fmpz_mat(vectors).transpose()).is_zero():  # the rank modulo the prime was too small
         basis, nullity = fmpz_mat(rows).nullspace()
         vectors = basis.transpose().tolist()[: int(nullity)]
     return [[int(value) for value in vector] for vector in vectors]
 
 
-def product(A: Table, B: Table) -> list[list[int]]:
-    """Return the rows of A, each multiplied with each row of B.
+def product(A: IntegerRows, B: IntegerRows) -> list[list[int]]:
+    """Return the products of each row of A with each row of B.
 
     Examples
     --------
@@ -100,8 +92,8 @@ def product(A: Table, B: Table) -> list[list[int]]:
     return [[int(value) for value in row] for row in (fmpz_mat(A) * fmpz_mat(B).transpose()).tolist()]
 
 
-def _completed(rows: Table, pivots: list[int], free: list[int]) -> list[list[int]]:
-    """Return for each free column the integer vector that has no other free column, orthogonal to the rows."""
+def _completed(rows: IntegerRows, pivots: list[int], free: list[int]) -> list[list[int]]:
+    """Return for each free column the integer vector, orthogonal to the rows, that is 0 in the other free ones."""
     square = fmpz_mat([[row[j] for j in pivots] for row in rows])
     solutions: Any = square.solve(fmpz_mat([[-row[j] for j in free] for row in rows]))
     vectors = []
@@ -114,10 +106,6 @@ def _completed(rows: Table, pivots: list[int], free: list[int]) -> list[list[int
         vector[j] = denominator
         vectors.append(vector)
     return vectors
-
-
-def _unit(width: int) -> list[list[int]]:
-    return [[int(i == j) for j in range(width)] for i in range(width)]
 
 
 def _pivots(matrix: Any) -> list[int]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rosenblatt.atomic import write_whole
 from rosenblatt.certify.certificate import Certificate
-from rosenblatt.certify.clock import Clock
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.report import provenance as origin

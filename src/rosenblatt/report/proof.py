@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.certify.certificate import Certificate, Separable
-from rosenblatt.certify.tables import MARKS, ClassTables
+from rosenblatt.certify.class_tables import MARKS, ClassTables
 from rosenblatt.exceptions import InputError, TrivialSeparationWarning, UndecidedError
 from rosenblatt.report.pictures import picture
 from rosenblatt.report.subject import PLANE, Subject
@@ -17,7 +17,7 @@ from rosenblatt.report.subject import PLANE, Subject
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from rosenblatt.certify.clock import Clock
+    from rosenblatt.certify.time_limit import Clock
 
 READ = 2 * 10**9
 """Values read by questions about several classes, beyond which none is asked."""
@@ -102,7 +102,7 @@ def proof_of(subject: Subject, given: Certificate | None, clock: Clock) -> Proof
 
 
 def _certified(subject: Subject, clock: Clock) -> Certificate:
-    from rosenblatt.certify.certifying import certify
+    from rosenblatt.certify.separability import certify
 
     params = subject.model.get_params(deep=False)
     bias = bool(params.get("fit_intercept", True)) and params.get("bias", "unit") not in (None, 0)

@@ -16,8 +16,8 @@ from rosenblatt.report.subject import Subject
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from rosenblatt.certify.clock import Clock
-    from rosenblatt.theory.values import Bound, Bounds
+    from rosenblatt.certify.time_limit import Clock
+    from rosenblatt.theory.bound import Bound, Bounds
 
 LISTED = 12
 """Passes whose mistakes are listed, besides the picture."""

@@ -1,1 +1,1 @@
-"""What the theorems say of a run, computed: bounds on mistakes, and the quantities of their proofs."""
+"""What the theorems say about a run: bounds on its mistakes, and the quantities of their proofs."""

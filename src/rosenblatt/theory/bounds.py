@@ -1,4 +1,4 @@
-"""Every bound of the theory on one set of rows, and on the model trained with it."""
+"""`bounds`: every bound on the perceptron's mistakes, for given data and for a model trained on it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from math import floor, inf
 from numbers import Real
 from typing import Any
 
-from rosenblatt.certify.clock import Clock, Unsettled
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import ParameterError, UndecidedError
+from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
-from rosenblatt.theory.run import LIFTED, UNIT, Run, read_run
-from rosenblatt.theory.sample import Sample
+from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.separable import separable_bounds, start_bound
-from rosenblatt.theory.values import Bound, Bounds
+from rosenblatt.theory.training_set import TrainingSet
 
 
 def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit: float | None = None) -> Bounds:
     """Evaluate every bound on the perceptron's mistakes, with the quantities that it uses, certified.
 
-    Each margin is that of the right problem, enclosed exactly, and each value is rounded up: it is at least what
-    the theorem says. The theorems are of exact arithmetic; training rounds where sums are not exact.
+    Each bound uses the margin of the problem that its theorem is about, enclosed exactly, and each value is
+    rounded up. The theorems assume exact arithmetic; training rounds where sums are not exact.
 
     Parameters
     ----------
@@ -30,24 +30,25 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit
     y : sequence, shape (n_rows,)
         Their labels, of two classes.
     model : estimator or None
-        A perceptron trained on X and y: what it did stands beside each bound that speaks of its rule, and the
-        other bounds say why they do not apply.
+        A perceptron trained on X and y. Its mistakes stand beside each bound for its rule, and the other bounds
+        say why they do not apply.
     delta : float
-        δ of S-21: the bound holds with probability 1 − δ.
+        The bounds on the error of `PocketPerceptron` hold with probability 1 − delta.
     time_limit : float or None
-        Seconds that all of it may take, about; by default margins are enclosed however long it takes.
+        Seconds that the evaluation may take, approximately; None means no limit.
 
     Returns
     -------
     Bounds
-        By name: "radius" and "radius_padded" (S-25), "unit_norm", "origin" and "padded" (S-26), "offset" and
-        "start" (S-27), "sweeps", "a_priori" and ``"rounds_…"`` (S-28), "lifted" (S-22), "pocket" and
-        "pocket_usual" (S-21), "online" (S-44). ``print(bounds(X, y))`` shows them as a table.
+        By name. For separable rows (Novikoff 1962): "radius", "radius_padded", "unit_norm", "origin", "padded",
+        "offset", "start" and "sweeps". For any rows: "a_priori" and ``"rounds_…"`` (Gentile 2003), "lifted"
+        (Freund and Schapire 1999). For rows to come: "pocket" and "pocket_usual" (Harchaoui), "online"
+        (Cesa-Bianchi, Conconi and Gentile 2004). ``print(bounds(X, y))`` shows them as a table.
 
     Raises
     ------
     UndecidedError
-        If `time_limit` is over.
+        If the time limit is reached.
 
     Examples
     --------
@@ -58,24 +59,23 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit
     >>> found["origin"].applies, found["origin"].reason
     (False, 'no hyperplane through the origin separates the rows')
     """
-    _check_share(delta)
-    _check_limit(time_limit)
-    sample = Sample(X, y, Clock(time_limit))
+    if not (_is_number(delta) and 0.0 < float(delta) < 1.0):
+        raise ParameterError(f"delta={delta!r} must be a number between 0 and 1.")
+    if time_limit is not None and not (_is_number(time_limit) and float(time_limit) >= 0.0):
+        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
+    sample = TrainingSet(X, y, Clock(time_limit))
     try:
         return _evaluated(sample, X, y, model, float(delta))
     except Unsettled as end:
         raise UndecidedError(f"The bounds are not known: {end}") from end
 
 
-def _evaluated(sample: Sample, X: Any, y: Any, model: Any, delta: float) -> Bounds:
+def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) -> Bounds:
     run = None if model is None else read_run(model, X, y, sample)
     mistakes = [_beside(each, run) for each in separable_bounds(sample, run)]
-    start = start_bound(sample, run)
-    if run is not None and start.applies:
-        start = replace(start, observed=run.mistakes)
+    start = _observed(start_bound(sample, run), run)
     prior, *rounds = inseparable_bounds(sample, run)
-    if run is not None and prior.applies:
-        prior = replace(prior, observed=run.mistakes)
+    prior = _observed(prior, run)
     lifted = lifted_bound(sample, run)
     best = _best([*mistakes, start], run)
     of_all = _best([*mistakes, start, lifted], run) if run is not None and run.rule == LIFTED else best
@@ -92,39 +92,36 @@ def _evaluated(sample: Sample, X: Any, y: Any, model: Any, delta: float) -> Boun
     return Bounds(found, separable=sample.separable)
 
 
-def _check_share(delta: Any) -> None:
-    if not (isinstance(delta, Real) and 0.0 < float(delta) < 1.0):
-        raise ParameterError(f"delta={delta!r} must be a number between 0 and 1.")
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
 
 
-def _check_limit(seconds: Any) -> None:
-    if seconds is not None and not (isinstance(seconds, Real) and float(seconds) >= 0.0):
-        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {seconds!r}.")
+def _observed(bound: Bound, run: ObservedRun | None) -> Bound:
+    """Return a bound with the mistakes of a run, if it applies to the run."""
+    return bound if run is None or not bound.applies else replace(bound, observed=run.mistakes)
 
 
-def _beside(bound: Bound, run: Run | None) -> Bound:
-    """Return a bound for runs from zero with what a run did, or why it does not speak of that run."""
+def _beside(bound: Bound, run: ObservedRun | None) -> Bound:
+    """Return a bound for runs from zero with the mistakes of a run, or with the reason why it does not apply."""
     if run is None:
         return bound
     if run.rule == LIFTED:
         return bound.without("the rows are lifted; see 'lifted'")
     if bound.rule != run.rule:
         return bound.without(f"the model has {run.rule}, and this is of {bound.rule}")
-    if run.simple:
-        return bound.without(run.simple)
-    return replace(bound, observed=run.mistakes) if bound.applies else bound
+    return bound.without(run.simple) if run.simple else _observed(bound, run)
 
 
-def _best(found: list[Bound], run: Run | None) -> Bound | None:
-    """Return the least bound that applies to the rule of a run, or without one to the plain rule."""
+def _best(found: list[Bound], run: ObservedRun | None) -> Bound | None:
+    """Return the smallest bound that applies to the rule of a run, or to bias="unit" if there is no run."""
     rule = UNIT if run is None else run.rule
     least = [each for each in found if each.applies and each.rule == rule]
     return min(least, key=lambda each: each.value, default=None)
 
 
-def _sweeps(best: Bound | None, run: Run | None) -> Bound:
-    """K: each pass but the last makes a mistake."""
-    bound = Bound("sweeps", "S-27", "mistakes + 1", limits="sweeps", rule="" if best is None else best.rule)
+def _sweeps(best: Bound | None, run: ObservedRun | None) -> Bound:
+    """Return the bound on the number of passes: each pass but the last makes a mistake."""
+    bound = Bound("sweeps", "Koski", "mistakes + 1", limits="sweeps", rule="" if best is None else best.rule)
     if best is None:
         return bound.without((run.unfit if run is not None else "") or "no bound on mistakes applies")
     value = floor(best.value) + 1.0 if best.value < inf else inf

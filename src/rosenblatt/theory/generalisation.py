@@ -1,4 +1,4 @@
-"""What a run says of rows still to come (S-21, S-44); both take them to be drawn like those given."""
+"""Bounds on the error on rows to come, drawn independently from the same distribution."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from math import inf, log, nextafter, sqrt
 
 import numpy as np
 
-from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import above, root_above, root_below
-from rosenblatt.theory.run import LIFTED, Run
-from rosenblatt.theory.sample import Sample, norm_square, raised
+from rosenblatt.rationals.dyadic import above, exact, root_above, root_below
+from rosenblatt.theory.bound import Bound
+from rosenblatt.theory.observed_run import LIFTED, ObservedRun
 from rosenblatt.theory.separable import root
-from rosenblatt.theory.values import Bound
+from rosenblatt.theory.training_set import TrainingSet, norm_square, raised
 
 DRAWN = "rows are drawn independently, and none is longer than those given"
 
 
-def pocket_bounds(sample: Sample, run: Run | None, delta: float) -> list[Bound]:
-    """S-21 as Z prints it, and as it is usually stated, with a product inside the root.
+def pocket_bounds(sample: TrainingSet, run: ObservedRun | None, delta: float) -> list[Bound]:
+    """Return two bounds for the pocket algorithm (Gallant 1990): Harchaoui's, and one with a product in the root.
 
-    It assumes ‖w‖ = 1 and ‖x‖ ≤ 1: rows, padded, are divided by C, and so is γ. M is the share of rows with a
-    margin below γ, by the hypothesis the model ended with.
+    They assume ‖w‖ = 1 and ‖x‖ ≤ 1, so padded rows and γ are divided by C. M is the share of rows whose margin
+    under the final hypothesis is below γ.
     """
     printed = Bound(
         "pocket",
-        "S-21",
+        "Harchaoui",
         "M + sqrt(M + 4 ln(n/δ)/(γ²n)) + 8 ln(n/δ)/(γ²n)",
         limits="error",
         rule="PocketPerceptron(pocket_margin=γ)",
@@ -33,7 +32,7 @@ def pocket_bounds(sample: Sample, run: Run | None, delta: float) -> list[Bound]:
         note=DRAWN,
     )
     usual = replace(printed, name="pocket_usual", formula="M + sqrt(M · 4 ln(n/δ)/(γ²n)) + 8 ln(n/δ)/(γ²n)")
-    gamma = 0.0 if run is None else float(getattr(run.model, "pocket_margin", 0.0))
+    gamma = 0.0 if run is None else float(run.known.get("pocket_margin", 0.0))
     if run is None or gamma <= 0.0:
         reason = "it needs a γ > 0 chosen beforehand: fit PocketPerceptron(pocket_margin=γ) and pass it as model"
         return [printed.without(reason), usual.without(reason)]
@@ -41,7 +40,7 @@ def pocket_bounds(sample: Sample, run: Run | None, delta: float) -> list[Bound]:
     z, error = sample.signed_scores(w, b)
     norm, square = norm_square(w, b, run.beta), sample.square + run.beta
     least = root_above(norm * exact(gamma) ** 2)
-    near = np.flatnonzero(z - error < least)  # where rounding leaves it open, the row counts as below
+    near = np.flatnonzero(z - error < least)  # rows that rounding leaves in doubt count as below
     M = len(near) / sample.n
     share = root_below(exact(gamma) ** 2 / square)
     logarithm = raised(log(sample.n / delta))
@@ -53,11 +52,11 @@ def pocket_bounds(sample: Sample, run: Run | None, delta: float) -> list[Bound]:
     ]
 
 
-def online_bound(sample: Sample, run: Run | None, best: Bound | None) -> Bound:
-    """S-44: the hypotheses of one pass err on their next rows as often as mistakes are made: B/n in mean."""
+def online_bound(sample: TrainingSet, run: ObservedRun | None, best: Bound | None) -> Bound:
+    """Return the bound B/n on the mean error of the hypotheses of one pass, each tested on its next row."""
     bound = Bound(
         "online",
-        "S-44",
+        "Cesa-Bianchi et al. 2004",
         "B/n",
         limits="error",
         rule="one pass" if best is None else f"one pass, {best.rule}",
@@ -65,7 +64,7 @@ def online_bound(sample: Sample, run: Run | None, best: Bound | None) -> Bound:
         note="rows are drawn independently, and B bounds the mistakes on any n of them",
     )
     if run is not None and run.rule == LIFTED:
-        return bound.without("the rows are lifted, which only rows given can be")
+        return bound.without("the rows are lifted, which is not possible for rows to come")
     if best is None:
         return bound.without((run.simple if run is not None else "") or "no bound on mistakes applies")
     value = above(exact(best.value) / sample.n) if best.value < inf else inf

@@ -1,4 +1,4 @@
-"""The quantities of the mistake bound's proof, along a run (S-29)."""
+"""The quantities in the proof of the mistake bound (Novikoff 1962), along a run."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
-from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import above, root_above, root_below
-from rosenblatt.theory.infimum import of_margin
-from rosenblatt.theory.sample import Sample, norm_square
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.rationals.dyadic import above, exact, root_above, root_below
+from rosenblatt.theory.inseparable import of_margin
+from rosenblatt.theory.training_set import TrainingSet, norm_square
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class ProofQuantities:
-    """What grows as fast as k, what only as fast as √k, and the angle between, after 0, 1, … updates.
+    """The two quantities of the proof, their bounds, and the angle between w_k and w*, after 0, 1, … updates.
 
-    Everything is of weights (w, b/√β) and rows (x, √β), with w* of length 1.
+    All are of weights (w, b/√β) and rows (x, √β), and w* has length 1.
 
     Attributes
     ----------
     k : ndarray of int
         The number of updates.
     inner, lower : ndarray
-        <w_k, w*>, and what the proof says it is at least: <w₀, w*> + kηγ.
+        <w_k, w*>, and its lower bound <w₀, w*> + kηγ.
     squared_norm, upper : ndarray
-        ‖w_k‖², and what it is at most: ‖w₀‖² + k(η²C² + 2ηm).
+        ‖w_k‖², and its upper bound ‖w₀‖² + k(η²C² + 2ηm).
     cosine : ndarray
-        cos(w_k, w*); not a number where w_k is zero.
+        cos(w_k, w*); NaN where w_k is zero.
     gamma, radius : float
-        γ, the least y f of w* over all rows, rounded down, and C, rounded up.
+        γ, the smallest y f of w* over all rows, rounded down, and C, rounded up.
     """
 
     k: Ints
@@ -51,25 +51,25 @@ class ProofQuantities:
 def proof_quantities(
     trace: Trace, X: Any, y: Any, w_star: Any = None, b_star: float = 0.0, *, margin: float = 0.0
 ) -> ProofQuantities:
-    """Follow <w_k, w*>, ‖w_k‖² and cos(w_k, w*) along a recorded run, with the lines of the proof.
+    """Compute <w_k, w*>, ‖w_k‖² and cos(w_k, w*) along a recorded run, with their bounds in the proof.
 
-    With sample weights steps differ, and η stands for each of them: the lines hold all the same.
+    With sample weights the steps differ; the bounds then use each step in the place of η.
 
     Parameters
     ----------
     trace : Trace
-        Of two classes, with its mistakes.
+        The record of a run on two classes, with its mistakes.
     X, y
         The training data of the run.
     w_star, b_star : array-like, float
-        A hyperplane; by default the one of maximum margin among the padded rows.
+        A hyperplane; by default that of maximum margin for the padded rows.
     margin : float
-        The margin m that the run took visits below for mistakes.
+        The margin m of the run: visits with y f ≤ m are mistakes.
 
     Returns
     -------
     ProofQuantities
-        Arrays of one more entry than there were mistakes.
+        Arrays with one entry more than the run has mistakes.
 
     Examples
     --------
@@ -83,15 +83,15 @@ def proof_quantities(
     (True, True)
     """
     if trace.scheme.kind != "binary":
-        raise InputError("The proof is of one hyperplane, but this run told more than two classes apart.")
+        raise InputError("The proof is about one hyperplane, but this run has more than two classes.")
     if trace.penalty is not None:
-        raise InputError("A penalty shrinks the weights between mistakes, which the proof does not know of.")
-    trace.replay(X, y)  # says so if this is other data
-    sample, beta = Sample(X, y), exact(trace.bias)
+        raise InputError("A penalty shrinks the weights between mistakes, which the proof does not allow.")
+    trace.replay(X, y)  # raises an error if this is other data
+    sample, beta = TrainingSet(X, y), exact(trace.bias)
     w, b = _hyperplane(sample, w_star, b_star, beta)
     norm = norm_square(w, b, beta)
     if not norm:
-        raise ParameterError("w_star is zero, which is no hyperplane. Pass another, or None.")
+        raise ParameterError("w_star is zero, which is no hyperplane. Pass another vector, or None.")
     length = sqrt(above(norm))
     index, step = trace.index, trace.step
     sides = sample.y[index]
@@ -101,9 +101,9 @@ def proof_quantities(
     z, _ = sample.signed_scores(w, b)
     along = float(start[:-1] @ w) + (float(start[-1]) * b / pad if pad else 0.0)
     inner = _sums(along, step * z[index]) / length
-    squares = _squares(sample, index, pad)
+    squares = Matrix(sample.batch, bias=False).squares()[index] + pad
     begun = float(start[:-1] @ start[:-1]) + (float(start[-1]) ** 2 / pad if pad else 0.0)
-    # w + s y x is longer by 2 s y f(x) + s²‖x‖², f(x) being the score on record.
+    # ‖w + s y x‖² = ‖w‖² + 2 s y f(x) + s²‖x‖², where f(x) is the recorded score.
     squared = _sums(begun, 2.0 * step * sides * trace.score + step**2 * squares)
     least = sample.least(w, b)
     gamma = root_below(least**2 / norm) if least > 0 else -root_above(least**2 / norm)
@@ -122,7 +122,7 @@ def proof_quantities(
     )
 
 
-def _hyperplane(sample: Sample, w_star: Any, b_star: float, beta: Fraction) -> tuple[Floats, float]:
+def _hyperplane(sample: TrainingSet, w_star: Any, b_star: float, beta: Fraction) -> tuple[Floats, float]:
     if w_star is None:
         margin = sample.margin(beta)
         if margin is None:
@@ -138,12 +138,6 @@ def _hyperplane(sample: Sample, w_star: Any, b_star: float, beta: Fraction) -> t
     return w, float(b_star)
 
 
-def _squares(sample: Sample, index: Ints, pad: float) -> Floats:
-    from rosenblatt.margins.matrix import Matrix
-
-    return np.asarray(Matrix(sample.batch, bias=False).squares()[index] + pad, np.float64)
-
-
 def _sums(first: float, steps: Floats) -> Floats:
-    """Return a number, and what it becomes step by step."""
+    """Return the partial sums of a number and of steps."""
     return np.cumsum(np.append(first, steps))

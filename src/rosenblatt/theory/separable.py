@@ -1,4 +1,4 @@
-"""Bounds on the mistakes of rows that separate (S-25, S-26, S-27).
+"""Bounds on the mistakes on separable rows (Novikoff 1962; Block 1962).
 
 All are one theorem. A rule whose bias moves by β is the perceptron without a bias on rows (x, √β), with weights
 (w, b/√β); there, after k mistakes from zero, kηγ ≤ <w_k, w*> ≤ ‖w_k‖ ≤ √k η C with C² = R² + β, so k ≤ C²/γ² for
@@ -12,43 +12,40 @@ from fractions import Fraction
 from math import inf
 
 from rosenblatt.certify.margin import Margin
-from rosenblatt.rationals.dyadic import exact
-from rosenblatt.rationals.roots import above, root_above, root_below
-from rosenblatt.theory.run import LIFTED, ORIGIN, RADIUS, UNIT, Run
-from rosenblatt.theory.sample import Sample
-from rosenblatt.theory.values import Bound, Interval
+from rosenblatt.rationals.dyadic import above, exact, root_above, root_below
+from rosenblatt.theory.bound import Bound, Interval
+from rosenblatt.theory.observed_run import LIFTED, ORIGIN, RADIUS, UNIT, ObservedRun
+from rosenblatt.theory.training_set import TrainingSet
 
-SAME = Fraction(
-    1, 10**9
-)  # of R², what β may differ from it by and the formula still be told for R; its value is for β
+SAME = Fraction(1, 10**9)  # the formula shows R if β differs from R² by at most this share of it
 INSEPARABLE = "no hyperplane separates the rows"
 NOT_THROUGH_THE_ORIGIN = "no hyperplane through the origin separates the rows"
 
 
-def separable_bounds(sample: Sample, run: Run | None) -> list[Bound]:
-    """Return every bound on mistakes that needs separable rows; of other rows, that they do not apply."""
+def separable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bound]:
+    """Return every bound that needs separable rows; for other rows they say that they do not apply."""
     square = sample.square
-    # With a model β is what its bias moved by, R² rounded; without, R² itself.
+    # With a model β is the step of its bias, R² rounded; without, R² itself.
     beta = run.beta if run is not None and run.rule == RADIUS else square
     return [
         _by_radius(sample, beta),
-        _padded(sample, "radius_padded", "S-25", beta, RADIUS, "(x, R)"),
+        _padded(sample, "radius_padded", "Novikoff 1962", beta, RADIUS, "(x, R)"),
         _unit_norm(sample),
-        _padded(sample, "origin", "S-26", Fraction(0), ORIGIN, "x"),
-        _padded(sample, "padded", "S-26", Fraction(1), UNIT, "(x, 1)"),
+        _padded(sample, "origin", "Novikoff 1962", Fraction(0), ORIGIN, "x"),
+        _padded(sample, "padded", "Zhang", Fraction(1), UNIT, "(x, 1)"),
         _offset(sample),
     ]
 
 
-def _by_radius(sample: Sample, beta: Fraction) -> Bound:
-    """K: ‖w*‖ = 1 and |b*| ≤ R, so ‖(w*, b*/√β)‖² ≤ 1 + R²/β, and k ≤ (R² + β)(1 + R²/β)/γ², 4R²/γ² for β = R².
+def _by_radius(sample: TrainingSet, beta: Fraction) -> Bound:
+    """Return Koski's bound: ‖w*‖ = 1 and |b*| ≤ R give k ≤ (R² + β)(1 + R²/β)/γ², which is 4R²/γ² for β = R².
 
-    The widest hyperplane is one of these: rows of both classes lie on its two sides, so |b*| ≤ R − γ.
+    The hyperplane of maximum margin meets this condition: its sides hold a row each, so |b*| ≤ R − γ.
     """
     square = sample.square
     is_radius = abs(beta - square) <= SAME * square
     bound = Bound(
-        "radius", "S-25", "(2R/γ)²" if is_radius else "(R² + β)²/(β γ²)", rule=RADIUS, of="x, with a free bias"
+        "radius", "Koski", "(2R/γ)²" if is_radius else "(R² + β)²/(β γ²)", rule=RADIUS, of="x, with a free bias"
     )
     margin = sample.margin(None)
     if margin is None or not beta:
@@ -56,10 +53,10 @@ def _by_radius(sample: Sample, beta: Fraction) -> Bound:
     return _valued(bound, (square + beta) ** 2 / beta / margin.squared[0], R=root(square), γ=margin.interval)
 
 
-def _padded(sample: Sample, name: str, spec: str, beta: Fraction, rule: str, rows: str) -> Bound:
-    """Return C²/γ² with the margin of the rows padded with √β, through the origin."""
+def _padded(sample: TrainingSet, name: str, author: str, beta: Fraction, rule: str, rows: str) -> Bound:
+    """Return C²/γ² for the rows padded with √β and their margin through the origin."""
     formula = {ORIGIN: "(R/γ)²", RADIUS: "2R²/γ²"}.get(rule, "C²/γ²")
-    bound = Bound(name, spec, formula, rule=rule, of=rows)
+    bound = Bound(name, author, formula, rule=rule, of=rows)
     margin = sample.margin(beta) if rule == ORIGIN or beta else None
     if margin is None:
         return bound.without(NOT_THROUGH_THE_ORIGIN if rule == ORIGIN else INSEPARABLE)
@@ -68,9 +65,9 @@ def _padded(sample: Sample, name: str, spec: str, beta: Fraction, rule: str, row
     return _valued(bound, square / margin.squared[0], **radius, γ=margin.interval)
 
 
-def _unit_norm(sample: Sample) -> Bound:
-    """H for ‖x‖ ≤ 1, Z for ‖x‖ = 1: what (R/γ)² is at most for R ≤ 1."""
-    bound = Bound("unit_norm", "S-26", "1/γ²", rule=ORIGIN, of="x")
+def _unit_norm(sample: TrainingSet) -> Bound:
+    """Return 1/γ², which Hladká and Holub state for ‖x‖ ≤ 1, and Harchaoui for ‖x‖ = 1."""
+    bound = Bound("unit_norm", "Hladká and Holub", "1/γ²", rule=ORIGIN, of="x")
     margin = sample.margin(Fraction(0))
     if margin is None:
         return bound.without(NOT_THROUGH_THE_ORIGIN)
@@ -78,9 +75,9 @@ def _unit_norm(sample: Sample) -> Bound:
     return bound if sample.square <= 1 else bound.without("a row is longer than 1; see 'origin'")
 
 
-def _offset(sample: Sample) -> Bound:
-    """S: the widest hyperplane (w*, b*), of margin ρ with a free bias, has ρ/sqrt(1 + b*²) among the (x, 1)."""
-    bound = Bound("offset", "S-27", "(b*² + 1)(R² + 1)/ρ²", rule=UNIT, of="x, with a free bias")
+def _offset(sample: TrainingSet) -> Bound:
+    """Return the bound by the widest hyperplane (w*, b*): its margin among the (x, 1) is ρ/sqrt(1 + b*²)."""
+    bound = Bound("offset", "Novikoff 1962", "(b*² + 1)(R² + 1)/ρ²", rule=UNIT, of="x, with a free bias")
     margin = sample.margin(None)
     if margin is None:
         return bound.without(INSEPARABLE)
@@ -89,13 +86,13 @@ def _offset(sample: Sample) -> Bound:
     return _valued(bound, value, R=root(sample.square), ρ=margin.interval, **{"|b*|": root(offset)})
 
 
-def start_bound(sample: Sample, run: Run | None) -> Bound:
-    """Solve kηγ + <w₀, w*> ≤ sqrt(‖w₀‖² + k(η²C² + 2ηm)) for k, a quadratic inequality; C²/γ² is one case.
+def start_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
+    """Solve kηγ + <w₀, w*> ≤ sqrt(‖w₀‖² + k(η²C² + 2ηm)) for k, a quadratic inequality; C²/γ² is a special case.
 
-    Everything is of padded rows, and multiplied by ‖w*‖, so that only one root is left, rounded up.
+    All quantities are those of padded rows, times ‖w*‖, so that only one root remains, which is rounded up.
     """
     formula = "largest k with kηγ + <w₀,w*> ≤ sqrt(‖w₀‖² + k(η²C² + 2ηm))"
-    bound = Bound("start", "S-27", formula, rule="any start and margin")
+    bound = Bound("start", "Novikoff 1962", formula, rule="any start and margin")
     if run is None:
         return bound.without("it is of a model's start, learning rate and margin; pass model")
     if run.unfit or run.rule == LIFTED:
@@ -103,19 +100,19 @@ def start_bound(sample: Sample, run: Run | None) -> Bound:
     margin = sample.margin(run.beta)
     if margin is None:
         return bound.without(INSEPARABLE if run.beta else NOT_THROUGH_THE_ORIGIN)
-    limit = _largest_count(margin, run, sample.square + run.beta)
     uses = {
         "C": root(sample.square + run.beta),
         "γ": margin.interval,
-        "η": _float(run.eta),
-        "m": _float(run.margin),
+        "η": (float(run.eta), float(run.eta)),
+        "m": (float(run.margin), float(run.margin)),
     }
     rows = "x" if not run.beta else f"(x, {float(run.beta) ** 0.5:g})"
-    return Bound("start", "S-27", formula, limit, rule=run.rule, of=rows, uses=uses)
+    value = _largest_count(margin, run, sample.square + run.beta)
+    return replace(bound, value=value, rule=run.rule, of=rows, uses=uses)
 
 
-def _largest_count(margin: Margin, run: Run, square: Fraction) -> float:
-    """Return at least the larger root of a k² + p k + q = 0; q ≤ 0 by Cauchy and Schwarz."""
+def _largest_count(margin: Margin, run: ObservedRun, square: Fraction) -> float:
+    """Return an upper bound on the larger root of a k² + p k + q = 0; q ≤ 0 by Cauchy and Schwarz."""
     w0, b0 = [exact(value) for value in run.start[:-1].tolist()], exact(float(run.start[-1]))
     along = sum((p * q for p, q in zip(w0, margin.w, strict=True)), Fraction(0))
     length = sum((p * p for p in w0), Fraction(0))
@@ -138,9 +135,5 @@ def _valued(bound: Bound, value: Fraction, **uses: Interval) -> Bound:
 
 
 def root(square: Fraction) -> Interval:
-    """Return floats around a root."""
+    """Return two floats that enclose a root."""
     return root_below(square), root_above(square)
-
-
-def _float(value: Fraction) -> Interval:
-    return float(value), float(value)

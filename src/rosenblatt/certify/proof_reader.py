@@ -1,44 +1,38 @@
-"""From the text of a proof to a certificate, which is not believed before it is verified."""
+"""Read a certificate from the text of a proof; nothing in it is trusted before it is verified."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Answer, Certificate, Data, Inseparable, Overlap, Quasi, Separable
+from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.margin import Margin
-from rosenblatt.certify.tables import ClassTables
+from rosenblatt.rationals.dyadic import common
 from rosenblatt.typing import Ints
 
-WIDEST = 2**24  # features: a vector may be written in a few bytes and still have them all
-MOST = 2**62  # rows
+WIDEST = 2**24  # the most features: a few bytes can describe a vector with this many
+MOST = 2**62  # the most rows
 
 
 def read(text: str) -> Certificate:
-    """Read a proof, or the list of proofs of several classes.
-
-    Raises
-    ------
-    rosenblatt.certify.check.ProofError
-        If the text is no proof.
-    """
+    """Read a proof, or a list of proofs for several classes; raise `check.ProofError` if the text is not one."""
     answers = [_Reader(proof).answer() for proof in check.read_proofs(text)]
     return answers[0] if len(answers) == 1 else ClassTables.of(answers)
 
 
 class _Reader:
-    """A proof whose fields are there and of the right kind, put into values."""
+    """The parsed JSON of a proof, with all fields present and of the right type."""
 
     def __init__(self, proof: Mapping[str, Any]) -> None:
         self.proof = proof
         self.data, self.bias = Data(**proof["data"]), proof["bias"]
         if max(self.data.features, self.data.rows // (MOST // WIDEST)) > WIDEST:
-            raise check.ProofError(f"it speaks of more than {WIDEST} features or {MOST} rows")
+            raise check.ProofError(f"it is about more than {WIDEST} features or {MOST} rows")
 
     def answer(self) -> Answer:
         """Return the certificate."""
@@ -52,25 +46,18 @@ class _Reader:
         return Inseparable(**known, support=tuple(support.tolist()), integers=weights, ties=self.ties())
 
     def margin(self, w: tuple[Fraction, ...], b: Fraction) -> Margin | None:
-        """Return the bounds of the margin, if there are any."""
+        """Return the bounds of the margin, or None."""
         part = self.proof.get("margin")
         if part is None:
             return None
         if len(part["squared"]) != 2:
             raise check.ProofError("margin.squared is not a pair")
         low, high = _numbers(part["squared"])
-        return Margin(
-            squared=(low, high),
-            w=w,
-            b=b,
-            least=check.number(part["least"]),
-            rows=self.rows(part),
-            weights=_numbers(part["weights"]),
-            padding=None if self.bias else Fraction(0),
-        )
+        least, rows, weights = check.number(part["least"]), self.rows(part), _numbers(part["weights"])
+        return Margin((low, high), w, b, least, rows, weights, padding=None if self.bias else Fraction(0))
 
     def ties(self) -> Quasi | Overlap | None:
-        """Return what is said of ties, if anything is."""
+        """Return what the proof says about ties, or None."""
         part = self.proof.get("ties")
         if part is None:
             return None
@@ -83,14 +70,14 @@ class _Reader:
         return Overlap(tuple(self.rows(part).tolist()), _whole(_numbers(part["weights"])), null)
 
     def rows(self, part: Mapping[str, Any]) -> Ints:
-        """Return the rows of a combination, which are among those of the data and have a weight each."""
+        """Return the rows of a combination, after checking their numbers."""
         rows = part["rows"]
         if len(rows) != len(part["weights"]) or any(row >= self.data.rows for row in rows):
             raise check.ProofError(f"a combination does not give rows below {self.data.rows} a weight each")
         return np.array(rows, np.int64)
 
     def vector(self, written: Any, width: int) -> tuple[Fraction, ...]:
-        """Return a vector with its zeros."""
+        """Return a vector, including its zeros."""
         columns, texts, _ = check.entries(written, width, "a vector")
         values = dict(zip(columns, _numbers(texts), strict=True))
         return tuple(values.get(j, Fraction(0)) for j in range(width))
@@ -101,6 +88,5 @@ def _numbers(texts: list[str]) -> tuple[Fraction, ...]:
 
 
 def _whole(weights: tuple[Fraction, ...]) -> tuple[int, ...]:
-    """Return weights as integers, up to a factor."""
-    denominator = lcm(*(weight.denominator for weight in weights))
-    return tuple(int(weight * denominator) for weight in weights)
+    """Return weights times a common factor, as integers."""
+    return tuple(common(weights)[0])

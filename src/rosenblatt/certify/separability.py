@@ -3,80 +3,63 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate, Data, Inseparable, Overlap, Quasi, Separable, Undecided
-from rosenblatt.certify.clock import Clock, Unsettled
+from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.simplex import Meeting
-from rosenblatt.certify.tables import ClassTables
-from rosenblatt.certify.ties import Quasi as QuasiPlane
-from rosenblatt.certify.ties import ties
+from rosenblatt.certify.ties import tidy_factor, ties
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import (
-    DataTypeError,
-    LabelError,
-    ParameterError,
-    ShapeError,
-    TrivialSeparationWarning,
-)
-from rosenblatt.rationals.dyadic import common, shifted
+from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.typing import Floats, Ints
 
-SHOWN = 1000  # features that sparse rows may have to be written out
-TIDY = 10**6  # whole numbers up to which hyperplanes are written in them
+SHOWN = 1000  # sparse rows of more features are not shown
 
 
 def certify(
-    X: Any,
-    y: Any,
-    *,
-    bias: bool = True,
-    margin: bool = False,
-    time_limit: float | None = None,
-    guess: Any = None,
+    X: Any, y: Any, *, bias: bool = True, margin: bool = False, time_limit: float | None = None, guess: Any = None
 ) -> Certificate:
     """Decide whether classes are linearly separable, and prove it.
 
-    The answer is exact for the float64 values of X; float32 values are taken as what they are. Proofs are checked
-    by `Certificate.verify`, or without this package by ``certify/check.py``.
+    The answer is exact for the float64 values of X; float32 values are converted exactly. `Certificate.verify`
+    checks proofs, and so does ``certify/check.py``, which needs no other file.
 
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
         The rows.
     y : sequence, shape (n_rows,)
-        Their labels. With more than two classes every pair of them, and each against the rest, is decided.
+        Their labels. For more than two classes every pair, and each class against the rest, is decided.
     bias : bool
-        Whether hyperplanes may miss the origin.
+        Whether hyperplanes have a bias; without one they contain the origin.
     margin : bool
         Whether to enclose the largest margin, too.
     time_limit : float or None
-        Seconds after which the answer is "undecided"; by default it is decided, however long it takes.
+        Seconds after which the answer is "undecided"; None means no limit.
     guess : array-like, shape (n_features,), or None
-        The normal vector of a hyperplane to try first, if there are two classes: the answer is quick if it
-        separates them, with some bias, and the same verdict if it does not.
+        The normal vector of a hyperplane to try first, for two classes. The answer is quick if it separates them
+        with some bias; the verdict does not depend on it.
 
     Returns
     -------
     Separable, Inseparable or Undecided
-        Or `ClassTables` of them for more than two classes.
+        For more than two classes a `ClassTables` of them.
 
     Warns
     -----
     TrivialSeparationWarning
-        If there are so few rows that almost any labels would be separable.
+        If there are so few rows that almost any labels are separable.
 
     Examples
     --------
@@ -101,13 +84,13 @@ def certify(
         labels = batch.classes.tolist()
         return ClassTables(
             {(labels[a], labels[b]): ask.pair(a, b) for a, b in combinations(range(k), 2)},
-            {labels[a]: ask.against_rest(a) for a in range(k)},
+            {labels[a]: ask.pair(a, None) for a in range(k)},
         )
-    found = ask.pair(1, 0, normal) if k == 2 else ask.against_rest(0)
+    found = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
     if isinstance(found, Separable) and batch.n_rows <= batch.n_features + bias:
         warnings.warn(
             f"{batch.n_rows} rows with {batch.n_features} features are separable whatever their labels, if they "
-            "are in general position: that these are says nothing of the labels. Bring more rows.",
+            "are in general position, so this answer says nothing about the labels. Use more rows.",
             TrivialSeparationWarning,
             stacklevel=3,
         )
@@ -115,15 +98,15 @@ def certify(
 
 
 class Posed(NamedTuple):
-    """A question: the rows that take part, their numbers in the data, and what is known before it is answered."""
+    """A question about two sides: its rows, their numbers in the data, and the fields of any answer."""
 
-    problem: Problem
+    problem: SeparationProblem
     names: Ints
     known: dict[str, Any]
 
 
 class Question:
-    """The data, asked about one split into two sides after the other."""
+    """The data, and the questions about splits of it into two sides."""
 
     def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock) -> None:
         self.batch, self.bias, self.margin, self.clock = batch, bias, margin, clock
@@ -133,26 +116,22 @@ class Question:
             label = self.label(code)
             if (other := keys.setdefault(check.label_key(label), label)) is not label:
                 raise LabelError(
-                    f"The labels {other!r} and {label!r} cannot be told apart in a proof: it compares labels as "
-                    "numbers where they are, and else as text without blanks around it. Rename one of them."
+                    f"The labels {other!r} and {label!r} cannot be told apart in a proof, which compares labels "
+                    "as numbers if they are numbers, and else as text without outer blanks. Rename one of them."
                 )
 
-    def pair(self, positive: int, negative: int, guess: Floats | None = None) -> Certificate:
-        """Ask about one class against another, by their codes."""
+    def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Certificate:
+        """Decide one class against another, by their codes; with None against all others."""
         return self.answer(self.posed(positive, negative), guess)
 
-    def against_rest(self, positive: int) -> Certificate:
-        """Ask about one class against all others."""
-        return self.answer(self.posed(positive, None))
-
     def posed(self, positive: int, negative: int | None) -> Posed:
-        """Put a question: one class against another, or against all others. Rows of others take no part."""
+        """Pose a question: one class against another, or with None against all others."""
         codes = self.batch.codes
         others = codes != positive if negative is None else codes == negative
         signs = (codes == positive).astype(np.int64) - others
         names = np.flatnonzero(signs)
         part = self.batch if len(names) == self.batch.n_rows else self.batch.take(names)
-        problem = Problem(part, signs[names].astype(np.float64), bias=self.bias)
+        problem = SeparationProblem(part, signs[names].astype(np.float64), bias=self.bias)
         labels = self.label(positive), None if negative is None else self.label(negative)
         known: dict[str, Any] = {
             "bias": self.bias,
@@ -174,7 +153,7 @@ class Question:
             return Undecided(**posed.known, why=str(end))
 
     def decided(self, posed: Posed, guess: Floats | None) -> Certificate:
-        """Decide, and put the proof in terms of the data."""
+        """Decide a question, and express the proof in terms of the data."""
         problem, names, known = posed
         if self.bias and not (len(problem.positive) and len(problem.negative)):
             b = Fraction(int(problem.y[0]))
@@ -184,15 +163,19 @@ class Question:
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:
-                margin = margin.named(names).scaled(_tidy((*margin.w, margin.b)))
+                margin = margin.named(names).scaled(tidy_factor((*margin.w, margin.b)))
                 return Separable(**known, w=margin.w, b=margin.b, margin=margin)
-            w = problem.in_original_columns(found.v)
-            factor = _tidy((*w, found.b))
+            w = problem.original(found.v.integers, found.v.power)
+            factor = tidy_factor((*w, found.b))
             return Separable(**known, w=tuple(factor * value for value in w), b=factor * found.b)
-        return self.inseparable(posed, found, self.ties(problem, found, names))
+        try:
+            tied = ties(problem, found, names, self.clock)
+        except Unsettled:
+            tied = None
+        return self.inseparable(posed, found, tied)
 
     def inseparable(self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None) -> Inseparable:
-        """Put a combination of rows to 0 in terms of the data."""
+        """Express a combination of rows to 0 in terms of the data."""
         order = np.argsort(found.rows)
         rows = found.rows[order]
         return Inseparable(
@@ -203,29 +186,9 @@ class Question:
             points=_points(posed.problem, rows),
         )
 
-    def ties(self, problem: Problem, found: Meeting, names: Ints) -> Quasi | Overlap | None:
-        """Find out about ties, if time allows."""
-        try:
-            tied = ties(problem, found, self.clock)
-        except Unsettled:
-            return None
-        if tied is None:
-            return None
-        if isinstance(tied, QuasiPlane):
-            v = _original(problem, tied.v)
-            factor = _tidy(v)
-            *w, b = (factor * value for value in v)
-            return Quasi(tuple(w), b, len(tied.strict), tuple(names[tied.strict].tolist()))
-        null = [_original(problem, vector) for vector in tied.null]
-        return Overlap(
-            tuple(names[tied.meeting.rows].tolist()),
-            tuple(tied.meeting.weights),
-            tuple(tuple(vector if self.bias else vector[:-1]) for vector in null),
-        )
-
 
 def _normal(guess: Any, batch: Batch) -> Floats:
-    """Check a normal vector that is to be tried."""
+    """Return a guessed normal vector as floats, after checking it."""
     try:
         w = np.asarray(guess, np.float64)
     except (TypeError, ValueError):
@@ -240,7 +203,7 @@ def _normal(guess: Any, batch: Batch) -> Floats:
 
 
 def cover_probability(n: int, width: int) -> float:
-    """Return the probability that n points in general position, labelled at random, are separable.
+    """Return the probability that n points in general position, labelled at random, are separable (Cover 1965).
 
     Parameters
     ----------
@@ -259,25 +222,9 @@ def cover_probability(n: int, width: int) -> float:
     return 1.0 if n <= width else float(bdtr(width - 1, n - 1, 0.5))
 
 
-def _original(problem: Problem, v: list[int]) -> list[Fraction]:
-    """Return a vector in the columns of the data, with a bias, which is 0 where there is none."""
-    w = [shifted(value, -power) for value, power in zip(v[: problem.d], problem.scale.tolist(), strict=True)]
-    return [*w, Fraction(v[-1]) if problem.bias else Fraction(0)]
-
-
-def _tidy(values: Sequence[Fraction]) -> Fraction:
-    """Return the factor that makes numbers small whole ones, or 1 if they would not be small."""
-    whole, denominator = common(values)
-    divisor = gcd(*whole)
-    if not divisor or max(map(abs, whole)) > TIDY * divisor:
-        return Fraction(1)
-    return Fraction(denominator, divisor)
-
-
-def _points(problem: Problem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:
-    """Return some rows and their sides."""
+def _points(problem: SeparationProblem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:
+    """Return some rows and their sides; None for sparse rows of many features."""
     if problem.sparse and problem.d > SHOWN:
         return None
-    X = problem.matrix.X[rows]
-    table = np.asarray(X.toarray() if problem.sparse else X, np.float64).tolist()
+    table = problem.matrix.dense(rows).tolist()
     return tuple((tuple(values), int(side)) for values, side in zip(table, problem.y[rows], strict=True))

@@ -1,4 +1,4 @@
-"""A linear program in floats, which proposes: maximise t with z_i·v ≥ t and |v_j| ≤ 1, on some of the rows."""
+"""A linear program in floats that proposes vectors: maximise t with z_i·v ≥ t and |v_j| ≤ 1, for some rows."""
 
 from __future__ import annotations
 
@@ -8,42 +8,23 @@ import numpy as np
 
 from rosenblatt.typing import Floats, Ints
 
-FEASIBLE = 1e-10  # the least tolerance that HiGHS takes; it decides nothing here
-ENOUGH = 5  # simplex steps for each row and column, after which HiGHS is taken to be going round in circles
+FEASIBLE = 1e-10  # the smallest tolerance of HiGHS; it decides nothing here
+ENOUGH = 5  # simplex steps for each row and column, after which HiGHS is assumed to cycle
 
 
 class Proposal(NamedTuple):
-    """What the program came to on its rows.
-
-    Attributes
-    ----------
-    v : ndarray
-        The vector.
-    t : float
-        The least z_i·v.
-    held : ndarray of int
-        The rows that hold it there, by their position in the program.
-    duals : ndarray
-        The weight of every row in the combination that proves it: Σ λ_i z_i is about 0 where t is.
-    """
+    """The solution of the program."""
 
     v: Floats
-    t: float
-    held: Ints
-    duals: Floats
+    t: float  # the smallest z_i·v
+    held: Ints  # the rows with z_i·v = t, by their position in the program
+    duals: Floats  # the weight of every row: Σ λ_i z_i is about 0 where t is
 
 
 class Program:
-    """Rows that HiGHS keeps from one solution to the next.
+    """A program whose rows HiGHS keeps from one solution to the next.
 
-    Parameters
-    ----------
-    width : int
-        The length of v.
-    norm : ndarray
-        A vector whose product with v may be prescribed.
-    bias : bool
-        Whether the last entry of v is free.
+    v has `width` entries, of which the last is unbounded with `bias`; `prescribe` can fix its product with `norm`.
     """
 
     def __init__(self, width: int, norm: Floats, *, bias: bool) -> None:
@@ -75,7 +56,7 @@ class Program:
         self.highs.addRow(-self.infinity, self.infinity, width, entries, norm)
 
     def add(self, rows: Any) -> None:
-        """Add rows z_i, dense or sparse, whose least value is yet to be said."""
+        """Add rows z_i, dense or sparse."""
         from scipy.sparse import csr_array, hstack
 
         n = rows.shape[0]
@@ -85,14 +66,14 @@ class Program:
         self.highs.addRows(n, np.zeros(n), free, table.nnz, starts, table.indices.astype(np.int32), table.data)
 
     def solve(self, seconds: float | None = None) -> Proposal | None:
-        """Solve; None if HiGHS gives up or time is over."""
+        """Solve; return None if HiGHS gives up or the time is over."""
         steps = ENOUGH * (self.highs.getNumRow() + self.highs.getNumCol())
         self.highs.setOptionValue("simplex_iteration_limit", steps)
         if seconds is not None:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 0.0))
         self.highs.run()
         if self.highs.getModelStatus() != self.solved:
-            self.highs.clearSolver()  # so that the next time does not begin where this one came to nothing
+            self.highs.clearSolver()  # the next solution must not begin from this failure
             return None
         x = np.array(self.highs.getSolution().col_value)
         status = self.highs.getBasis().row_status
@@ -100,17 +81,17 @@ class Program:
         return Proposal(x[:-1], float(x[-1]), held, np.array(self.highs.getSolution().row_dual)[1:])
 
     def prescribe(self, value: float | None) -> None:
-        """Prescribe the product of v with the norm, or let it be what it will."""
+        """Fix the product of v with the norm, or with None leave it free."""
         bounds = (-self.infinity, self.infinity) if value is None else (value, value)
         self.highs.changeRowBounds(0, *bounds)
 
     def move(self, least: Floats, lower: Floats, upper: Floats) -> None:
-        """Say anew what z_i·v − t must be at least, and what bounds the entries of v have."""
+        """Set the lower bounds of z_i·v − t, and the bounds of the entries of v."""
         n, infinite = len(least), np.full(len(least), self.infinity)
         self.highs.changeRowsBounds(n, np.arange(1, n + 1, dtype=np.int32), least, infinite)
         self.highs.changeColsBounds(len(self.bounded), self.bounded, lower, upper)
 
     def weigh(self, rows: Ints, share: float) -> None:
-        """Let z_i·v of some rows be at least `share` of t."""
+        """Require z_i·v ≥ `share`·t of some rows."""
         for row in rows:
             self.highs.changeCoeff(int(row) + 1, self.width, -share)

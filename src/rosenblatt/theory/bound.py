@@ -1,4 +1,4 @@
-"""Bounds as values, and a table of them to read."""
+"""One theorem, evaluated (`Bound`), and the table of all of them (`Bounds`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from math import inf
 from typing import Any, Literal
 
 Interval = tuple[float, float]
-Limits = Literal["mistakes", "sweeps", "error"]
 DIGITS = 6
-SHORT = 1000  # bits of a rational that is worth writing out
+SHORT = 1000  # a rational of fewer bits is written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,34 +20,36 @@ class Bound:
 
     Attributes
     ----------
-    name, spec, formula : str
-        What it is called here, where the specification has it, and what it says.
+    name, author, formula : str
+        Its name here, who stated it, and the statement.
     value : float
-        At least the true value: rounded up.
+        The bound, rounded up.
     rational : Fraction or None
-        What `value` was rounded from, where that is a rational.
+        The exact value that was rounded, if it is rational.
     limits : {"mistakes", "sweeps", "error"}
-        What it bounds.
+        The quantity that is bounded.
     rule : str
-        The training rule that it speaks of.
+        The training rule that the theorem is about.
     of : str
-        The problem whose margin, or other quantities, it uses.
+        The problem whose margin or other quantities are used.
     uses : dict
         These quantities, each between two floats.
     applies : bool
-        Whether its conditions hold; `reason` says which does not.
+        Whether the conditions of the theorem hold.
+    reason : str
+        The condition that does not hold.
     note : str
-        What it takes for granted and the data cannot show.
+        Assumptions that the data cannot confirm.
     observed : float or None
-        What the model did, where the bound speaks of that.
+        What the model did, if the theorem is about its rule.
     """
 
     name: str
-    spec: str
+    author: str
     formula: str
     value: float = inf
     rational: Fraction | None = field(default=None, repr=False)
-    limits: Limits = "mistakes"
+    limits: Literal["mistakes", "sweeps", "error"] = "mistakes"
     rule: str = ""
     of: str = ""
     uses: Mapping[str, Interval] = field(default_factory=dict)
@@ -58,7 +59,7 @@ class Bound:
     observed: float | None = None
 
     def without(self, reason: str) -> Bound:
-        """Return the bound as one that does not apply; the first reason stays."""
+        """Return the bound as one that does not apply, for a reason; an earlier reason stays."""
         return replace(self, applies=False, reason=self.reason or reason, observed=None)
 
     @property
@@ -68,43 +69,35 @@ class Bound:
 
     @property
     def seen(self) -> str:
-        """What the model did, as text; empty where the bound does not speak of that."""
-        return _seen(self.observed)
+        """What the model did, as text; empty if the theorem is not about it."""
+        if self.observed is None:
+            return ""
+        return str(int(self.observed)) if self.observed == int(self.observed) else f"{self.observed:g}"
 
     @property
     def quantities(self) -> str:
-        """What it uses, as text."""
-        return _with(self)
+        """The quantities used, as text."""
+        quantities = []
+        for name, (low, high) in self.uses.items():
+            texts = [_rounded(low, ROUND_FLOOR), _rounded(high, ROUND_CEILING)]
+            near = high - low <= 10.0**-DIGITS * abs(high)
+            quantities.append(f"{name} = {low:.{DIGITS}g}" if near else f"{name} in [{', '.join(texts)}]")
+        return ", ".join(quantities) + (f" of {self.of}" if self.of and quantities else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; a value that is not finite is None."""
         short = self.rational is not None and self.rational.numerator.bit_length() < SHORT
-        return {
-            "name": self.name,
-            "spec": self.spec,
-            "formula": self.formula,
+        return vars(self) | {
             "value": None if self.value == inf else self.value,
             "rational": str(self.rational) if short else None,
-            "limits": self.limits,
-            "rule": self.rule,
-            "of": self.of,
             "uses": {name: list(interval) for name, interval in self.uses.items()},
-            "applies": self.applies,
-            "reason": self.reason,
-            "note": self.note,
-            "observed": self.observed,
         }
 
 
 class Bounds(Mapping[str, Bound]):
-    """All bounds, by name; printing them gives a table.
+    """All bounds, by name, in the order of a list; `separable` says whether a hyperplane separates the rows.
 
-    Parameters
-    ----------
-    bounds : sequence of Bound
-        In the order they are listed.
-    separable : bool
-        Whether a hyperplane separates the rows.
+    Printing them shows a table.
     """
 
     def __init__(self, bounds: list[Bound], *, separable: bool) -> None:
@@ -124,19 +117,19 @@ class Bounds(Mapping[str, Bound]):
         return f"<Bounds: {', '.join(self)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, as JSON can hold them."""
+        """Return plain values that JSON can hold."""
         return {"separable": self.separable, "bounds": [each.to_dict() for each in self.values()]}
 
     def __str__(self) -> str:
-        head = ("bound", "", "at most", "observed", "rule", "with")
+        head = ("bound", "author", "at most", "observed", "rule", "with")
         lines = [
-            (each.name, each.spec, each.at_most, each.seen, each.rule, each.quantities)
+            (each.name, each.author, each.at_most, each.seen, each.rule, each.quantities)
             for each in self.values()
             if each.applies
         ]
         widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
         text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (head, *lines)]
-        others = [f"{each.name} ({each.spec}): {each.reason}" for each in self.values() if not each.applies]
+        others = [f"{each.name} ({each.author}): {each.reason}" for each in self.values() if not each.applies]
         granted = [f"{each.name}: {each.note}" for each in self.values() if each.applies and each.note]
         parts = [
             text,
@@ -151,18 +144,3 @@ def _rounded(value: float, towards: str) -> str:
         return str(value)
     short = Context(prec=DIGITS, rounding=towards).create_decimal(Decimal(value))
     return f"{short.normalize():g}" if abs(short.adjusted()) > DIGITS else f"{short.normalize():f}"
-
-
-def _seen(value: float | None) -> str:
-    if value is None:
-        return ""
-    return str(int(value)) if value == int(value) else f"{value:g}"
-
-
-def _with(bound: Bound) -> str:
-    quantities = []
-    for name, (low, high) in bound.uses.items():
-        texts = [_rounded(low, ROUND_FLOOR), _rounded(high, ROUND_CEILING)]
-        near = high - low <= 10.0**-DIGITS * abs(high)
-        quantities.append(f"{name} = {low:.{DIGITS}g}" if near else f"{name} in [{', '.join(texts)}]")
-    return ", ".join(quantities) + (f" of {bound.of}" if bound.of and quantities else "")

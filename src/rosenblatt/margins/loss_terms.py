@@ -1,17 +1,17 @@
-"""The corners of losses and penalties, as an interior-point method sees them.
+"""Losses and penalties as an interior-point method treats them: sums of terms with slacks and dual weights.
 
-A set of pieces is a function Σ c_k φ(t_k) of shortfalls t_k that the weights move linearly, together with dual
-weights α_k, one for each. Newton's step on its optimality conditions, the slacks eliminated, is for all kinds
-``Δα = e + D Δt``: `curvature` is D, `pull` is e. Corners are held off by products of slacks and dual weights
-that are kept at μ, which the method lets go to zero.
+A set of terms is a function Σ c_k φ(t_k) of shortfalls t_k that the weights move linearly, with one dual weight
+α_k for each. Newton's step on its optimality conditions, after the slacks are eliminated, has for all kinds the
+form ``Δα = e + D Δt``: `curvature` is D, `pull` is e. At the corners of φ the products of slacks and dual weights
+are kept at μ, which the method lets go to zero.
 
-The smaller of two variables that differ by t is the one stepped, and the other is made from it, so that slacks
+Of two variables that differ by t, the smaller one is stepped and the other is computed from it, so that slacks
 near zero keep their digits.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -19,52 +19,60 @@ from rosenblatt.loops.losses import Hinge, Logistic, Loss
 from rosenblatt.margins.objective import losses, slopes
 from rosenblatt.typing import Floats
 
-NEAREST = 0.995  # of the way to the nearest bound, the most a step goes
+NEAREST = 0.995  # the largest share of the way to the nearest bound that a step goes
 
 
-class Pieces(Protocol):
-    """What the method asks of each kind."""
+class LossTerms(ABC):
+    """The terms of one loss; the defaults are those of a loss without corners, which has no products."""
 
     alpha: Floats
-    products: int
-    smooth: bool
+    products = 0
+    smooth = False
 
     def gap(self) -> float:
         """Return the sum of all products."""
+        return 0.0
 
+    @abstractmethod
     def curvature(self) -> Floats:
         """Return D."""
 
     def pull(self, mu: float) -> Floats:
         """Return e, towards products of μ."""
+        return np.zeros_like(self.alpha)
 
-    def aim(self, dt: Floats, dalpha: Floats, mu: float) -> None:
-        """Take the step of the shortfalls and the dual weights, and find that of the slacks."""
+    def aim(self, dt: Floats, dalpha: Floats, mu: float) -> None:  # noqa: B027 - no slacks without corners
+        """Take the steps of the shortfalls and the dual weights, and find those of the slacks."""
 
     def reach(self) -> float:
         """Return the longest step of at most 1 that keeps everything positive."""
+        return 1.0
 
     def gap_after(self, step: float) -> float:
-        """Return the sum of all products a step ahead."""
+        """Return the sum of all products after a step."""
+        return 0.0
 
-    def correct(self, share: float) -> None:
-        """Let the next pull make up for a share of the bend of the products along this step."""
+    def correct(self, share: float) -> None:  # noqa: B027 - no products without corners
+        """Let the next pull correct a share of the second-order error of the products along this step."""
 
+    @abstractmethod
     def advance(self, step: float, t: Floats) -> None:
-        """Go a step ahead, to shortfalls `t`."""
+        """Take a step, which leads to shortfalls `t`."""
 
+    @abstractmethod
     def barrier(self, step: float, t: Floats, mu: float) -> float:
-        """Return the value of the function a step ahead, with the logarithms of the slacks."""
+        """Return the value of the function after a step, with the logarithmic barrier of the slacks."""
 
+    @abstractmethod
     def barrier_slope(self, dt: Floats, mu: float) -> float:
-        """Return how fast that value changes as the step begins."""
+        """Return the derivative of `barrier` at the beginning of the step."""
 
 
-class _Hinges:
+class _Hinges(LossTerms):
     """c max(0, t): slacks ξ − s = t, dual weights α + β = c, products α s and β ξ."""
 
     def __init__(self, c: Floats, t: Floats, mu: float) -> None:
-        self.products, self.smooth = 2 * c.size, False
+        self.products = 2 * c.size
         self.alpha, self.beta = 0.5 * c, 0.5 * c
         self.c = c
         near = mu / self.alpha
@@ -115,11 +123,11 @@ class _Hinges:
         return float((self.c - mu / self.xi) @ self.dxi - (mu / self.s) @ self.ds)
 
 
-class _SquaredHinges:
+class _SquaredHinges(LossTerms):
     """c max(0, t)²: slack s = α/(2c) − t, products α s."""
 
     def __init__(self, c: Floats, t: Floats, mu: float) -> None:
-        self.products, self.smooth = c.size, False
+        self.products = c.size
         self.half = 0.5 / c
         # α s = μ with s = α/(2c) − t is a quadratic in α.
         self.alpha = c * (t + np.sqrt(t * t + 2.0 * mu / c))
@@ -163,34 +171,17 @@ class _SquaredHinges:
         return float(self.alpha @ (self.ds + dt) - (mu / self.s) @ self.ds)
 
 
-class _Smooth:
-    """c log(1 + exp(t)): no corner, so that α is the slope itself and there are no products."""
+class _LogisticTerms(LossTerms):
+    """c log(1 + exp(t)): it has no corner, so α is the slope itself."""
+
+    smooth = True
 
     def __init__(self, c: Floats, t: Floats) -> None:
-        self.products, self.smooth = 0, True
         self.c, self.loss = c, Logistic()
         self.advance(0.0, t)
 
-    def gap(self) -> float:
-        return 0.0
-
     def curvature(self) -> Floats:
         return self.alpha * (self.other / self.c)
-
-    def pull(self, mu: float) -> Floats:
-        return np.zeros_like(self.c)
-
-    def aim(self, dt: Floats, dalpha: Floats, mu: float) -> None:
-        pass
-
-    def reach(self) -> float:
-        return 1.0
-
-    def gap_after(self, step: float) -> float:
-        return 0.0
-
-    def correct(self, share: float) -> None:
-        pass
 
     def advance(self, step: float, t: Floats) -> None:
         self.alpha = self.c * slopes(self.loss, t)
@@ -203,16 +194,14 @@ class _Smooth:
         return float(self.alpha @ dt)
 
 
-def pieces_of(loss: Loss, c: Floats, t: Floats, mu: float) -> Pieces:
-    """Return the pieces of a loss."""
+def terms_of(loss: Loss, c: Floats, t: Floats, mu: float) -> LossTerms:
+    """Return the terms of a loss."""
     if isinstance(loss, Hinge):
         return _Hinges(c, t, mu)
-    if isinstance(loss, Logistic):
-        return _Smooth(c, t)
-    return _SquaredHinges(c, t, mu)
+    return _LogisticTerms(c, t) if isinstance(loss, Logistic) else _SquaredHinges(c, t, mu)
 
 
 def _reach(*pairs: tuple[Floats, Floats]) -> float:
-    """Return how far all of the pairs (value, step) may go without a value leaving the positive numbers."""
+    """Return the longest step, up to 1, that keeps the values of all pairs (value, step) positive."""
     fastest = max((float(np.max(-step / value)) for value, step in pairs), default=0.0)
     return 1.0 if fastest <= NEAREST else NEAREST / fastest

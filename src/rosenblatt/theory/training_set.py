@@ -1,8 +1,7 @@
-"""What the theorems need to know of the data: its radius and its margins exactly, and certified sums."""
+"""What the theorems need to know about the data: exact radius and margins, and sums rounded up."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
@@ -10,25 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.clock import Clock
-from rosenblatt.certify.decide import Answer, Plane, decide
+from rosenblatt.certify.decide import Decision, Plane, decide
 from rosenblatt.certify.margin import Margin, margin_of
-from rosenblatt.certify.nearest import Scores
-from rosenblatt.certify.problem import Problem
+from rosenblatt.certify.nearest_points import Scores
+from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features, require_finite
-from rosenblatt.data.reals import read_only
-from rosenblatt.loops.layout import CSR
-from rosenblatt.margins.matrix import Matrix
-from rosenblatt.rationals.dyadic import UNIT, as_integers, exact, shifted
-from rosenblatt.rationals.roots import above
+from rosenblatt.margins.matrix import Matrix, scaled_rows
+from rosenblatt.rationals.dyadic import UNIT, above, as_integers, exact, shifted
 from rosenblatt.typing import Floats, Ints
 
-FARTHEST = 400  # powers of two up to which squares are well within floats
+FARTHEST = 400  # values from 2**-400 to 2**400 have squares within the range of floats
 BLOCK = 2**18
 
 
-class Sample:
+class TrainingSet:
     """Rows of two classes.
 
     Parameters
@@ -36,7 +32,7 @@ class Sample:
     X, y
         As `rosenblatt.as_batch` takes them.
     clock : Clock or None
-        The time that decisions and margins may take; they raise `Unsettled` when it is over.
+        The time limit of decisions and margins, which raise `Unsettled` after it.
     """
 
     def __init__(self, X: Any, y: Any, clock: Clock | None = None) -> None:
@@ -45,12 +41,12 @@ class Sample:
         require_finite(self.batch)
         self.y = self.batch.signs.astype(np.float64)
         self.n, self.d = self.batch.n_rows, self.batch.n_features
-        self._problems: dict[bool, Problem] = {}
-        self._answers: dict[bool, Answer] = {}
+        self._problems: dict[bool, SeparationProblem] = {}
+        self._decisions: dict[bool, Decision] = {}
         self._margins: dict[Fraction | None, Margin | None] = {}
 
     def seconds(self, most: float) -> float:
-        """Return the seconds that a solver may take: so many, or those that are left."""
+        """Return the time limit of a solver: `most`, or the seconds that are left if they are fewer."""
         self.clock.check("evaluating bounds")
         return most if self.clock.left is None else max(min(most, self.clock.left), 0.0)
 
@@ -59,33 +55,33 @@ class Sample:
         """R², the largest ‖x‖², exactly."""
         return largest_square(self.batch)
 
-    def problem(self, *, bias: bool) -> Problem:
+    def problem(self, *, bias: bool) -> SeparationProblem:
         """Return the question whether a hyperplane separates the rows, through the origin if without a bias."""
         if bias not in self._problems:
-            self._problems[bias] = Problem(self.batch, self.y, bias=bias)
+            self._problems[bias] = SeparationProblem(self.batch, self.y, bias=bias)
         return self._problems[bias]
 
-    def answer(self, *, bias: bool) -> Answer:
-        """Return the answer."""
-        if bias not in self._answers:
-            self._answers[bias] = decide(self.problem(bias=bias), self.clock)
-        return self._answers[bias]
+    def decision(self, *, bias: bool) -> Decision:
+        """Return the answer to `problem`."""
+        if bias not in self._decisions:
+            self._decisions[bias] = decide(self.problem(bias=bias), self.clock)
+        return self._decisions[bias]
 
     @property
     def separable(self) -> bool:
-        """Whether a hyperplane separates the rows, off the origin or not."""
-        return isinstance(self.answer(bias=True), Plane)
+        """Whether a hyperplane separates the rows; it need not contain the origin."""
+        return isinstance(self.decision(bias=True), Plane)
 
     def margin(self, padding: Fraction | None) -> Margin | None:
-        """Return the margin of rows padded with √β, of rows as they are if β is 0, with a free bias if None.
+        """Return the margin of rows padded with √β, or None if nothing separates them.
 
-        There is none if nothing separates the rows.
+        A padding β of 0 means no padding, and None a free bias.
         """
         if padding not in self._margins:
             bias = padding != 0
-            answer, found = self.answer(bias=bias), None
-            if isinstance(answer, Plane):
-                found = margin_of(self.problem(bias=bias), answer, self.clock, padding=padding or None)
+            decision, found = self.decision(bias=bias), None
+            if isinstance(decision, Plane):
+                found = margin_of(self.problem(bias=bias), decision, self.clock, padding=padding or None)
             self._margins[padding] = found
         return self._margins[padding]
 
@@ -104,7 +100,7 @@ class Sample:
         return self.y * f, error
 
     def least(self, w: Floats, b: float) -> Fraction:
-        """Return the least y (<w, x> + b) over all rows, exactly."""
+        """Return the smallest y (<w, x> + b) over all rows, exactly."""
         problem = self.problem(bias=True)
         direction = problem.direction(w)
         if direction is None:
@@ -115,7 +111,7 @@ class Sample:
         return min(sign * (end / factor + exact(b)) for sign, end in ends if end is not None)
 
     def hinges(self, w: Floats, b: float, power: int = 1, *, times: Ints | None = None) -> float:
-        """Return at least Σ max(0, 1 − y f)^p over all rows, each counted `times`."""
+        """Return an upper bound on Σ max(0, 1 − y f)^power over all rows, each counted `times`."""
         z, error = self.signed_scores(w, b)
         with np.errstate(over="ignore", invalid="ignore"):
             losses = np.maximum(0.0, 1.0 - z + error) ** power
@@ -123,7 +119,7 @@ class Sample:
         return total(losses)
 
     def squares(self, times: Ints, beta: Fraction) -> float:
-        """Return at least Σ (‖x‖² + β) over all rows, each counted `times`."""
+        """Return an upper bound on Σ (‖x‖² + β) over all rows, each counted `times`."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             squares = Matrix(self.batch, bias=False).squares() + above(beta)
             rounding = 1.0 + 4.0 * (self.d + 4) * UNIT
@@ -131,24 +127,24 @@ class Sample:
 
 
 def norm_square(w: Floats, b: float, beta: Fraction) -> Fraction:
-    """Return ‖w‖² + b²/β of floats, exactly; without a padding there is no b."""
+    """Return ‖w‖² + b²/β of floats, exactly; ‖w‖² if β is 0."""
     square = sum((exact(value) ** 2 for value in w.tolist()), Fraction(0))
     return square + exact(b) ** 2 / beta if beta else square
 
 
 def total(values: Floats) -> float:
-    """Return at least the sum of numbers ≥ 0, each of which was rounded a few times."""
+    """Return an upper bound on the sum of numbers ≥ 0 that were rounded a few times each."""
     with np.errstate(over="ignore"):
         return raised(float(values.sum()) * (1.0 + 2.0 * len(values) * UNIT)) if values.any() else 0.0
 
 
 def raised(value: float) -> float:
-    """Return a float that is above what a value ≥ 0 was before a few roundings; infinity if that is not known."""
+    """Return an upper bound on a value ≥ 0 before a few roundings; infinity for NaN."""
     return nextafter(value * (1.0 + 32.0 * UNIT), inf) if value == value else inf
 
 
 def largest_square(features: Features) -> Fraction:
-    """Return the largest ‖x‖², exactly: floats say which rows it may be.
+    """Return the largest ‖x‖², exactly; floats select the rows that may attain it.
 
     Examples
     --------
@@ -157,28 +153,17 @@ def largest_square(features: Features) -> Fraction:
     Fraction(25, 1)
     """
     power = int(np.frexp(np.abs(features.values).max(initial=0.0))[1])
-    near = features if abs(power) <= FARTHEST else _scaled(features, -power)
+    near = features if abs(power) <= FARTHEST else scaled_rows(features, -power)
     with np.errstate(under="ignore"):
         squares = Matrix(near, bias=False).squares()
-    # Each is off by less than (d + 2) u of itself, and by underflow, which is nothing beside the largest.
+    # The relative error of each is below (d + 2) u, and underflow is nothing compared with the largest.
     rows = np.flatnonzero(squares >= squares.max() * (1.0 - 8.0 * (features.n_features + 4) * UNIT))
-    X: Any = features.native()
+    matrix = Matrix(features, bias=False)
     step = max(1, BLOCK // features.n_features)
     best = Fraction(0)
     for start in range(0, len(rows), step):
-        part = X[rows[start : start + step]]
-        table = np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), np.float64)
+        table = matrix.dense(rows[start : start + step])
         integers, powers = as_integers(table, np.zeros(features.n_features, np.int64))
         for row, own in zip(integers, powers.tolist(), strict=True):
             best = max(best, shifted(sum(value * value for value in row), 2 * own))
     return best
-
-
-def _scaled(features: Features, power: int) -> Features:
-    rows = features.rows
-    with np.errstate(under="ignore"):
-        if isinstance(rows, CSR):
-            data = np.ldexp(rows.data.astype(np.float64), power)
-            return Features(rows._replace(data=read_only(data)), features.n_rows, features.n_features)
-        table = read_only(np.ldexp(rows.astype(np.float64), power))
-    return replace(Features(rows, features.n_rows, features.n_features), rows=table)

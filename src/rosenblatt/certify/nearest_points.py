@@ -1,13 +1,13 @@
-"""The nearest points of two hulls, exactly: Wolfe's method in rationals.
+"""The nearest points of two hulls, exactly, by Wolfe's method (1976) in rationals.
 
-Written as one problem, with z_i = y_i x_i: minimise ‖Σ λ_i z_i‖² + β (Σ λ_i y_i)² over λ ≥ 0. Where hyperplanes go
-through the origin β is 0 and the weights sum to 1; where their bias b costs b²/β as if it were the weight of a
-feature √β, likewise; where the bias is free, they sum to 1 in each class, and the last term is 0.
+With z_i = y_i x_i, the method minimises ‖Σ λ_i z_i‖² + β (Σ λ_i y_i)² over λ ≥ 0. Without a bias β is 0 and the
+weights sum to 1. If the bias b costs b²/β, like the weight of a feature √β, they also sum to 1. If the bias is
+free, they sum to 1 in each class, and the last term is 0.
 
-A corral is some rows, affinely independent, whose affine hull is nearest to the origin at a point within their own
-hull. A row that lies nearer along that point than the corral does is let in, which keeps the rows independent;
-what then gets no weight leaves. The distance falls with every row let in, so no corral comes twice, and the method
-ends.
+A corral is a set of affinely independent rows whose affine hull is nearest to the origin at a point inside their
+convex hull. A row that is nearer along that point than the corral enters, which keeps the rows independent; rows
+that lose all weight leave. The distance falls with every row that enters, so no corral occurs twice, and the
+method ends.
 """
 
 from __future__ import annotations
@@ -19,50 +19,37 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz_mat
 
-from rosenblatt.certify.problem import Direction, Problem
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.sides import ends, least
 from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints
 
-Padding = Fraction | None
-"""β: what a bias is the weight of, squared; 0 where there is none, None where it is free."""
+Padding = (
+    Fraction | None
+)  # β, the square of the feature that the bias is the weight of; 0 without a bias, None if free
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point of the hull, or the difference of two points of two hulls.
+    """A point of the hull, or the difference of points of two hulls: integers · 2**power / denominator."""
 
-    Attributes
-    ----------
-    rows, weights : list of int, list of Fraction
-        The rows that it is made of; the weights sum to 1, or with a free bias in each class.
-    columns : ndarray of int
-        Where it is not zero, or may be other than zero,
-    integers : list of int
-        what it is there,
-    power : int, denominator : int
-        times this power of two, over this.
-    tilt : Fraction
-        Σ λ_i y_i.
-    """
-
-    rows: list[int]
-    weights: list[Fraction]
-    columns: Ints
+    rows: list[int]  # the rows that it is a combination of
+    weights: list[Fraction]  # their weights, which sum to 1, with a free bias in each class
+    columns: Ints  # the columns in which it may be non-zero
     integers: list[int]
     power: int
     denominator: int
-    tilt: Fraction
+    tilt: Fraction  # Σ λ_i y_i
 
     def square(self, padding: Padding) -> Fraction:
-        """Return the squared distance from the origin; of two hulls, from each other."""
+        """Return the squared distance from the origin, or between the two points."""
         total = sum(value * value for value in self.integers)
         length = shifted(total, 2 * self.power) / self.denominator**2
         return length + padding * self.tilt**2 if padding else length
 
-    def direction(self, problem: Problem) -> tuple[Direction, Fraction] | None:
-        """Return where it points, and what to multiply it with to get there; None if it is the origin."""
+    def direction(self, problem: SeparationProblem) -> tuple[Direction, Fraction] | None:
+        """Return its direction, and the factor from the point to the direction; None if it is the origin."""
         if not any(self.integers):
             return None
         scale = problem.scale[self.columns]
@@ -74,8 +61,8 @@ class Point:
         return v, self.denominator * shifted(1, v.power - lowest - self.power)
 
 
-def point_of(problem: Problem, rows: Sequence[int], weights: Sequence[Fraction]) -> Point:
-    """Return the point that weights name, exactly."""
+def point_of(problem: SeparationProblem, rows: Sequence[int], weights: Sequence[Fraction]) -> Point:
+    """Return the point with the given weights of rows, exactly."""
     shares, denominator = common(weights)
     y = problem.y[list(rows)].astype(int).tolist()
     parts = problem.stored_integers(rows, np.zeros_like(problem.scale))
@@ -93,7 +80,7 @@ def point_of(problem: Problem, rows: Sequence[int], weights: Sequence[Fraction])
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What a direction gives: <v, x_i> in floats, how far off they may be, and the exact ends of each class."""
+    """The scores <v, x_i> of a direction in floats, a bound on their error, and the exact extremes by class."""
 
     v: Direction
     f: Floats
@@ -102,16 +89,16 @@ class Scores:
     highest: Fraction | None
 
     @classmethod
-    def of(cls, problem: Problem, v: Direction) -> Scores:
-        """Return the scores of a direction; a class without a row has no end."""
+    def of(cls, problem: SeparationProblem, v: Direction) -> Scores:
+        """Return the scores of a direction; a class without rows has no extreme."""
         f, error = problem.scores(v)
         if len(problem.positive) and len(problem.negative):
             return cls(v, f, error, *ends(problem, v, f, error))
         alone = least(problem, v, f, error)
         return cls(v, f, error, *((alone, None) if len(problem.positive) else (None, -alone)))
 
-    def row_at_end(self, problem: Problem, sign: int) -> int:
-        """Return the first row that lies at the end of its class."""
+    def row_at_end(self, problem: SeparationProblem, sign: int) -> int:
+        """Return the first row that attains the extreme of its class."""
         side, end = (problem.positive, self.lowest) if sign > 0 else (problem.negative, self.highest)
         scores = sign * self.f[side]
         near = side[scores <= scores.min() + 2.0 * self.error]
@@ -120,23 +107,16 @@ class Scores:
 
 
 class Corral:
-    """Rows, and the point of their affine hull that is nearest to the origin, which is within their hull.
+    """Rows, and the point of their affine hull nearest to the origin, which is inside their convex hull.
 
-    Parameters
-    ----------
-    problem : Problem
-        All rows.
-    padding : Fraction or None
-        β.
-    hint : sequence of int
-        Rows to begin with; of both classes if the bias is free. Any will do.
+    It begins with some rows of `hint`, which may be any rows, of both classes if the bias is free.
     """
 
-    def __init__(self, problem: Problem, padding: Padding, hint: Sequence[int]) -> None:
+    def __init__(self, problem: SeparationProblem, padding: Padding, hint: Sequence[int]) -> None:
         self.problem, self.padding = problem, padding
         self.rows = self._independent(list(hint))
         self.weights = self._affine(self.rows)
-        while min(self.weights) <= 0:  # the last row of a class has all of its weight, and stays
+        while min(self.weights) <= 0:  # the last row of a class has weight 1, and stays
             self.rows.pop(self.weights.index(min(self.weights)))
             self.weights = self._affine(self.rows)
 
@@ -145,14 +125,9 @@ class Corral:
         return point_of(self.problem, self.rows, self.weights)
 
     def entering(self, scores: Scores, b: Fraction) -> int | None:
-        """Return a row that lies nearer along the point than the corral, None if there is none: it is the nearest.
+        """Return a row that is nearer along the point than the corral, or None if the corral is optimal.
 
-        Parameters
-        ----------
-        scores : Scores
-            Of the point's direction.
-        b : Fraction
-            The bias that goes with it, in its units; without meaning where it is free.
+        The scores are those of the direction of the point, and b is its bias, which is unused if the bias is free.
         """
         own = dict(zip(self.rows, self.problem.exact_scores(np.array(self.rows), scores.v), strict=True))
         lacks = {}
@@ -169,7 +144,7 @@ class Corral:
         return scores.row_at_end(self.problem, sign) if lacks[sign] > 0 else None
 
     def enter(self, row: int) -> None:
-        """Let a row in, and go to the nearest point; rows that are left without weight on the way leave."""
+        """Let a row enter, and move to the nearest point; rows that lose their weight on the way leave."""
         rows, weights = [*self.rows, row], [*self.weights, Fraction(0)]
         while True:
             target = self._affine(rows)
@@ -187,13 +162,13 @@ class Corral:
         self.rows, self.weights = rows, target
 
     def _groups(self, rows: Sequence[int]) -> list[list[int]]:
-        """Return for each row of a list which sums of weights it counts in."""
+        """Return for each row the sums of weights that it belongs to."""
         if self.padding is not None:
             return [[1] for _ in rows]
         return [[int(self.problem.y[i] > 0), int(self.problem.y[i] < 0)] for i in rows]
 
     def _table(self, rows: Sequence[int]) -> tuple[list[list[int]], int]:
-        """Return z_i as integers in the columns that any of the rows uses, and their power of two."""
+        """Return z_i as integers in the columns used by any of the rows, and their power of two."""
         parts = self.problem.stored_integers(rows, np.zeros_like(self.problem.scale))
         power = min(each[2] for each in parts)
         used: dict[int, int] = {}
@@ -201,9 +176,8 @@ class Corral:
             for j in columns:
                 used.setdefault(j, len(used))
         table = []
-        for (columns, integers, own), sign in zip(
-            parts, self.problem.y[list(rows)].astype(int).tolist(), strict=True
-        ):
+        signs = self.problem.y[list(rows)].astype(int).tolist()
+        for (columns, integers, own), sign in zip(parts, signs, strict=True):
             full = [0] * max(len(used), 1)
             for j, value in zip(columns, integers, strict=True):
                 full[used[j]] = sign * value << (own - power)
@@ -219,7 +193,7 @@ class Corral:
         return [rows[k] for k in kept]
 
     def _affine(self, rows: Sequence[int]) -> list[Fraction]:
-        """Return the weights of the affine hull's nearest point: those with equal products in each group."""
+        """Return the weights of the nearest point of the affine hull, which has equal products with each group."""
         table, power = self._table(rows)
         T = fmpz_mat(table)
         products = (T * T.transpose()).table()

@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.margins.hulls import Hulls
-from rosenblatt.margins.meeting import common_point, separating, why_not
+from rosenblatt.margins.not_separable import common_point, separating, why_not
 
 X = np.array([[0.0, 0.0], [2.0, 2.0], [0.0, 2.0], [2.0, 0.0], [9.0, 9.0]])
 y = np.array([-1.0, -1.0, 1.0, 1.0, 1.0])

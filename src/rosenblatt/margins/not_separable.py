@@ -1,4 +1,4 @@
-"""Whether two hulls meet: a separating hyperplane says no, a point in both yes, and floats may say neither."""
+"""Whether two hulls meet: a separating hyperplane says no, a common point yes, and floats may find neither."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from rosenblatt.margins.objective import Objective
 from rosenblatt.margins.quadratic import normalised
 from rosenblatt.typing import Floats, Ints
 
-MEETING = 1e-12
-"""The distance of two hull points, as a share of the data's radius, that counts as none."""
+MEETING = 1e-12  # hulls whose distance is at most this share of the data's radius count as meeting
 STEPS = 100
-LISTED = 12
+LISTED = 12  # rows that an error names
+
+
+class Unfinished(NotSeparableError):  # noqa: N818 - callers need not tell it from a NotSeparableError
+    """The search reached its limit before it separated every row."""
 
 
 def separating(X: Floats, y: Floats, *, bias: bool) -> Floats | None:
-    """Return a normal vector that separates the rows, if the hinge loss without a penalty leads to one."""
+    """Return a normal vector that separates the rows, if minimising the hinge loss without a penalty finds one."""
     matrix = Matrix(as_rows(X), bias=bias)
     problem = Objective(matrix, y, np.full(y.size, 1.0 / y.size), Hinge(), bias="free" if bias else None)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -35,10 +38,10 @@ def separating(X: Floats, y: Floats, *, bias: bool) -> Floats | None:
 
 
 def common_point(X: Floats, y: Floats, *, bias: bool) -> Floats | None:
-    """Return weights, normalised in each class, of points as near each other as can be; None if there are none.
+    """Return weights, summing to 1 in each class, of two hull points as near each other as possible.
 
-    At most one more row than there are dimensions has weight in each class. Without a bias the weights are of one
-    point, near the origin.
+    Each class has at most one more row with weight than there are dimensions. Without a bias the weights are of
+    one point, near the origin. None if there are no such weights.
     """
     scale = max(float(np.sqrt((X * X).sum(axis=1).max())), np.finfo(float).tiny)
     Z = (y[:, None] * X / scale).T
@@ -48,41 +51,28 @@ def common_point(X: Floats, y: Floats, *, bias: bool) -> Floats | None:
 
 
 def why_not(hulls: Hulls, rows: Ints, names: Ints, near: float = MEETING) -> NotSeparableError:
-    """Return the error for rows that no hyperplane was found to separate, called by their `names`.
+    """Return the error for rows that no hyperplane was found to separate; `names` are the row numbers it shows.
 
-    Hulls that come as `near` as this, as a share of the radius, count as meeting.
+    Hulls whose distance is at most `near` times the radius count as meeting.
     """
     lam = common_point(hulls.place(rows).rows, hulls.y[rows], bias=hulls.bias)
     radius = hulls.radius or 1.0
     distance = np.inf if lam is None else hulls.distance(rows, lam) / radius
-    if lam is None or not distance <= near:  # where it is not a number, nothing is proved
+    if lam is None or not distance <= near:  # a distance that is not a number proves nothing
         return undecided(distance)
     held = names[rows[lam > 0.0]]
     shown = ", ".join(map(str, held[:LISTED])) + (f" and {len(held) - LISTED} more" if len(held) > LISTED else "")
-    which = "hyperplane" if hulls.bias else "hyperplane through the origin"
-    what = (
-        "the convex hulls of the two classes meet" if hulls.bias else "the hull of the rows y·x holds the origin"
-    )
+    which, what = "hyperplane", "the convex hulls of the two classes meet"
+    if not hulls.bias:
+        which, what = "hyperplane through the origin", "the hull of the rows y·x holds the origin"
     return NotSeparableError(
         f"No {which} separates the classes: {what}, in a combination of rows {shown} (to {distance:.1g} of the "
         "radius of the data). Use SoftMarginClassifier, which allows for rows on the wrong side."
     )
 
 
-class Unfinished(NotSeparableError):  # noqa: N818 - a NotSeparableError to all but those who look closer
-    """A search that came to its limit before it separated every row."""
-
-
-def unfinished(rounds: int) -> Unfinished:
-    """Return the error for a search that came to its limit before it separated every row."""
-    return Unfinished(
-        f"After {rounds} rounds no hyperplane was found that separates every row, nor a reason why there is none. "
-        "Allow more rounds (max_iter), or use SoftMarginClassifier."
-    )
-
-
 def undecided(distance: float) -> NotSeparableError:
-    """Return the error for classes so near each other that floats cannot tell whether they touch."""
+    """Return the error for classes so near each other that floats cannot decide whether they touch."""
     return NotSeparableError(
         "Floats cannot decide whether the classes are separable: their hulls come within "
         f"{distance:.1g} of the radius of the data, and no hyperplane separates them by more than rounding. "

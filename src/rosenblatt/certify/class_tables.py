@@ -1,4 +1,4 @@
-"""Several classes: every pair of them, and each against the rest."""
+"""Certificates for more than two classes: every pair of them, and each against the rest."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
 @dataclass(frozen=True, eq=False)
 class ClassTables(Certificate):
-    """Certificates of several classes.
+    """Certificates for more than two classes.
 
-    The verdict is that of the pairs: "separable" if every two classes are, "inseparable" if some two are not.
+    The verdict is that of the pairs: "separable" if every pair of classes is, "inseparable" if some pair is not.
 
     Attributes
     ----------
     pairs : dict of (label, label) to Certificate
-        Of two classes each, in the order of the labels; rows of other classes take no part.
+        For two classes each, in the order of the labels; rows of other classes are left out.
     rest : dict of label to Certificate
-        Of each class against all others.
+        For each class against all others.
     """
 
     pairs: Mapping[tuple[Hashable, Hashable], Certificate]
@@ -31,7 +31,7 @@ class ClassTables(Certificate):
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> ClassTables:
-        """Return the tables of answers, the labels as text."""
+        """Return the tables of answers; labels are text."""
         pairs: dict[tuple[Hashable, Hashable], Certificate] = {}
         rest: dict[Hashable, Certificate] = {}
         for each in answers:
@@ -49,7 +49,7 @@ class ClassTables(Certificate):
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """The reason for the verdict, in one sentence."""
         apart = sum(each.verdict == "separable" for each in self.pairs.values())
         alone = sum(each.verdict == "separable" for each in self.rest.values())
         return (
@@ -58,7 +58,7 @@ class ClassTables(Certificate):
         )
 
     def renamed(self, names: tuple[str, ...]) -> Self:
-        """Return the same answers with other names of the features."""
+        """Return the same answers with other feature names."""
         pairs = {labels: each.renamed(names) for labels, each in self.pairs.items()}
         return replace(self, pairs=pairs, rest={label: each.renamed(names) for label, each in self.rest.items()})
 
@@ -71,7 +71,7 @@ class ClassTables(Certificate):
         return Verification(True, self.reason)
 
     def to_json(self) -> str:
-        """Return the proofs as text: a list that `check.py` reads, without those of what was not decided."""
+        """Return the proofs of all decided questions as a JSON list that `check.py` reads."""
         decided = [certificate for _, certificate in self if certificate.verdict != "undecided"]
         if not decided:
             raise UndecidedError("There is no proof to write: nothing was decided. Allow more time.")

@@ -1,8 +1,8 @@
-"""Solving with few of many features: where ℓ₁ leaves most weights at zero, only the others need be there.
+"""An active-set method for the ℓ₁ penalty, which leaves most weights at zero: solve with few features, add more.
 
-A feature j may stay out while |v_j| ≤ l1, v = Σ α_i y_i x_i: then zero is its best weight. So a problem over
-some features is solved, those that break this are added, and so on. Each round gives weights and dual weights of
-the whole problem, whose gap tells when to end.
+A feature j can be left out while |v_j| ≤ l1, v = Σ α_i y_i x_i: zero is then its best weight. Each round solves
+the problem over some features and adds those that break this condition. Its weights and dual weights are weights
+of the whole problem, and their gap says when to end.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ import numpy as np
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.margins.interior import interior
-from rosenblatt.margins.iterate import Iterate
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.margins.objective import Objective
+from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.typing import Floats, Ints
 
-FIRST = 100  # features to begin with
-STEPS = 100  # of the inner method, at most
-CLOSE = 0.1  # of the gap wanted, what the inner problem is solved to
+FIRST = 100  # features of the first round
+STEPS = 100  # the most steps of the inner method
+CLOSE = 0.1  # the share of the wanted gap that inner problems are solved to
 
 
-def columns(problem: Objective, start: Floats, tol: float) -> Iterator[Iterate]:
-    """Give one iterate a round, each over more features."""
+def active_set(problem: Objective, start: Floats, tol: float) -> Iterator[Iterate]:
+    """Yield one iterate per round, each over more features."""
     d, made = problem.matrix.d, 0
     alpha = problem.slopes(problem.shortfall(np.zeros_like(start)))
     used: Ints = np.empty(0, np.int64)
@@ -48,7 +47,7 @@ def columns(problem: Objective, start: Floats, tol: float) -> Iterator[Iterate]:
 
 
 def _solve(problem: Objective, used: Ints, tol: float) -> tuple[Floats, Floats, int]:
-    """Return weights and dual weights of the problem over some features, and the steps it took."""
+    """Return weights and dual weights of the problem over some features, and the number of steps."""
     matrix = Matrix(as_rows(problem.matrix.X[:, used]), bias=problem.matrix.bias)
     inner = replace(problem, matrix=matrix)
     theta, alpha, bound = np.zeros(matrix.width), problem.cost * 0.0, 0.0
