@@ -26,6 +26,7 @@ from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
@@ -202,30 +203,33 @@ class KernelPerceptron(OnlineLearning):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        settings.check_parameters(self)
-        check_kernel_parameters(self)
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        batch.require_classes()
-        require_finite(batch)
-        before = self._before(batch)
-        points = points_of(batch)
-        kernel = as_kernel(self.kernel).resolve(points) if before is None else self._kernel
-        require_gram(kernel, batch)
-        warn_unless_kernel(kernel, points)
-        with prepared(self, batch, before=before) as (weight, plan, start, drawn):
-            if before is None:
-                start = beginning(self, kernel, plan.scheme, batch.n_features)
-            assert isinstance(start, KernelState)
-            run = fit_kernel(batch, weight, self._by_kernel(plan, kernel, points), start, own_plan(self, kernel))
-        passes = drawn.passes + len(run.mistakes_per_pass)
-        self._publish(
-            run, batch, _drawn=drawn._replace(passes=passes), _kernel=kernel, _asked_for=as_kernel(self.kernel)
-        )
-        say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            settings.check_parameters(self)
+            check_kernel_parameters(self)
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight)
+            batch.require_classes()
+            require_finite(batch)
+            before = self._before(batch)
+            points = points_of(batch)
+            kernel = as_kernel(self.kernel).resolve(points) if before is None else self._kernel
+            require_gram(kernel, batch)
+            warn_unless_kernel(kernel, points)
+            with prepared(self, batch, before=before) as (weight, plan, start, drawn):
+                if before is None:
+                    start = beginning(self, kernel, plan.scheme, batch.n_features)
+                assert isinstance(start, KernelState)
+                run = fit_kernel(
+                    batch, weight, self._by_kernel(plan, kernel, points), start, own_plan(self, kernel)
+                )
+            passes = drawn.passes + len(run.mistakes_per_pass)
+            self._publish(
+                run, batch, _drawn=drawn._replace(passes=passes), _kernel=kernel, _asked_for=as_kernel(self.kernel)
+            )
+            say_how_it_ended(self, run)
+            if run.interruption is not None:
+                raise run.interruption
+            return self
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -18,6 +18,7 @@ from rosenblatt.estimators._network import Problem
 from rosenblatt.estimators._network_reports import ReportedNetwork
 from rosenblatt.estimators._parameters import check_choice, check_count, generator
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.network import learn
 from rosenblatt.learners.network_plan import NetworkState, begin, random_parameters
 from rosenblatt.learners.order import Cyclic
@@ -210,23 +211,24 @@ class MultilayerPerceptron(ReportedNetwork):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        self._check_parameters()
-        problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
-        layers = self._make_layers(problem)
-        before = self._before(problem, layers)
-        trained = shared.train(
-            self, problem, layers, partial(random_parameters, layers, self._scales(layers)), before
-        )
-        run = trained.run
-        self.__dict__.update(
-            shared.published(self, problem, layers, trained),
-            _fit_mistakes=run.mistakes_per_pass,
-            _stream_mistakes=None,
-        )
-        shared.say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            self._check_parameters()
+            problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
+            layers = self._make_layers(problem)
+            before = self._before(problem, layers)
+            trained = shared.train(
+                self, problem, layers, partial(random_parameters, layers, self._scales(layers)), before
+            )
+            run = trained.run
+            self.__dict__.update(
+                shared.published(self, problem, layers, trained),
+                _fit_mistakes=run.mistakes_per_pass,
+                _stream_mistakes=None,
+            )
+            shared.say_how_it_ended(self, run)
+            if run.interruption is not None:
+                raise run.interruption
+            return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come, `batch_size` a step.

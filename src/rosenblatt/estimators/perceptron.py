@@ -17,6 +17,7 @@ from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_flag
 from rosenblatt.estimators._preparing import Before, Described, prepared, require_same_problem
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.model.state import State
@@ -220,22 +221,23 @@ class Perceptron(OnlineLearning):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        settings.check_parameters(self)
-        check_flag("stop_on_cycle", self.stop_on_cycle)
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        batch.require_classes()
-        before = self._before(batch, coef_init, intercept_init)
-        with prepared(self, batch, coef_init, intercept_init, before) as (weight, plan, start, drawn):
-            if self.stop_on_cycle:
-                plan = replace(plan, prove=self._prover(batch, start))
-            run = fit(batch, weight, plan, start)
-        passes = drawn.passes + len(run.mistakes_per_pass)
-        self._publish(run, batch, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
-        say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            settings.check_parameters(self)
+            check_flag("stop_on_cycle", self.stop_on_cycle)
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight)
+            batch.require_classes()
+            before = self._before(batch, coef_init, intercept_init)
+            with prepared(self, batch, coef_init, intercept_init, before) as (weight, plan, start, drawn):
+                if self.stop_on_cycle:
+                    plan = replace(plan, prove=self._prover(batch, start))
+                run = fit(batch, weight, plan, start)
+            passes = drawn.passes + len(run.mistakes_per_pass)
+            self._publish(run, batch, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
+            say_how_it_ended(self, run)
+            if run.interruption is not None:
+                raise run.interruption
+            return self
 
     def fit_blocks(
         self,
@@ -280,19 +282,20 @@ class Perceptron(OnlineLearning):
         >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
         array([[2., 2.]])
         """
-        settings.check_parameters(self)
-        check_flag("stop_on_cycle", self.stop_on_cycle)
-        require_two(blocks.classes)
-        before = self._before(blocks, None, None)
-        prover = self._prover if self.stop_on_cycle else None
-        run, drawn = fit_blocks(self, blocks, Resuming.of(checkpoint, every, resume), before, prover)
-        passes = drawn.passes + len(run.mistakes_per_pass)
-        known = TrainedOn.of(blocks)
-        self._publish(run, known, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
-        say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            settings.check_parameters(self)
+            check_flag("stop_on_cycle", self.stop_on_cycle)
+            require_two(blocks.classes)
+            before = self._before(blocks, None, None)
+            prover = self._prover if self.stop_on_cycle else None
+            run, drawn = fit_blocks(self, blocks, Resuming.of(checkpoint, every, resume), before, prover)
+            passes = drawn.passes + len(run.mistakes_per_pass)
+            known = TrainedOn.of(blocks)
+            self._publish(run, known, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
+            say_how_it_ended(self, run)
+            if run.interruption is not None:
+                raise run.interruption
+            return self
 
     def _prover(self, batch: Batch, start: State) -> Prove:
         """Return what makes a proof of a repeated state.

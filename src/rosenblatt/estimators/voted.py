@@ -15,6 +15,7 @@ from rosenblatt.estimators._ending import say_how_it_ended
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._preparing import prepared
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.learners.voted import VotedStream, hypotheses_of
 from rosenblatt.loops.layout import Rows
@@ -145,21 +146,22 @@ class VotedPerceptron(OnlineLearning):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        settings.check_parameters(self)
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        with prepared(self, batch, coef_init, intercept_init) as (weight, plan, start, _):
-            run = fit(batch, weight, plan, start)
-        self._publish(run, batch, _past=[hypotheses_of(run.trace, batch)])
-        say_how_it_ended(
-            self,
-            run,
-            f"with a vote of {self.n_hypotheses_:,} hypotheses",
-            "Allow more {amount} to let others take part.",
-        )
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            settings.check_parameters(self)
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight)
+            with prepared(self, batch, coef_init, intercept_init) as (weight, plan, start, _):
+                run = fit(batch, weight, plan, start)
+            self._publish(run, batch, _past=[hypotheses_of(run.trace, batch)])
+            say_how_it_ended(
+                self,
+                run,
+                f"with a vote of {self.n_hypotheses_:,} hypotheses",
+                "Allow more {amount} to let others take part.",
+            )
+            if run.interruption is not None:
+                raise run.interruption
+            return self
 
     def decision_function(self, X: Any) -> Floats:
         """Return the share of votes.

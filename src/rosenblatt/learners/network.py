@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import OrderError, TrainingOverflowError
+from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.learners.backpropagation import Backpropagation
 from rosenblatt.learners.network_plan import Examples, NetworkPlan, NetworkReport, NetworkRun, NetworkState
 from rosenblatt.loops.steps import take_step
@@ -151,6 +152,7 @@ class _Fit:
 
     def next_pass(self, epoch: int) -> StopReason | None:
         """Make one pass; return why training ends with it, if it does."""
+        stop_if_interrupted()
         visits = self.plan.order.visits(epoch) if epoch <= self.plan.max_iter else None
         if visits is None:
             return "max_iter"
@@ -160,6 +162,7 @@ class _Fit:
                 raise OrderError("order visits rows held out for validation alone. Let it visit others too.")
         tally = Tally()
         for tally in self.descent.over(visits.view(np.int64)):
+            stop_if_interrupted()
             if tally.rows < len(visits) and self.out_of_time():
                 return "max_time"
         return self.judge(epoch, tally)

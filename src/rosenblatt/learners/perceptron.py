@@ -10,6 +10,7 @@ import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import WeightError
+from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.learners.cycles import Cycles
 from rosenblatt.learners.plan import Plan, Run
 from rosenblatt.learners.pool import BatchPool, First, Pool, wrong_rows
@@ -97,12 +98,14 @@ class FitLoop:
 
     def next_pass(self, epoch: int) -> StopReason | None:
         """Make one pass, or the rest of it; return why training ends with it, if it does."""
+        stop_if_interrupted()
         visits = self.pool.visits(epoch) if epoch <= self.plan.max_iter else None
         if visits is None:
             return "max_iter"
         if len(self.recorder.visits_per_pass) < epoch:
             self.begin_pass(epoch, visits)
         for stretch in self.pool.visit(visits, self.recorder.visits_per_pass[-1]):
+            stop_if_interrupted()
             self.recorder.add(stretch)
             if self.cycles is not None:
                 self.cycles.add(stretch)

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.loops.losses import Hinge, Logistic
 from rosenblatt.margins.iterate import Iterate
 from rosenblatt.margins.objective import Objective
@@ -118,6 +119,7 @@ class _Pursuit:
             except StopIteration as end:  # the solver's own reason, if it has one
                 reason: Reason = end.value or "stalled"
                 return reason
+            stop_if_interrupted()
             self.n_iter, self.visits = iterate.made, iterate.visits
             self.unjudged = iterate
             if iterate.judge and self.judge(iterate):
