@@ -109,6 +109,26 @@ def test_blocks_within_blocks():
     assert made == ["inner", "outer"]
 
 
+def test_one_between_two_fits_does_not_disarm_the_next(monkeypatch, handler):
+    """The handler that was put back may raise before the block has come to its end."""
+    real = signal.signal
+
+    def interrupted(number, new):
+        real(number, new)
+        if new is handler:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(signal, "signal", interrupted)
+        with pytest.raises(KeyboardInterrupt), interruptible():
+            pass
+    made = []
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        press()
+        made.append("noted")
+    assert made == ["noted"]
+
+
 def test_other_threads_change_nothing(handler):
     found = []
 

@@ -70,8 +70,8 @@ def interruptible() -> Iterator[None]:
     raised
     """
     global _watch
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before) or _watch is not None:
+    before, outer = signal.getsignal(signal.SIGINT), _watch
+    if threading.current_thread() is not threading.main_thread() or not callable(before) or before is outer:
         yield
         return
     watch = Watch(before)
@@ -84,11 +84,13 @@ def interruptible() -> Iterator[None]:
             watch.noted = False  # this one stands for both
             raise
     finally:
-        watch.closing = True  # from here on a signal cannot prevent that the handler is put back
-        if signal.getsignal(signal.SIGINT) is watch:  # otherwise code called by the fit has installed its own
-            signal.signal(signal.SIGINT, before)
-        _watch = None
-        watch.closed = True
+        watch.closing = True  # from here on a signal is noted, so that it cannot come between these steps
+        _watch = outer
+        try:
+            if signal.getsignal(signal.SIGINT) is watch:  # otherwise code called by the fit has installed its own
+                signal.signal(signal.SIGINT, before)
+        finally:
+            watch.closed = True
         watch.deliver()
 
 
