@@ -39,8 +39,8 @@ def _interrupt_at_stretch(monkeypatch, last):
     """Interrupt once the loop has made a stretch of visits, as a signal does: the weights have moved."""
     real, stretches = Visitor.visit, count(1)
 
-    def visit(self, visits):
-        for stretch in real(self, visits):
+    def visit(self, visits, made=0):
+        for stretch in real(self, visits, made):
             if next(stretches) == last:
                 raise KeyboardInterrupt
             yield stretch

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.single import vector_row
+from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible

@@ -175,15 +175,10 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
             self._check_parameters()
             if self.training == "random":
                 return self._fit_random(X, sample_weight)
-            problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
-            readout = Layer(self._sizes()[-1], problem.targets.shape[1])
-            layers = (*self._make_layers(problem.features.n_features), readout)
-            before = self._before(problem, layers)
-            trained = shared.train(self, problem, layers, lambda rng: _draw(layers, rng), before)
-            self.__dict__.update(shared.published(self, problem, layers, trained))
-            shared.say_how_it_ended(self, trained.run)
-            if trained.run.interruption is not None:
-                raise trained.run.interruption
+            examples = shared.read_examples(self, X, y, sample_weight, self._coding_of)
+            readout = Layer(self._sizes()[-1], examples.targets.shape[1])
+            layers = (*self._make_layers(examples.features.n_features), readout)
+            self._train(examples, layers, lambda rng: _draw(layers, rng))
             return self
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify.certificate import Certificate, Inseparable
-from rosenblatt.estimators._preparing import Drawn
+from rosenblatt.estimators._fitting import Drawn
 from rosenblatt.learners.balance import Balance
 from rosenblatt.loops.rules import Rule
 from rosenblatt.schema.codecs import (
