@@ -27,7 +27,7 @@ from tests.strategies import noisy
 
 BLOCK_BYTES = 1 << 15
 SHORT = 0.03  # seconds, in which hardly more than the cache is written
-LONGEST = 0.25  # seconds that a process may live, at most, until it has been killed often enough
+LONGEST = 0.25  # seconds that a process may live, at first; more after each kill, for machines that are busy
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def _until_done(folder: Path, known: bool, rng: np.random.Generator) -> int:
         child = os.fork()
         if child == 0:
             _child(folder, known)
-        time.sleep(rng.uniform(0.0, rng.choice([SHORT, LONGEST])))
+        time.sleep(rng.uniform(0.0, rng.choice([SHORT, LONGEST])) * (1 + killed / 20))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if os.WIFEXITED(status):

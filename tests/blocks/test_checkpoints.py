@@ -1,6 +1,5 @@
 """A fit that was cut short goes on, and ends as if it never had been."""
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +14,7 @@ from rosenblatt.blocks import checkpoint as module
 from rosenblatt.blocks.checkpoint import discard
 from rosenblatt.blocks.collect import collect
 from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.schema.container import read_container, write_container
 from tests.blocks.sources import ArraySource, everywhere
 from tests.blocks.test_fit_blocks import PARAMETERS, problem, told
 from tests.strategies import noisy, quietly
@@ -154,14 +154,14 @@ def test_a_seed_that_was_drawn_is_kept(tmp_path, early_stopping):
         with pytest.raises(CutError):
             rb.Perceptron(**parameters).fit_blocks(blocks, checkpoint=tmp_path / "c")
     saved = (tmp_path / "c").read_bytes()
-    arrays, described = module._unpacked(saved)
+    document, arrays = read_container(tmp_path / "c")
     ends = set()
     for _ in range(2):
         (tmp_path / "c").write_bytes(saved)
         model = quietly(rb.Perceptron(**parameters).fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
         ends.add(model.coef_.tobytes())
-        assert model._drawn.seed == int(described["seed"])
-        assert np.array_equal(model._drawn.held_out, arrays.get("held_out"))
+        assert model._drawn.seed == document["fit"]["seed"]
+        assert np.array_equal(model._drawn.held_out, arrays.get("fit.held_out"))
     assert len(ends) == 1
 
 
@@ -206,9 +206,9 @@ def test_time_already_spent_counts(tmp_path):
     X, y = noisy(80, 4)
     blocks = collect(ArraySource(X, y), block_bytes=500)
     quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks, checkpoint=tmp_path / "c")
-    arrays, described = module._unpacked((tmp_path / "c").read_bytes())
-    described["facts"]["seconds"] = 1000.0
-    (tmp_path / "c").write_bytes(module._packed(arrays, json.dumps(described)))
+    document, arrays = read_container(tmp_path / "c")
+    document["fit"]["snapshot"]["seconds"] = 1000.0
+    write_container(tmp_path / "c", document, arrays)
     model = rb.Perceptron(max_iter=100, max_time=900.0)
     quietly(model.fit_blocks, blocks, checkpoint=tmp_path / "c", resume=True)
     assert (model.stop_reason_, model.n_iter_) == ("max_time", 4)
@@ -241,11 +241,11 @@ def test_a_checkpoint_of_other_data_or_version(tmp_path, monkeypatch):
     X, y = noisy(80, 4)
     quietly(rb.Perceptron(max_iter=3).fit_blocks, collect(ArraySource(X, y)), checkpoint=tmp_path / "c")
     X[3, 3] += 1e-9
-    with pytest.raises(ParameterError, match="the data is not the one it was"):
+    with pytest.raises(ParameterError, match="the data is not the same"):
         rb.Perceptron().fit_blocks(collect(ArraySource(X, y)), checkpoint=tmp_path / "c", resume=True)
     X[3, 3] -= 1e-9
-    monkeypatch.setattr("rosenblatt.estimators._blocks.version", lambda name: "99")
-    with pytest.raises(ParameterError, match="the version is not the one"):
+    monkeypatch.setattr("rosenblatt.estimators._fitting.version", lambda name: "99")
+    with pytest.raises(ParameterError, match="the version is not the same"):
         rb.Perceptron().fit_blocks(collect(ArraySource(X, y)), checkpoint=tmp_path / "c", resume=True)
 
 
@@ -272,6 +272,83 @@ def test_no_damage_goes_unnoticed(tmp_path):
         else:  # white space of the header, at most
             assert told(model) == told(expected)
     assert refused > 250
+
+
+def _without(name):
+    return lambda fit, arrays: fit.pop(name)
+
+
+def _put(*path, value):
+    def change(fit, arrays):
+        part = fit["snapshot"]
+        for name in path[:-1]:
+            part = part[name]
+        part[path[-1]] = value
+
+    return change
+
+
+def _array(name, change):
+    return lambda fit, arrays: arrays.update({name: change(arrays[name])})
+
+
+UNSOUND = {
+    "no seed": _without("seed"),
+    "no snapshot": _without("snapshot"),
+    "seed": lambda fit, arrays: fit.update(seed=-1),
+    "identity": lambda fit, arrays: fit.update(identity="{"),
+    "passes": _put("passes", value=10**30),
+    "other passes": _put("passes", value=7),
+    "negative": _put("passes", value=-1),
+    "a float": _put("passes", value=3.0),
+    "text": _put("passes", value="3"),
+    "visits": _put("state", "visits", value=2**60),
+    "counts": _put("visits_per_pass", value=[80, 80]),
+    "other counts": _put("mistakes_per_pass", value=[1, 2, 3]),
+    "loss": _put("loss", value="much"),
+    "seconds": _put("seconds", value=-1.0),
+    "patience": _put("plateau", "patience", value=0),
+    "another rule": _put("tolerance", value=None),
+    "a part too many": _put("more", value=1),
+    "a missing array": _put("state", "w", value="none"),
+    "an array twice": _put("start", "w", value="fit.snapshot.state.w"),
+    "no average": _put("state", "u", value=None),
+    "shape": _array("fit.snapshot.state.w", lambda w: w[:-1]),
+    "type": _array("fit.snapshot.state.w", lambda w: w.astype(np.float32)),
+    "dimensions": _array("fit.snapshot.state.w", lambda w: w[None, None]),
+    "rows that are not there": _array("fit.held_out", lambda rows: rows + 1000),
+    "negative rows": _array("fit.held_out", lambda rows: rows - 1000),
+    "rows twice": _array("fit.held_out", np.zeros_like),
+    "no rows": _array("fit.held_out", lambda rows: rows[:0]),
+    "none held out": lambda fit, arrays: fit.update(held_out=None),
+    "a mistake less": _array("fit.snapshot.mistakes.score", lambda column: column[1:]),
+    "no mistakes": _put("mistakes", value=None),
+}
+
+
+@pytest.mark.parametrize("change", UNSOUND.values(), ids=UNSOUND)
+def test_what_cannot_be_is_refused(tmp_path, change):
+    """The checksum is right, so that only what the file says can give it away."""
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    parameters = {"max_iter": 3, "average": True, "tol": 1e-9, "early_stopping": True, "n_iter_no_change": 50}
+    quietly(rb.Perceptron(**parameters).fit_blocks, blocks, checkpoint=tmp_path / "c")
+    document, arrays = read_container(tmp_path / "c")
+    change(document["fit"], arrays)
+    write_container(tmp_path / "c", document, arrays)
+    model = rb.Perceptron(**parameters | {"max_iter": 5})
+    with pytest.raises(ModelFileError):
+        model.fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
+    assert "_state" not in model.__dict__
+
+
+def test_a_checkpoint_of_an_old_version_is_refused_in_a_sentence(tmp_path):
+    from safetensors.numpy import save
+
+    X, y = noisy(80, 4)
+    (tmp_path / "c").write_bytes(save({"w": X}, {"rosenblatt": "{}", "sha256": "0"}))
+    with pytest.raises(ModelFileError, match=r"not a checkpoint of this version.*Remove it, and train"):
+        rb.Perceptron().fit_blocks(collect(ArraySource(X, y)), checkpoint=tmp_path / "c", resume=True)
 
 
 @pytest.mark.parametrize(

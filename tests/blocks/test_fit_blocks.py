@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -198,7 +197,6 @@ def test_ctrl_c_while_the_source_is_read(tmp_path):
             for number, chunk in enumerate(super().chunks()):
                 if number == 50:
                     os.kill(os.getpid(), signal.SIGINT)
-                    time.sleep(0.05)
                 yield chunk
 
     FileSource.write(tmp_path / "data.npy", X, y)

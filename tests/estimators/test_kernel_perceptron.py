@@ -13,6 +13,8 @@ from rosenblatt import exceptions
 from rosenblatt.data.batch import as_batch
 from rosenblatt.kernels import RBF, Laplacian, Linear, Pairwise, Polynomial
 from rosenblatt.learners.kernel import KernelPlan, KernelVisitor
+from rosenblatt.learners.order import Cyclic
+from rosenblatt.learners.plan import Plan
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.kernel import KernelModel
 from rosenblatt.model.kernel_state import KernelState
@@ -425,8 +427,8 @@ def test_the_last_pass_is_as_any_other(kind, order, passes):
 def _visited(y):
     batch = as_batch(X, y)
     state = KernelState.empty(None, Support(3), average=False)
-    targets = Scheme("binary", 2).targets(batch.codes, np.ones(80), -1)
-    return KernelVisitor(batch, targets, Rule(), state, None, None, own=KernelPlan(RBF(0.1))), batch
+    plan = Plan(Rule(), Cyclic(80), Scheme("binary", 2))
+    return KernelVisitor(batch, plan, state, own=KernelPlan(RBF(0.1))), batch
 
 
 def test_scores_are_summed_as_in_prediction_after_a_pass_without_a_mistake():

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 import rosenblatt as rb
 from rosenblatt.certify import check
 from rosenblatt.datasets import load_xor
-from rosenblatt.estimators import _witness
+from rosenblatt.estimators import max_margin as _witness
 from rosenblatt.exceptions import NotSeparableError
 
 

@@ -162,7 +162,7 @@ class _Clock:
 @pytest.mark.parametrize("seconds", range(1, 9))
 def test_time_may_run_out_within_a_pass(monkeypatch, average, seconds):
     monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 10)
-    monkeypatch.setattr("rosenblatt.learners.perceptron.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
+    monkeypatch.setattr("rosenblatt.learners.fit_loop.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
     X, y = noisy(35, 3)
     clf, said = _fit(X, y, order="cyclic", average=average, max_time=seconds)
     assert clf.stop_reason_ == "max_time"
@@ -177,7 +177,7 @@ def test_time_may_run_out_within_a_pass(monkeypatch, average, seconds):
 
 
 def test_time_that_runs_out_with_a_separating_pass_does_not_matter(monkeypatch):
-    monkeypatch.setattr("rosenblatt.learners.perceptron.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
+    monkeypatch.setattr("rosenblatt.learners.fit_loop.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
     clf = rb.Perceptron(max_time=1).fit([[1.0], [-1.0]], [1, -1], coef_init=[1.0])
     assert (clf.stop_reason_, clf.converged_, clf.n_iter_) == ("separated", True, 1)
 

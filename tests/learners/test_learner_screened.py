@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.learners.order import make_order
-from rosenblatt.learners.perceptron import fit, row_weights
+from rosenblatt.learners.perceptron import fit
 from rosenblatt.learners.plan import Plan
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.model.scheme import Scheme
@@ -22,7 +22,7 @@ def _run(X, y, *, screened, rule=Rule(), average=False, seed=0, passes=6, weight
     order = make_order(plan.pop("order", "shuffle"), batch.n_rows, seed)
     settings = Plan(rule=rule, order=order, scheme=Scheme("binary", 2), max_iter=passes, screened=screened, **plan)
     start = State.zero((batch.n_features + 1,), average=average)
-    return fit(batch, row_weights(batch, None), settings, start)
+    return fit(batch, settings, start)
 
 
 def _told(run):

@@ -62,7 +62,7 @@ heavy = {"numba", "sklearn", "scipy", "rich", "narwhals", "pandas", "pyarrow", "
 assert not heavy, heavy
 """
     subprocess.run(
-        [sys.executable, "-c", source, *(str(tmp_path / name) for name in models)], check=True, timeout=60
+        [sys.executable, "-c", source, *(str(tmp_path / name) for name in models)], check=True, timeout=600
     )
     for name, model in models.items():
         found, rows = np.load(tmp_path / f"{name}.out.npz"), asked(model)

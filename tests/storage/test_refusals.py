@@ -306,4 +306,4 @@ for path in sys.argv[1:]:
     raise SystemExit(f"{path} was taken for a model")
 """
     paths = [str(tmp_path / name) for name in ("retina", "scheme", "trace")]
-    subprocess.run([sys.executable, "-c", source, *paths], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", source, *paths], check=True, timeout=600)

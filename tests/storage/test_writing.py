@@ -52,7 +52,7 @@ except rb.exceptions.StorageError as error:
 else:
     raise SystemExit("it was written")
 """
-    subprocess.run([sys.executable, "-c", source, str(old)], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", source, str(old)], check=True, timeout=600)
     assert old.read_bytes() == before
     assert sorted(path.name for path in old.parent.iterdir()) == ["model", "model.small"]
 
@@ -122,4 +122,4 @@ for turn in range(50):
     model = models[loaded.n_features_in_ > 9]
     assert loaded.coef_.tobytes() == model.coef_.tobytes()
 """
-    subprocess.run([sys.executable, "-c", source, str(old)], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", source, str(old)], check=True, timeout=600)

@@ -1,8 +1,7 @@
-"""Where a fit stands, in a file, so that it can go on after whatever ended it."""
+"""Where a fit stands, in a file, so that it can go on after it was cut short."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -11,32 +10,113 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rosenblatt.atomic import remove, write_whole
+from rosenblatt.atomic import remove
 from rosenblatt.exceptions import ModelFileError, ParameterError
-from rosenblatt.learners.perceptron import FitLoop
+from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.learners.snapshot import Snapshot, snapshot
+from rosenblatt.loops.shrinking import Shrunk
+from rosenblatt.model.state import State
+from rosenblatt.schema.codecs import (
+    Array,
+    Codec,
+    Context,
+    Count,
+    Maybe,
+    Number,
+    Record,
+    Several,
+    Text,
+    UnsoundError,
+    require,
+    same_length,
+)
+from rosenblatt.schema.container import read_container, write_container
+from rosenblatt.stopping import Plateau, Tolerance, Validation
+from rosenblatt.trace.recorder import Mistakes
 from rosenblatt.typing import Ints
 
-__all__ = ["Checkpoint", "Saved", "discard", "open_checkpoint"]
+__all__ = ["Checkpoint", "Saved", "discard"]
 
-FORMAT = 1
+FORMAT = 2
 SECONDS = 60.0
 """Within a pass, a checkpoint is written when so much time has passed since the last."""
 
+COUNT, COUNTS, FLOAT, PATIENCE = Count(), Several(Count()), Number(finite=False), Maybe(Count(1))
+WEIGHTS = Array((1, 2), finite=False)  # training itself finds weights that overflow
+SHRUNK = Record(Shrunk, {"sums": Array(), "paid": WEIGHTS})
+STATE = Record(State, {"w": WEIGHTS, "u": Maybe(WEIGHTS), "visits": COUNT, "shrunk": Maybe(SHRUNK)})
+INTEGERS = Array(dtypes=(np.int32, np.int64))
+COLUMNS = {"visit": INTEGERS, "index": INTEGERS, "score": Array(), "step": Array(), "machine": INTEGERS}
+EPOCHS: dict[str, Codec] = {"best": FLOAT, "best_epoch": COUNT}
+PLATEAU = Record(Plateau, {"stored": COUNT, "patience": PATIENCE, **EPOCHS})
+VALIDATION = Record(Validation, {"patience": PATIENCE, "tol": FLOAT, **EPOCHS, "fell_epoch": COUNT})
+TOLERANCE = Record(Tolerance, {"tol": FLOAT, "patience": Count(1), "best": FLOAT, "waited": COUNT})
+
 
 class Saved(NamedTuple):
-    """What a checkpoint holds: of what fit it is, what that drew at random, and where it stood."""
+    """What a checkpoint holds.
 
-    identity: dict[str, Any]
+    Attributes
+    ----------
+    identity : str
+        JSON values by name that tell this fit from others.
+    seed, held_out : int, ndarray or None
+        What the fit drew at random.
+    snapshot : Snapshot
+        Where it stood.
+    """
+
+    identity: str
     seed: int
     held_out: Ints | None
     snapshot: Snapshot
 
 
+def _require_sound(kept: Snapshot) -> None:
+    under_way = len(kept.visits_per_pass) - kept.passes
+    require(same_length(kept.mistakes_per_pass, kept.visits_per_pass), "counts are of different numbers of passes")
+    require(under_way == int(kept.complete is not None), "the passes are not those that were counted")
+    if kept.mistakes is not None:
+        require(same_length(*kept.mistakes), "columns of mistakes have different lengths")
+        require(
+            sum(kept.mistakes_per_pass) == len(kept.mistakes.visit), "mistakes are not those that were counted"
+        )
+
+
+SNAPSHOT = Record(
+    Snapshot,
+    {
+        "state": STATE,
+        "start": STATE,
+        "complete": Maybe(STATE),
+        "best": Maybe(STATE),
+        "passes": COUNT,
+        "mistakes_per_pass": COUNTS,
+        "visits_per_pass": COUNTS,
+        "mistakes": Maybe(Record(Mistakes, COLUMNS)),
+        "loss": FLOAT,
+        "seconds": Number(least=0.0),
+        "validation_errors": Several(Number(least=0.0)),
+        "plateau": PLATEAU,
+        "validation": VALIDATION,
+        "tolerance": Maybe(TOLERANCE),
+    },
+    check=_require_sound,
+)
+SAVED = Record(
+    Saved,
+    {
+        "identity": Text(),
+        "seed": Count(0, 2**64 - 1),
+        "held_out": Maybe(Array(dtypes=(np.int64,))),
+        "snapshot": SNAPSHOT,
+    },
+)
+
+
 class Checkpoint:
-    """Writes checkpoints of one fit to one file.
+    """Writes and reads the checkpoints of one fit.
 
     Parameters
     ----------
@@ -46,126 +126,78 @@ class Checkpoint:
         The passes from one checkpoint to the next.
     identity : mapping
         What must be the same for a fit to go on from it: JSON values by name.
+
+    Attributes
+    ----------
     seed, held_out
-        What the fit drew at random.
+        What the fit drew at random; set before the first checkpoint is written.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        every: int,
-        identity: Mapping[str, Any],
-        seed: int,
-        held_out: Ints | None,
-    ) -> None:
-        self._path, self._every = Path(path), every
-        self._identity, self._seed, self._held_out = dict(identity), seed, held_out
+    def __init__(self, path: str | os.PathLike[str], every: int, identity: Mapping[str, Any]) -> None:
+        self.path, self._every = Path(path), every
+        self._identity = json.dumps(dict(identity))
+        self.seed = 0
+        self.held_out: Ints | None = None
         self._last = time.monotonic()
 
-    def after_stretch(self, loop: FitLoop) -> None:
-        """Write a checkpoint if the last was long ago."""
-        if time.monotonic() - self._last >= SECONDS:
+    def __call__(self, loop: PerceptronFit) -> None:
+        """Write a checkpoint after each `every` passes, and where the last one is old."""
+        passes = loop.complete.passes
+        between_passes = len(loop.recorder.visits_per_pass) == passes
+        if (between_passes and passes % self._every == 0) or time.monotonic() - self._last >= SECONDS:
             self._write(loop)
 
-    def after_pass(self, loop: FitLoop) -> None:
-        """Write a checkpoint if it is time for one."""
-        if loop.complete.passes % self._every == 0:
-            self._write(loop)
-        else:
-            self.after_stretch(loop)
-
-    def _write(self, loop: FitLoop) -> None:
-        arrays, facts = snapshot(loop)
-        if self._held_out is not None:
-            arrays["held_out"] = self._held_out
-        described = {"format": FORMAT, "identity": self._identity, "seed": str(self._seed), "facts": facts}
-        write_whole(self._path, _packed(arrays, json.dumps(described)))
+    def _write(self, loop: PerceptronFit) -> None:
+        context = Context()
+        saved = Saved(self._identity, self.seed, self.held_out, snapshot(loop))
+        document = {"checkpoint": FORMAT, "fit": SAVED.encode(saved, "fit", context)}
+        write_container(self.path, document, context.tensors)
         self._last = time.monotonic()
 
+    def read(self) -> Saved | None:
+        """Return what the file holds; None if there is no file.
 
-def open_checkpoint(path: str | os.PathLike[str], identity: Mapping[str, Any]) -> Saved | None:
-    """Read a checkpoint of the fit that `identity` tells from others.
+        Raises
+        ------
+        ModelFileError
+            The file is not a checkpoint, or it is damaged.
+        ParameterError
+            The checkpoint was written by another fit.
+        """
+        try:
+            document, tensors = read_container(self.path)
+            require(document.get("checkpoint") == FORMAT, f"it does not have format {FORMAT}")
+            saved: Saved = SAVED.decode(document.get("fit"), "fit", Context(tensors))
+            known = json.loads(saved.identity)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ModelFileError(f"The checkpoint {self.path} could not be read: {error.strerror}.") from error
+        except (ModelFileError, UnsoundError, ValueError) as error:
+            why = f": {error}" if isinstance(error, UnsoundError) else ""
+            raise ModelFileError(
+                f"{self.path} is not a checkpoint of this version, or it is damaged{why}. "
+                "Remove it, and train from the beginning."
+            ) from error
+        self._require_same(known, json.loads(self._identity))
+        return saved
 
-    Returns
-    -------
-    Saved or None
-        None if there is no file.
-
-    Raises
-    ------
-    ModelFileError
-        The file is no checkpoint, or not whole.
-    ParameterError
-        It is one of another fit.
-    """
-    try:
-        content = Path(path).read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise ModelFileError(f"The checkpoint {path} could not be read: {error.strerror}.") from error
-    try:
-        arrays, described = _unpacked(content)
-        known, seed, facts = dict(described["identity"]), int(described["seed"]), dict(described["facts"])
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(
-            f"{path} is no checkpoint, or a damaged one: {error}. Remove it, and train from the beginning."
-        ) from error
-    _require_same(path, known, json.loads(json.dumps(dict(identity))))
-    held_out = arrays.pop("held_out", None)
-    return Saved(known, seed, held_out, Snapshot(arrays, facts))
+    def _require_same(self, known: dict[str, Any], identity: dict[str, Any]) -> None:
+        for name in {**known, **identity}:
+            then, now = known.get(name), identity.get(name)
+            if then == now:
+                continue
+            if isinstance(then, dict) and isinstance(now, dict):
+                which = next(each for each in {**then, **now} if then.get(each) != now.get(each))
+                difference = f"{which} was {then.get(which)} then and is {now.get(which)} now"
+            else:
+                difference = f"the {name} is not the same"
+            raise ParameterError(
+                f"The checkpoint {self.path} was written by another fit: {difference}. "
+                "Use the same parameters and data, or remove it."
+            )
 
 
 def discard(path: str | os.PathLike[str]) -> None:
-    """Remove a checkpoint, once the model that it led to is in safety."""
+    """Remove a checkpoint once the model is saved."""
     remove(path)
-
-
-def _require_same(path: Any, known: dict[str, Any], identity: dict[str, Any]) -> None:
-    for name in {**known, **identity}:
-        then, now = known.get(name), identity.get(name)
-        if then == now:
-            continue
-        if isinstance(then, dict) and isinstance(now, dict):
-            which = next(each for each in {**then, **now} if then.get(each) != now.get(each))
-            difference = f"{which} was {then.get(which)} then and is {now.get(which)} now"
-        else:
-            difference = f"the {name} is not the one it was"
-        raise ParameterError(
-            f"The checkpoint {path} is of another fit: {difference}. Train as it was begun, or remove it."
-        )
-
-
-def _packed(arrays: dict[str, NDArray[Any]], described: str) -> bytes:
-    from safetensors.numpy import save
-
-    content: bytes = save(arrays, metadata={"rosenblatt": described, "sha256": _digest(arrays, described)})
-    return content
-
-
-def _unpacked(content: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        arrays: dict[str, NDArray[Any]] = load(content)
-    except SafetensorError as error:
-        raise ValueError(str(error)) from error
-    length = int.from_bytes(content[:8], "little")
-    about = json.loads(content[8 : 8 + length])["__metadata__"]
-    described = about["rosenblatt"]
-    if about["sha256"] != _digest(arrays, described):
-        raise ValueError("its checksum is wrong")
-    facts: dict[str, Any] = json.loads(described)
-    if facts["format"] != FORMAT:
-        raise ValueError(f"it is of format {facts['format']}, not {FORMAT}")
-    return arrays, facts
-
-
-def _digest(arrays: dict[str, NDArray[Any]], described: str) -> str:
-    digest = hashlib.sha256(described.encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeVar
+
+from rosenblatt.interrupts import stop_if_interrupted
 
 __all__ = ["LIVE", "ahead"]
 
 LIVE = 2
 """Items alive at a time: the one in use, and the one being made."""
+
+SECONDS = 0.1
+"""Between two looks for Ctrl-C while an item is waited for."""
 
 T = TypeVar("T")
 
@@ -48,7 +53,11 @@ def ahead(items: Generator[T, None, None]) -> Iterator[T]:
     thread.start()
     try:
         while True:
-            item, failure = made.get()
+            stop_if_interrupted()
+            try:
+                item, failure = made.get(timeout=SECONDS)
+            except Empty:
+                continue
             if failure is not None:
                 raise failure
             if item is None:

@@ -1,4 +1,4 @@
-"""What every classifier with hyperplanes has in common once it is trained."""
+"""Classifiers with hyperplanes, once they are trained: prediction and attributes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from sklearn.exceptions import DataConversionWarning
 
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.targets import is_column
-from rosenblatt.estimators._tables import ReadsTables
+from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.learners.stream import Stream
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
-from rosenblatt.typing import Floats
+from rosenblatt.trace.record import Trace
+from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
@@ -26,7 +28,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
     """Prediction by a state, and its attributes.
 
     The attributes are read from the state when asked for, so that learning one more example costs nothing but
-    the learning; they are copies, so that it changes nothing handed out before.
+    the learning; they are copies, so that later learning does not change them.
     """
 
     _zero: int
@@ -44,7 +46,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         return tags
 
     def decision_function(self, X: Any) -> Floats:
-        """Return what labels are chosen by.
+        """Return the scores that labels are chosen by.
 
         Of two classes f(x) = <w, x> + b for every row, positive on the side of ``classes_[1]``; of more, one
         number for every row and class, the largest of which wins.
@@ -94,13 +96,13 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         return bool(params.get("fit_intercept", True)) and params.get("bias", "unit") not in (None, 0)
 
     def sparsify(self) -> Self:
-        """Hand out `coef_` as a sparse matrix from now on; what the model is and predicts stays the same."""
+        """Return `coef_` as a sparse matrix from now on; the model and its predictions stay the same."""
         self._require_fitted()
         self._sparse_coef = True
         return self
 
     def densify(self) -> Self:
-        """Hand out `coef_` as an array again."""
+        """Return `coef_` as an array again."""
         self._require_fitted()
         self._sparse_coef = False
         return self
@@ -149,13 +151,40 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
 
 
 class VisitingClassifier(LinearClassifier):
-    """A classifier trained by visits to rows, which its state counts."""
+    """A classifier trained by visits to rows: in a fit, and in a stream after it where it can learn from one."""
+
+    _fit_counts: list[int]
+    _trace: Trace
+    _traced: bool
+    _untraced: str | None = None
+    _stream: Stream | None = None
 
     @property
     def t_(self) -> int:
         """The visits made since the start."""
         self._require_fitted("t_")
         return self._state.visits
+
+    @property
+    def n_mistakes_(self) -> int:
+        """The mistakes made so far."""
+        return int(self.mistakes_per_pass_.sum())
+
+    @property
+    def mistakes_per_pass_(self) -> Ints:
+        """The mistakes of each pass; a stream is one."""
+        self._require_fitted("mistakes_per_pass_")
+        stream = [] if self._stream is None else [self._stream.mistakes]
+        return np.array([*self._fit_counts, *stream], np.int64)
+
+    @property
+    def trace_(self) -> Trace:
+        """The record of the run: of the last fit, or of the stream since."""
+        self._require_fitted("trace_")
+        traced = self._traced if self._stream is None else self._stream.recorder.detail is not None
+        if not traced:
+            raise AttributeError(self._untraced or "This run kept no trace, as trace=None asked for.")
+        return self._trace if self._stream is None else self._stream.trace(self._width)
 
 
 def warn_of_column(y: Any) -> None:

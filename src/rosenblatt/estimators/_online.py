@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.blocks.memory import Blocks
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.single import Vocabulary, vector_row
 from rosenblatt.data.weights import as_weight
-from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._classes import declared_classes, require_same_classes
+from rosenblatt.estimators import _parameters as parameters
+from rosenblatt.estimators._fitting import published
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
-from rosenblatt.estimators._parameters import generator
-from rosenblatt.estimators._preparing import Described, published
+from rosenblatt.estimators._parameters import declared_classes, generator, require_same_classes
 from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError
-from rosenblatt.learners.plan import Run
+from rosenblatt.learners.plan import PerceptronRun
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
@@ -26,8 +26,6 @@ from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel, overflow
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
-from rosenblatt.trace.record import Trace
-from rosenblatt.typing import Ints
 
 FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_", "certificate_")
 
@@ -43,12 +41,7 @@ class OnlineLearning(VisitingClassifier):
     zero: int
     random_state: Any
     _stream_kind: ClassVar[type[Stream]] = Stream
-    _stream: Stream | None
     _vocabulary: Vocabulary | None
-    _fit_counts: list[int]
-    _trace: Trace
-    _traced: bool
-    _untraced: str | None = None
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come.
@@ -135,27 +128,6 @@ class OnlineLearning(VisitingClassifier):
         positive = f >= 0.0 if self._zero > 0 else f > 0.0
         return self._classes[-1 if positive else 0]
 
-    @property
-    def n_mistakes_(self) -> int:
-        """The mistakes made so far."""
-        return int(self.mistakes_per_pass_.sum())
-
-    @property
-    def mistakes_per_pass_(self) -> Ints:
-        """The mistakes of each pass; a stream is one."""
-        self._require_fitted("mistakes_per_pass_")
-        stream = [] if self._stream is None else [self._stream.mistakes]
-        return np.array([*self._fit_counts, *stream], np.int64)
-
-    @property
-    def trace_(self) -> Trace:
-        """The record of the run: of the last fit, or of the stream since."""
-        self._require_fitted("trace_")
-        traced = self._traced if self._stream is None else self._stream.recorder.detail is not None
-        if not traced:
-            raise AttributeError(self._untraced or "This run kept no trace, as trace=None asked for.")
-        return self._trace if self._stream is None else self._stream.trace(self._width)
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a stream under way goes on by a new `eta0` or `margin`, and refuses other rules."""
         before = self.get_params(deep=False)
@@ -208,21 +180,21 @@ class OnlineLearning(VisitingClassifier):
 
     def _rule_of_stream(self) -> tuple[Rule, float | None]:
         """Return the rule, and R if it uses one: given, or found by the fit that the stream goes on from."""
-        settings.check_parameters(self)
-        return settings.make_rule(self, None, self.__dict__.get("_trace"))
+        parameters.check_parameters(self)
+        return parameters.make_rule(self, None, self.__dict__.get("_trace"))
 
     def _rule_to_go_on_by(self, stream: Stream) -> Rule:
         """Return the rule that the parameters name now, if a stream that began by others can go on by it."""
         rule, _ = self._rule_of_stream()
         changed = {
             "multiclass": self.multiclass != stream.multiclass,
-            "penalty": (self.penalty and settings.make_penalty(self)) != stream.penalty,
+            "penalty": (self.penalty and parameters.make_penalty(self)) != stream.penalty,
             "bias": rule.beta != stream.rule.beta,
             "tie": (rule.tie_plus, rule.tie_minus) != (stream.rule.tie_plus, stream.rule.tie_minus),
             "zero": self.zero != self._zero,
             "average": self.average != (stream.state.u is not None),
-            "class_weight": settings.stream_weights(self) != stream.class_weight,
-            "trace": settings.detail(self, stream=True) != stream.recorder.detail,
+            "class_weight": parameters.stream_weights(self) != stream.class_weight,
+            "trace": parameters.detail(self, stream=True) != stream.recorder.detail,
         }
         for name, is_changed in changed.items():
             if is_changed:
@@ -266,27 +238,26 @@ class OnlineLearning(VisitingClassifier):
             rule,
             multiclass=self.multiclass,
             zero=self.zero,
-            penalty=None if self.penalty is None else settings.make_penalty(self),
+            penalty=None if self.penalty is None else parameters.make_penalty(self),
             classes=known,
             grows=grows,
-            class_weight=settings.stream_weights(self, self.__dict__.get("_class_counts")),
+            class_weight=parameters.stream_weights(self, self.__dict__.get("_class_counts")),
             may_mirror=rule.tie_plus == rule.tie_minus and self.init != "random",
-            detail=settings.detail(self, stream=True),
+            detail=parameters.detail(self, stream=True),
             radius=radius,
         )
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> State:
         """Return the state that a new stream begins with."""
-        return settings.start_from(self, shape, generator(self.random_state))
+        return parameters.start_from(self, shape, generator(self.random_state))
 
     def _new_stream(self, *arguments: Any, **named: Any) -> Stream:
         return self._stream_kind(*arguments, **named)
 
-    def _publish(self, run: Run, batch: Described, **own: Any) -> None:
-        """Become the result of a fit; `own` is what other estimators do not have."""
-        names = batch.names
-        vocabulary = None if names is None else Vocabulary(names, grows=False)
-        self.__dict__.update(published(self, run, batch), _vocabulary=vocabulary, _stream=None, **own)
+    def _publish(self, run: PerceptronRun, blocks: Blocks, **own: Any) -> None:
+        """Set the attributes after a fit; `own` are those that other estimators do not have."""
+        vocabulary = None if blocks.names is None else Vocabulary(blocks.names, grows=False)
+        self.__dict__.update(published(self, run, blocks), _vocabulary=vocabulary, _stream=None, **own)
 
     def _follow(self, stream: Stream, width: int, names: Any) -> None:
         """Publish where a stream stands."""

@@ -1,15 +1,57 @@
-"""Checks of constructor parameters: each error names the parameter, the value, and what it may be."""
+"""Constructor parameters: checks of each, and what the learners take in their place.
+
+Each error names the parameter, the value, and what it may be.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.data.labels import as_labels, listed
+from rosenblatt.data.weights import label_weights, require_some_weight
+from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.learners.balance import Balance
+from rosenblatt.learners.order import Order, make_order
+from rosenblatt.loops.rules import Rule, tie_shares
+from rosenblatt.loops.shrinking import Penalty
+from rosenblatt.model.state import State
+from rosenblatt.trace.record import Trace
+from rosenblatt.trace.recorder import Detail
+from rosenblatt.typing import Floats
+
+FIXED = {
+    "penalty": None,
+    "alpha": 0.0001,
+    "l1_ratio": 0.15,
+    "average": False,
+    "early_stopping": False,
+    "validation_fraction": 0.1,
+    "warm_start": False,
+    "shuffle": True,
+    "tie": "mistake",
+    "init": "zero",
+    "margin": 0.0,
+    "eta0": 1.0,
+    "class_weight": None,
+    "multiclass": "direct",
+    "tol": None,
+    "n_iter_no_change": None,
+    "verbose": 0,
+}
+"""Parameters of `Perceptron` that its relatives fix, unless they have one of the same name."""
+
+
+def with_fixed(estimator: Any) -> SimpleNamespace:
+    """Return the parameters of an estimator, and the fixed ones that it does not have."""
+    return SimpleNamespace(_own_rule=lambda rule: rule, **FIXED | estimator.get_params(deep=False))
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
@@ -59,18 +101,18 @@ def check_flag(name: str, value: Any) -> None:
         raise ParameterError(f"{name}={value!r} must be True or False.")
 
 
-def check_verbose(value: Any) -> None:
-    """Require a number of words, or a flag, which is one."""
+def check_verbose(name: str, value: Any) -> None:
+    """Require an integer of at least 0, or a flag."""
     if not isinstance(value, Integral) or value < 0:
-        raise ParameterError(f"verbose={value!r} must be an integer of at least 0.")
+        raise ParameterError(f"{name}={value!r} must be an integer of at least 0.")
 
 
-def check_callbacks(value: Any, told: str) -> None:
-    """Require None or a list of functions of what passes are told by."""
+def check_callbacks(name: str, value: Any, told: str = "PassReport") -> None:
+    """Require None or a list of functions; `told` names the class of their argument."""
     if value is None:
         return
     if not isinstance(value, list | tuple) or not all(callable(callback) for callback in value):
-        raise ParameterError(f"callbacks={value!r} must be a list of functions of a {told}.")
+        raise ParameterError(f"{name}={value!r} must be a list of functions of a {told}.")
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -84,3 +126,213 @@ def generator(random_state: Any) -> np.random.Generator:
     raise ParameterError(
         f"random_state={random_state!r} must be None, a non-negative integer, a RandomState or a Generator."
     )
+
+
+def optional(check: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """Return a check that allows None as well."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def _check_bias(name: str, value: Any) -> None:
+    if value is None or isinstance(value, str):
+        check_choice(name, value, ("unit", "radius", None))
+    else:
+        check_number(name, value, least=0)
+
+
+def _check_share(name: str, value: Any) -> None:
+    check_number(name, value, least=0)
+    if value > 1:
+        raise ParameterError(f"{name}={value!r} must be a number from 0 to 1.")
+
+
+POSITIVE = partial(check_number, above=0)
+ENDING: Mapping[str, Callable[[str, Any], Any]] = {
+    "early_stopping": check_flag,
+    "warm_start": check_flag,
+    "verbose": check_verbose,
+    "max_iter": check_count,
+    "max_time": optional(POSITIVE),
+    "n_iter_no_change": optional(check_count),
+    "validation_fraction": partial(check_number, above=0, below=1),
+    "eta0": POSITIVE,
+}
+"""Checks of parameters that perceptrons and networks have in common."""
+
+PERCEPTRON: Mapping[str, Callable[[str, Any], Any]] = {
+    "penalty": partial(check_choice, choices=(None, "l2", "l1", "elasticnet")),
+    "alpha": partial(check_number, least=0),
+    "l1_ratio": _check_share,
+    "fit_intercept": check_flag,
+    "shuffle": check_flag,
+    "average": check_flag,
+    **ENDING,
+    "tol": optional(check_number),
+    "margin": partial(check_number, least=0),
+    "radius": optional(POSITIVE),
+    "bias": _check_bias,
+    "zero": partial(check_choice, choices=(-1, 1)),
+    "tie": partial(check_choice, choices=("mistake", "sign", "half", "correct")),
+    "init": partial(check_choice, choices=("zero", "random", "first")),
+    "multiclass": partial(check_choice, choices=("direct", "ovr", "ovo")),
+    "trace": partial(check_choice, choices=("auto", "mistakes", "counts", None)),
+    "callbacks": check_callbacks,
+}
+
+
+def check_each(p: Any, checks: Mapping[str, Callable[[str, Any], Any]]) -> None:
+    """Check the parameters that a table names."""
+    for name, check in checks.items():
+        check(name, getattr(p, name))
+
+
+def check_parameters(p: Any) -> None:
+    """Require that every parameter of a perceptron can be used."""
+    check_each(p, PERCEPTRON)
+    if p.penalty is None:
+        return
+    if p.average:
+        raise ParameterError(
+            f"penalty={p.penalty!r} does not go with average=True. Use SoftMarginClassifier(solver='sgd'), or one "
+            "of the two."
+        )
+    if make_penalty(p).keep <= 0.0:
+        raise ParameterError(
+            f"alpha={p.alpha!r} times eta0={p.eta0!r} is 1 or more, so that every visit would undo all before it. "
+            "Lower one of them."
+        )
+
+
+def declared_classes(classes: Any, or_else: str = " or None") -> NDArray[Any]:
+    """Return the labels of an argument `classes`, sorted; `or_else` says what else it may be."""
+    message = f"classes={classes!r} must be a list of labels{or_else}."
+    if isinstance(classes, str):
+        raise LabelError(message)
+    try:
+        labels = list(classes)
+    except TypeError:
+        raise LabelError(message) from None
+    _, found = as_labels(labels, len(labels))
+    if len(found) < 2:
+        raise LabelError(f"classes={labels!r} must name at least two different classes.")
+    return found
+
+
+def require_same_classes(declared: NDArray[Any], known: NDArray[Any]) -> None:
+    """Require the classes of the first call, in any order: labels that cannot be sorted keep the one they had."""
+    if set(declared.tolist()) != set(known.tolist()):
+        raise LabelError(
+            f"classes={listed(declared)} is not the same as on last call to partial_fit: {listed(known)}."
+        )
+
+
+def make_penalty(p: Any) -> Penalty:
+    """Return how weights shrink with every visit: by scikit-learn's step η·α for its online rule."""
+    l1_share = {"l2": 0.0, "l1": 1.0, "elasticnet": float(p.l1_ratio)}[p.penalty]
+    step = float(p.eta0) * float(p.alpha)
+    return Penalty(keep=1.0 - (1.0 - l1_share) * step, rent=l1_share * step)
+
+
+def make_rule(
+    p: Any, largest_square: Callable[[], float] | None, before: Trace | None = None
+) -> tuple[Rule, float | None]:
+    """Return the rule, and the radius R if it uses one: given, of the data, or of the run that went `before`."""
+    bias = p.bias if p.fit_intercept else None
+    radius = None
+    match bias:
+        case None:
+            beta = 0.0
+        case "unit":
+            beta = 1.0
+        case "radius":
+            radius, beta = _radius(p.radius, largest_square, before)
+        case _:
+            beta = float(bias)
+    return p._own_rule(Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero))), radius
+
+
+def _radius(
+    given: float | None, largest_square: Callable[[], float] | None, before: Trace | None
+) -> tuple[float, float]:
+    """Return R and R²; of data R² is exact where sums are, and so is never made from R."""
+    if given is None and largest_square is not None:
+        square = largest_square()
+        return float(np.sqrt(square)), square
+    if given is None and before is not None and before.radius is not None:
+        return before.radius, before.bias
+    if given is None:
+        raise ParameterError(
+            "bias='radius' needs R, the largest norm of a row, which a stream has yet to show. "
+            "Pass radius=R, or use bias='unit'."
+        )
+    radius = float(given)
+    square = radius * radius
+    if not 0.0 < square < np.inf:
+        raise ParameterError(f"radius={radius!r} has no square among floats. Scale the features.")
+    return radius, square
+
+
+def resolve_order(p: Any, n_rows: int, seed: int, made: int) -> Order:
+    """Return the order of visits; `shuffle=False` turns the default order into the cyclic one."""
+    order = p.order
+    if not p.shuffle and isinstance(order, str):
+        if order == "random":
+            raise ParameterError("order='random' contradicts shuffle=False. Drop one of them.")
+        order = "cyclic" if order == "shuffle" else order
+    return make_order(order, n_rows, seed, made)
+
+
+def detail(p: Any, *, stream: bool) -> Detail:
+    """Return what to keep: by default the mistakes of a fit, but only the counts of a stream."""
+    if p.trace == "auto":
+        return "counts" if stream else "mistakes"
+    kept: Detail = p.trace
+    return kept
+
+
+def stream_weights(p: Any, counts: dict[Any, int] | None = None) -> dict[Any, float] | Balance:
+    """Return the class weights of a stream, label by label; "balanced" counts on from `counts` of a fit."""
+    if p.class_weight is None:
+        return {}
+    if isinstance(p.class_weight, str) and p.class_weight == "balanced":
+        return Balance(dict(counts or {}))
+    weights = label_weights(p.class_weight)
+    if len(weights) > 1:  # a label that is not named weighs 1
+        require_some_weight(np.array([*weights.values()]))
+    return weights
+
+
+def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator) -> State:
+    """Return the start that `init` names; "first" begins at zero and adds the first row later."""
+    state = State.zero(shape, average=p.average, shrinks=p.penalty is not None)
+    if p.init == "random":
+        drawn = state.n_features + bool(p.fit_intercept and p.bias is not None)
+        state.w[..., :drawn] = rng.standard_normal((*shape[:-1], drawn))
+    return state
+
+
+def given_start(p: Any, shape: tuple[int, ...], coef_init: Any, intercept_init: Any) -> State:
+    """Return the start that `coef_init` and `intercept_init` give; what is not given is zero."""
+    state = State.zero(shape, average=p.average, shrinks=p.penalty is not None)
+    if coef_init is not None:
+        state.w[..., :-1] = _numbers("coef_init", coef_init, (*shape[:-1], shape[-1] - 1))
+    if intercept_init is not None:
+        state.w[..., -1] = _numbers("intercept_init", intercept_init, shape[:-1])
+    return state
+
+
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    size = math.prod(shape)
+    try:
+        numbers = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise DataTypeError(f"{name}={value!r} must hold {size} numbers: one for each weight.") from None
+    if numbers.size != size or (len(shape) > 1 and numbers.shape != shape):
+        wanted = f"shape {shape}" if len(shape) > 1 else f"{size} values"
+        raise ShapeError(f"{name} has shape {numbers.shape}, but {wanted} are needed: one for each weight.")
+    if not np.isfinite(numbers).all():
+        at = int(np.flatnonzero(~np.isfinite(numbers.reshape(-1)))[0])
+        raise NonFiniteError(
+            f"{name} holds {numbers.reshape(-1)[at]} at position {at}. Start from finite weights."
+        )
+    return numbers.reshape(shape)

@@ -15,10 +15,16 @@ from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight
-from rosenblatt.estimators._classes import declared_classes, require_same_classes
+from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators._tables import ReadsTables
+from rosenblatt.estimators._parameters import (
+    check_choice,
+    check_count,
+    check_number,
+    declared_classes,
+    generator,
+    require_same_classes,
+)
 from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.learners.regression_schemas import RIDGE

@@ -12,8 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.single import vector_row
-from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._ending import say_how_it_ended
+from rosenblatt.estimators._fitting import Before, conclude, planned, require_same_problem, whole
 from rosenblatt.estimators._kernel import (
     beginning,
     check_kernel_parameters,
@@ -25,9 +24,10 @@ from rosenblatt.estimators._kernel import (
 )
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._preparing import Before, prepared, require_same_problem
+from rosenblatt.estimators._parameters import check_parameters
 from rosenblatt.estimators.schemas import DRAWN, RUN, online_parts, without_long_trace
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
@@ -126,7 +126,7 @@ class KernelPerceptron(OnlineLearning):
         abilities=frozenset({"streams", "examples", "traces"}),
     )
 
-    # What a perceptron may be told of, and this one has one value of.
+    # Parameters of `Perceptron` that are fixed here.
     penalty, alpha, l1_ratio = None, 0.0001, 0.15
 
     _state: KernelState
@@ -219,30 +219,28 @@ class KernelPerceptron(OnlineLearning):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        settings.check_parameters(self)
-        check_kernel_parameters(self)
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        batch.require_classes()
-        require_finite(batch)
-        before = self._before(batch)
-        points = points_of(batch)
-        kernel = as_kernel(self.kernel).resolve(points) if before is None else self._kernel
-        require_gram(kernel, batch)
-        warn_unless_kernel(kernel, points)
-        with prepared(self, batch, before=before) as (weight, plan, start, drawn):
-            if before is None:
-                start = beginning(self, kernel, plan.scheme, batch.n_features)
-            assert isinstance(start, KernelState)
-            run = fit_kernel(batch, weight, self._by_kernel(plan, kernel, points), start, own_plan(self, kernel))
-        passes = drawn.passes + len(run.mistakes_per_pass)
-        self._publish(
-            run, batch, _drawn=drawn._replace(passes=passes), _kernel=kernel, _asked_for=as_kernel(self.kernel)
-        )
-        say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            check_parameters(self)
+            check_kernel_parameters(self)
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight)
+            batch.require_classes()
+            require_finite(batch)
+            before = self._before(batch)
+            points = points_of(batch)
+            kernel = as_kernel(self.kernel).resolve(points) if before is None else self._kernel
+            require_gram(kernel, batch)
+            warn_unless_kernel(kernel, points)
+            blocks = whole(batch)
+            with planned(self, blocks, before=before) as (plan, start, drawn):
+                if before is None:
+                    start = beginning(self, kernel, plan.scheme, batch.n_features)
+                assert isinstance(start, KernelState)
+                run = fit_kernel(batch, self._by_kernel(plan, kernel, points), start, own_plan(self, kernel))
+            drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
+            self._publish(run, blocks, _drawn=drawn, _kernel=kernel, _asked_for=as_kernel(self.kernel))
+            conclude(self, run)
+            return self
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -422,7 +420,7 @@ class KernelPerceptron(OnlineLearning):
             state.kept = None
             if self._kernel.streams:
                 state.support.renumber(np.full(state.support.count, NOT_OF_A_SET))
-        return Before(state, self.__dict__.get("_drawn"))
+        return state, self.__dict__.get("_drawn")
 
     def _require_same_kernel(self) -> None:
         check_kernel_parameters(self)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 from rosenblatt.data.batch import as_batch
-from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._ending import say_how_it_ended
-from rosenblatt.estimators._family import Recorded, parameters
-from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.estimators._parameters import check_count, check_number
-from rosenblatt.estimators._preparing import prepared, published
+from rosenblatt.estimators._fitting import conclude, planned, published, whole
+from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
+from rosenblatt.estimators._parameters import check_count, check_number, check_parameters, with_fixed
 from rosenblatt.estimators.schemas import BATCH, facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.lifted import fit_lifted, require_every_row
 from rosenblatt.registry import Learner
 from rosenblatt.schema.codecs import Array
@@ -20,7 +18,7 @@ from rosenblatt.schema.codecs import Array
 NO_LIMIT = 2**62
 
 
-class LiftedPerceptron(Recorded):
+class LiftedPerceptron(VisitingClassifier):
     """The perceptron on rows lifted by one coordinate each, which always separate (S-22); two classes.
 
     Row i becomes [a x_i; sqrt(1 − a²) e_i]. In exact arithmetic training on such rows ends without a mistake,
@@ -132,36 +130,36 @@ class LiftedPerceptron(Recorded):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        p = parameters(self)
-        p.n_iter_no_change = NO_LIMIT  # a plateau is not an end: the rows will be separated
-        p.max_iter = NO_LIMIT if self.max_iter is None else check_count("max_iter", self.max_iter)
-        settings.check_parameters(p)
-        a = check_number("a", self.a, above=0, below=1)
-        if not 0.0 < a * a < 1.0:
-            raise ParameterError(
-                f"a={self.a!r} has a square that is 0 or 1 among floats. Move it away from there."
+        with interruptible():
+            p = with_fixed(self)
+            p.n_iter_no_change = NO_LIMIT  # a plateau is not an end: the rows will be separated
+            p.max_iter = NO_LIMIT if self.max_iter is None else check_count("max_iter", self.max_iter)
+            check_parameters(p)
+            a = check_number("a", self.a, above=0, below=1)
+            if not 0.0 < a * a < 1.0:
+                raise ParameterError(
+                    f"a={self.a!r} has a square that is 0 or 1 among floats. Move it away from there."
+                )
+            warn_of_column(y)
+            batch = as_batch(X, y)
+            batch.require_classes()
+            signs = batch.signs  # refuses more than two classes
+            blocks = whole(batch)
+            with planned(p, blocks) as (plan, start, _):
+                require_every_row(plan.order, len(signs))
+                found = fit_lifted(batch, plan, start, a)
+            run = found.run
+            self.__dict__.update(
+                published(p, run, blocks),
+                lift_=found.lift,
+                lifted_margin_=found.margin,
+                lemma_margin_=found.lemma_margin,
+                mistake_bound_=found.bound,
             )
-        warn_of_column(y)
-        batch = as_batch(X, y)
-        batch.require_classes()
-        signs = batch.signs  # refuses more than two classes
-        with prepared(p, batch) as (weight, plan, start, _):
-            require_every_row(plan.order, len(signs))
-            found = fit_lifted(batch, weight, plan, start, a)
-        run = found.run
-        self.__dict__.update(
-            published(p, run, batch),
-            lift_=found.lift,
-            lifted_margin_=found.margin,
-            lemma_margin_=found.lemma_margin,
-            mistake_bound_=found.bound,
-        )
-        say_how_it_ended(
-            p,
-            run,
-            "without separating the lifted rows",
-            f"Scale the features, or raise {{limit}}; the bound allows {found.bound:,.4g} mistakes.",
-        )
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+            conclude(
+                p,
+                run,
+                "without separating the lifted rows",
+                f"Scale the features, or raise {{limit}}; the bound allows {found.bound:,.4g} mistakes.",
+            )
+            return self

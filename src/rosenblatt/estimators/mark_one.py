@@ -10,12 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.single import vector_row
+from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.maps.retina import Retina, image_shape_of
 from rosenblatt.maps.schemas import RETINA, WIRING
 from rosenblatt.maps.wiring import Wiring
@@ -207,16 +208,17 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             Itself. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last completed
             pass.
         """
-        features = as_rows(X)
-        warn_of_column(y)
-        retina, wiring, response = self._built(features.n_features)
-        on = _associate(retina, wiring, features)
-        try:
-            response.fit(on, y, sample_weight=sample_weight)
-        finally:
-            if response.__sklearn_is_fitted__():  # also by what Ctrl-C left
-                self._publish(retina, wiring, response, features)
-        return self
+        with interruptible():
+            features = as_rows(X)
+            warn_of_column(y)
+            retina, wiring, response = self._built(features.n_features)
+            on = _associate(retina, wiring, features)
+            try:
+                response.fit(on, y, sample_weight=sample_weight)
+            finally:
+                if response.__sklearn_is_fitted__():  # also by what Ctrl-C left
+                    self._publish(retina, wiring, response, features)
+            return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the images of a chunk once, in the order they come.

@@ -8,18 +8,21 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.data.batch import as_batch
+from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.estimators._fitting import numbered
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
-from rosenblatt.estimators._witness import explained
 from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import NotSeparableError
 from rosenblatt.margins.max_margin import max_margin
+from rosenblatt.margins.not_separable import Unfinished
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
 from rosenblatt.schema.codecs import INTEGERS, Array, Flag
 from rosenblatt.schema.rows import NativeTable
+
+SECONDS = 5.0  # after which it stays with what floats could say
 
 
 class MaxMarginClassifier(LinearClassifier):
@@ -127,7 +130,7 @@ class MaxMarginClassifier(LinearClassifier):
         try:
             found = max_margin(batch, bias=bias, max_iter=self.max_iter)
         except NotSeparableError as error:
-            raise explained(error, batch, bias=bias) from None
+            raise _explained(error, batch, bias=bias) from None
         signs = np.where(batch.codes[found.support] > 0, 1.0, -1.0)
         self.__dict__.update(
             margin_=found.margin,
@@ -152,3 +155,47 @@ class MaxMarginClassifier(LinearClassifier):
                 stacklevel=2,
             )
         return self
+
+
+def _explained(error: NotSeparableError, batch: Batch, *, bias: bool) -> NotSeparableError:
+    """Return the error for data without a widest hyperplane, with the exact reason if it is found in time.
+
+    Rows of weight 0 do not count. Rows that others prove inseparable are so in all of the data, which is what that
+    proof is of; a proof that they are separable is of the rows that have weight.
+    """
+    from rosenblatt.certify.certificate import Inseparable, Separable
+    from rosenblatt.certify.separability import Question
+    from rosenblatt.certify.time_limit import Clock
+    from rosenblatt.certify.witness import witness
+
+    names = np.arange(batch.n_rows) if batch.weight is None else np.flatnonzero(batch.weight > 0.0)
+    whole = len(names) == batch.n_rows
+    part = batch if whole else batch.take(names)
+    found = Question(part, bias, margin=False, clock=Clock(SECONDS)).pair(1, 0)
+    if isinstance(found, Inseparable) and not whole:
+        proof = witness(batch, names[list(found.support)], list(found.weights), bias=bias)
+        if proof is None:
+            return error
+        found = proof
+    through = "" if bias else " through the origin"
+    if isinstance(found, Inseparable):
+        what = "the convex hulls of the two classes meet" if bias else "the hull of the rows y·x holds the origin"
+        proved = NotSeparableError(
+            f"No hyperplane{through} separates the classes: {what}, in a combination of "
+            f"{numbered('row', found.support)} that is exact (the certificate of this error proves it). "
+            "Use SoftMarginClassifier, which allows for rows on the wrong side."
+        )
+    elif isinstance(found, Separable):
+        apart = "The classes are separable" + ("" if bias else " through the origin")
+        shown = "the certificate of this error proves it" + ("" if whole else ", for the rows that have weight")
+        if isinstance(error, Unfinished):
+            proved = Unfinished(f"{error} {apart}, though ({shown}).")
+        else:
+            proved = NotSeparableError(
+                f"{apart} ({shown}), but by less than floats can resolve beside the size of the data: the "
+                "widest hyperplane was not found. Scale the features, or use SoftMarginClassifier."
+            )
+    else:
+        return error
+    proved.certificate = found
+    return proved

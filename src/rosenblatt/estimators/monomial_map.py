@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from rosenblatt.data.features import as_rows, require_finite
 from rosenblatt.data.memory import require_memory
+from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._parameters import check_count, check_number
-from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.estimators.schemas import READS_TABLES, require_names
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import CSR

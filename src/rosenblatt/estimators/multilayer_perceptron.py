@@ -13,14 +13,19 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.estimators import _network as shared
-from rosenblatt.estimators._classes import declared_classes, require_same_classes
-from rosenblatt.estimators._network import Problem
-from rosenblatt.estimators._network_reports import ReportedNetwork
-from rosenblatt.estimators._parameters import check_choice, check_count, generator
+from rosenblatt.estimators._network import ReportedNetwork
+from rosenblatt.estimators._parameters import (
+    check_choice,
+    check_count,
+    declared_classes,
+    generator,
+    require_same_classes,
+)
 from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.network import learn
-from rosenblatt.learners.network_plan import NetworkState, begin, random_parameters
+from rosenblatt.learners.network_plan import Examples, NetworkState, begin, random_parameters
 from rosenblatt.learners.order import Cyclic
 from rosenblatt.loops.neurons import RESPONSES
 from rosenblatt.model.network import Layer
@@ -224,23 +229,12 @@ class MultilayerPerceptron(ReportedNetwork):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        self._check_parameters()
-        problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
-        layers = self._make_layers(problem)
-        before = self._before(problem, layers)
-        trained = shared.train(
-            self, problem, layers, partial(random_parameters, layers, self._scales(layers)), before
-        )
-        run = trained.run
-        self.__dict__.update(
-            shared.published(self, problem, layers, trained),
-            _fit_mistakes=run.mistakes_per_pass,
-            _stream_mistakes=None,
-        )
-        shared.say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            self._check_parameters()
+            examples = shared.read_examples(self, X, y, sample_weight, self._coding_of)
+            layers = self._make_layers(examples)
+            self._train(examples, layers, partial(random_parameters, layers, self._scales(layers)))
+            return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come, `batch_size` a step.
@@ -268,29 +262,28 @@ class MultilayerPerceptron(ReportedNetwork):
                 "class_weight='balanced' needs all rows, but partial_fit sees a chunk of them. Give the weights."
             )
         fitted = self.__sklearn_is_fitted__()
-        problem = shared.read_problem(self, X, y, sample_weight, self._coding_of, self._known_classes(classes))
-        layers = self._make_layers(problem)
+        examples = shared.read_examples(self, X, y, sample_weight, self._coding_of, self._known_classes(classes))
+        layers = self._make_layers(examples)
         if fitted:
-            self._check_features(problem.features)
+            self._check_features(examples.features)
             self._require_same_layers(layers, "partial_fit")
             state = self._state.for_rule(shared.rule_of(self))
         else:
-            state = self._first_state(problem, layers)
-        dtype = state.theta.dtype
-        n_rows = problem.features.n_rows
+            state = self._first_state(examples, layers)
+        n_rows = examples.features.n_rows
         plan = shared.plan_of(self, layers, n_rows, order=Cyclic(n_rows))
-        told = learn(problem.examples(dtype), plan, state)
+        loss, mistakes = learn(examples.cast(state.theta.dtype), plan, state)
         if not fitted:
-            self.__dict__.update(_classes=problem.classes, _flat=problem.flat)
-            self.__dict__.update(_width=problem.features.n_features, _names=problem.features.names)
+            self.__dict__.update(_classes=examples.classes, _flat=examples.flat)
+            self.__dict__.update(_width=examples.features.n_features, _names=examples.features.names)
         for name in FIT_ONLY:
             self.__dict__.pop(name, None)
         held = self.__dict__
         held.update(
-            loss_curve_=np.append(held.get("loss_curve_", ()), told.loss),
+            loss_curve_=np.append(held.get("loss_curve_", ()), loss),
             _fit_mistakes=held.get("_fit_mistakes", []),
-            _stream_mistakes=(held.get("_stream_mistakes") or 0) + told.mistakes,
-            _coding=problem.coding,
+            _stream_mistakes=(held.get("_stream_mistakes") or 0) + mistakes,
+            _coding=examples.coding,
             _loss=self.loss,
             _layers=layers,
             _state=state,
@@ -371,8 +364,8 @@ class MultilayerPerceptron(ReportedNetwork):
             return Coding(n_classes, -1.0, 1.0, middle=0.0)
         return Coding(n_classes, 0.0, 1.0, middle=0.5)
 
-    def _make_layers(self, problem: Problem) -> tuple[Layer, ...]:
-        sizes = [problem.features.n_features, *self._sizes(), problem.targets.shape[1]]
+    def _make_layers(self, examples: Examples) -> tuple[Layer, ...]:
+        sizes = [examples.features.n_features, *self._sizes(), examples.targets.shape[1]]
         names = [self.activation] * (len(sizes) - 2) + [self.output_activation or "identity"]
         shapes = zip(sizes[:-1], sizes[1:], names, strict=True)
         return tuple(Layer(n_in, n_out, RESPONSES[name]) for n_in, n_out, name in shapes)
@@ -387,9 +380,9 @@ class MultilayerPerceptron(ReportedNetwork):
                 scales[k] = float(np.sqrt(6.0 / layer.n_inputs))
         return scales
 
-    def _first_state(self, problem: Problem, layers: tuple[Layer, ...]) -> NetworkState:
+    def _first_state(self, examples: Examples, layers: tuple[Layer, ...]) -> NetworkState:
         theta = random_parameters(layers, self._scales(layers), generator(self.random_state))
-        return begin(theta.astype(problem.features.values.dtype), shared.rule_of(self))
+        return begin(theta.astype(examples.features.values.dtype), shared.rule_of(self))
 
     def _known_classes(self, classes: Any) -> Any:
         if self.task == "regression":

@@ -7,19 +7,31 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from rosenblatt.blocks.memory import Blocks
+from rosenblatt.blocks.checkpoint import Checkpoint
+from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+from rosenblatt.blocks.scaled import ScaledBlocks
 from rosenblatt.data.batch import Batch, as_batch, require_two
-from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._blocks import Resuming, TrainedOn, fit_blocks
-from rosenblatt.estimators._ending import say_how_it_ended
+from rosenblatt.estimators._fitting import (
+    Before,
+    Drawn,
+    conclude,
+    identity_of,
+    planned,
+    require_possible,
+    require_same_problem,
+    resumed,
+    visitor_of,
+    whole,
+)
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._parameters import check_flag
-from rosenblatt.estimators._preparing import Before, Described, prepared, require_same_problem
+from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
 from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.cycles import Prove
-from rosenblatt.learners.perceptron import fit
+from rosenblatt.learners.perceptron import PerceptronFit
+from rosenblatt.learners.snapshot import restore
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
 
@@ -228,22 +240,10 @@ class Perceptron(OnlineLearning):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        settings.check_parameters(self)
-        check_flag("stop_on_cycle", self.stop_on_cycle)
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        batch.require_classes()
-        before = self._before(batch, coef_init, intercept_init)
-        with prepared(self, batch, coef_init, intercept_init, before) as (weight, plan, start, drawn):
-            if self.stop_on_cycle:
-                plan = replace(plan, prove=self._prover(batch, start))
-            run = fit(batch, weight, plan, start)
-        passes = drawn.passes + len(run.mistakes_per_pass)
-        self._publish(run, batch, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
-        say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            self._check_parameters()
+            warn_of_column(y)
+            return self._train(whole(as_batch(X, y, sample_weight)), coef_init, intercept_init)
 
     def fit_blocks(
         self,
@@ -288,18 +288,51 @@ class Perceptron(OnlineLearning):
         >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
         array([[2., 2.]])
         """
-        settings.check_parameters(self)
+        with interruptible():
+            self._check_parameters()
+            check_flag("resume", resume)
+            every = check_count("every", every)
+            if checkpoint is None and resume:
+                raise ParameterError("resume=True needs to know from where. Pass checkpoint=PATH.")
+            return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
         check_flag("stop_on_cycle", self.stop_on_cycle)
+
+    def _train(
+        self,
+        blocks: Blocks,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
+        """Train on rows wherever they are; publish the result and say how training ended."""
         require_two(blocks.classes)
-        before = self._before(blocks, None, None)
-        prover = self._prover if self.stop_on_cycle else None
-        run, drawn = fit_blocks(self, blocks, Resuming.of(checkpoint, every, resume), before, prover)
-        passes = drawn.passes + len(run.mistakes_per_pass)
-        known = TrainedOn.of(blocks)
-        self._publish(run, known, _drawn=drawn._replace(passes=passes), certificate_=run.proof)
-        say_how_it_ended(self, run)
-        if run.interruption is not None:
-            raise run.interruption
+        before = self._before(blocks, coef_init, intercept_init)
+        scaling = blocks.scaling if isinstance(blocks, MemoryBlocks | ScaledBlocks) else None
+        require_possible(self, blocks, checkpoint is not None, before, scaling is not None)
+        keeper, saved = None, None
+        if checkpoint is not None:
+            keeper = Checkpoint(checkpoint, every, identity_of(self, blocks))
+            saved = resumed(self, blocks, keeper) if resume else None
+        redrawn = None if saved is None else Drawn(saved.seed, saved.held_out)
+        with planned(self, blocks, coef_init, intercept_init, before, redrawn) as (plan, start, drawn):
+            if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
+                plan = replace(plan, prove=self._prover(blocks.batch, start))
+            if keeper is not None:
+                keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
+            loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
+            if saved is not None:
+                restore(loop, saved.snapshot)
+            run = loop.run()
+        if scaling is not None:
+            run = replace(run, state=scaling.folded(run.state))
+        drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
+        self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
+        conclude(self, run, stacklevel=4)
         return self
 
     def _prover(self, batch: Batch, start: State) -> Prove:
@@ -323,7 +356,7 @@ class Perceptron(OnlineLearning):
 
         return partial(witness, batch, bias=self._has_bias() or bool(start.w[-1] != 0.0))
 
-    def _before(self, batch: Described, coef_init: Any, intercept_init: Any) -> Before | None:
+    def _before(self, blocks: Blocks, coef_init: Any, intercept_init: Any) -> Before | None:
         """Return the last run, if this fit is to continue it."""
         if not self.warm_start or not self.__sklearn_is_fitted__() or coef_init is not None:
             return None
@@ -331,6 +364,6 @@ class Perceptron(OnlineLearning):
             raise ParameterError(
                 "intercept_init without coef_init contradicts warm_start=True. Give both or none."
             )
-        require_same_problem(self, batch, self._scheme)
+        require_same_problem(self, blocks, self._scheme)
         state = self._state.narrowed(self._width).for_rule(average=self.average, shrinks=self.penalty is not None)
-        return Before(state, self.__dict__.get("_drawn"))
+        return state, self.__dict__.get("_drawn")

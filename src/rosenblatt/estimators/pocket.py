@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any, Self
 
 from rosenblatt.data.batch import as_batch
-from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._ending import say_how_it_ended
-from rosenblatt.estimators._family import Recorded, parameters
-from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.estimators._parameters import check_choice, check_number
-from rosenblatt.estimators._preparing import prepared, published
+from rosenblatt.estimators._fitting import conclude, planned, published, whole
+from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
+from rosenblatt.estimators._parameters import check_choice, check_number, check_parameters, with_fixed
 from rosenblatt.estimators.schemas import BATCH, facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.pocket import Counting, fit_pocket
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
 
 
-class PocketPerceptron(Recorded):
+class PocketPerceptron(VisitingClassifier):
     """The perceptron that keeps the best hypothesis it meets (S-20), for data that does not separate.
 
     After each update the errors on all rows are counted, and a hypothesis with fewer than any before goes into the
@@ -151,40 +149,41 @@ class PocketPerceptron(Recorded):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the best
             hypothesis of the completed passes.
         """
-        p = parameters(self)
-        settings.check_parameters(p)
-        check_choice("multiclass", p.multiclass, ("direct", "ovr"))
-        check_choice("count", p.count, ("geometric", "functional"))
-        counting = Counting(check_number("pocket_margin", p.pocket_margin, least=0), p.count)
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        if counting.margin > 0 and counting.measure == "geometric" and len(batch.classes) > 2:
-            raise ParameterError(
-                f"pocket_margin={self.pocket_margin!r} with count='geometric' is a distance from one hyperplane, "
-                f"but y has {len(batch.classes)} classes. Use count='functional', or pocket_margin=0."
+        with interruptible():
+            p = with_fixed(self)
+            check_parameters(p)
+            check_choice("multiclass", p.multiclass, ("direct", "ovr"))
+            check_choice("count", p.count, ("geometric", "functional"))
+            counting = Counting(check_number("pocket_margin", p.pocket_margin, least=0), p.count)
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight)
+            if counting.margin > 0 and counting.measure == "geometric" and len(batch.classes) > 2:
+                raise ParameterError(
+                    f"pocket_margin={self.pocket_margin!r} with count='geometric' is a distance from one "
+                    f"hyperplane, but y has {len(batch.classes)} classes. "
+                    "Use count='functional', or pocket_margin=0."
+                )
+            blocks = whole(batch)
+            with planned(p, blocks, coef_init, intercept_init) as (plan, start, _):
+                found = fit_pocket(batch, plan, start, counting)
+            run, total = found.run, float(found.row_weight.sum())
+            model = LinearModel(found.weights, run.trace.scheme, batch.classes, self.zero)
+            right = (model.codes(batch) == batch.codes) | (found.row_weight == 0.0)
+            self.__dict__.update(
+                published(p, run, blocks)
+                | {
+                    "converged_": bool(right.all()),
+                    "pocket_errors_": found.errors,
+                    "pocket_score_": 1.0 - found.errors / total,
+                    "pocket_visit_": found.visit,
+                    "n_rows_counted_": found.rows_read,
+                    "_state": State(found.weights, None, run.state.visits),
+                }
             )
-        with prepared(p, batch, coef_init, intercept_init) as (weight, plan, start, _):
-            found = fit_pocket(batch, weight, plan, start, counting)
-        run = found.run
-        model = LinearModel(found.weights, run.trace.scheme, batch.classes, self.zero)
-        right = (model.codes(batch) == batch.codes) | (weight == 0.0)
-        self.__dict__.update(
-            published(p, run, batch)
-            | {
-                "converged_": bool(right.all()),
-                "pocket_errors_": found.errors,
-                "pocket_score_": 1.0 - found.errors / found.total,
-                "pocket_visit_": found.visit,
-                "n_rows_counted_": found.rows_read,
-                "_state": State(found.weights, None, run.state.visits),
-            }
-        )
-        say_how_it_ended(
-            p,
-            run,
-            f"with {found.errors:,.10g} of {found.total:,.10g} wrong by the pocket",
-            "Allow more {amount} to look for a better hypothesis.",
-        )
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+            conclude(
+                p,
+                run,
+                f"with {found.errors:,.10g} of {total:,.10g} wrong by the pocket",
+                "Allow more {amount} to look for a better hypothesis.",
+            )
+            return self

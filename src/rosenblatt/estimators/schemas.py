@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rosenblatt.estimators._preparing import Drawn
+from rosenblatt.estimators._fitting import Drawn
 from rosenblatt.learners.network_schemas import CODING, LAYER, NETWORK_RUN, NETWORK_STATE, link_network
 from rosenblatt.learners.stream_schemas import revived, stream_of
 from rosenblatt.loops.rules import Rule

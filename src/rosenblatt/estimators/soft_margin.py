@@ -14,6 +14,7 @@ from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
 from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.descent import DescentSettings
 from rosenblatt.margins.soft_fit import SoftPlan, fit, weights
@@ -187,18 +188,19 @@ class SoftMarginClassifier(LinearClassifier):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the best
             hyperplane so far, or it as it was while some of several have none.
         """
-        self._check_parameters()
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        start = self._start(batch)
-        found = fit(batch, class_weights(self.class_weight, batch.codes, batch.classes), self._plan(), start)
-        scheme = Scheme.of("ovr", len(batch.classes))
-        if len(found) == scheme.n_machines:
-            self._publish(found, batch, scheme, 0 if start is None else self._state.visits)
-        if found[-1].interruption is not None:
-            raise found[-1].interruption
-        self._say_how_it_ended(found)
-        return self
+        with interruptible():
+            self._check_parameters()
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight)
+            start = self._start(batch)
+            found = fit(batch, class_weights(self.class_weight, batch.codes, batch.classes), self._plan(), start)
+            scheme = Scheme.of("ovr", len(batch.classes))
+            if len(found) == scheme.n_machines:
+                self._publish(found, batch, scheme, 0 if start is None else self._state.visits)
+            if found[-1].interruption is not None:
+                raise found[-1].interruption
+            self._say_how_it_ended(found)
+            return self
 
     @property
     def t_(self) -> int:

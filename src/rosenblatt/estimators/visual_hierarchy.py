@@ -15,6 +15,7 @@ from rosenblatt.estimators._network import NetworkEstimator
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.network_plan import begin
 from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU
 from rosenblatt.model.network import Layer, Network, n_parameters, parts
@@ -182,19 +183,15 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        self._check_parameters()
-        if self.training == "random":
-            return self._fit_random(X, sample_weight)
-        problem = shared.read_problem(self, X, y, sample_weight, self._coding_of)
-        readout = Layer(self._sizes()[-1], problem.targets.shape[1])
-        layers = (*self._make_layers(problem.features.n_features), readout)
-        before = self._before(problem, layers)
-        trained = shared.train(self, problem, layers, lambda rng: _draw(layers, rng), before)
-        self.__dict__.update(shared.published(self, problem, layers, trained))
-        shared.say_how_it_ended(self, trained.run)
-        if trained.run.interruption is not None:
-            raise trained.run.interruption
-        return self
+        with interruptible():
+            self._check_parameters()
+            if self.training == "random":
+                return self._fit_random(X, sample_weight)
+            examples = shared.read_examples(self, X, y, sample_weight, self._coding_of)
+            readout = Layer(self._sizes()[-1], examples.targets.shape[1])
+            layers = (*self._make_layers(examples.features.n_features), readout)
+            self._train(examples, layers, lambda rng: _draw(layers, rng))
+            return self
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the responses of the third layer, shape (n_rows, sizes[2])."""

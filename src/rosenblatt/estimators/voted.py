@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features
 from rosenblatt.data.single import vector_row
-from rosenblatt.estimators import _settings as settings
-from rosenblatt.estimators._ending import say_how_it_ended
+from rosenblatt.estimators._fitting import conclude, planned, whole
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._preparing import prepared
+from rosenblatt.estimators._parameters import check_parameters
 from rosenblatt.estimators.schemas import RUN, link_online, online_parts, without_long_trace
+from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.learners.stream_schemas import HYPOTHESES, require_votes
 from rosenblatt.learners.voted import VotedStream, hypotheses_of
@@ -92,7 +92,7 @@ class VotedPerceptron(OnlineLearning):
 
     _stream_kind = VotedStream
 
-    # What a perceptron may be told of, and a vote has one value of.
+    # Parameters of `Perceptron` that are fixed here.
     penalty, alpha, l1_ratio, average = None, 0.0001, 0.15, False
     early_stopping, validation_fraction, warm_start = False, 0.1, False
     trace = "mistakes"
@@ -162,21 +162,21 @@ class VotedPerceptron(OnlineLearning):
             Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
             completed pass.
         """
-        settings.check_parameters(self)
-        warn_of_column(y)
-        batch = as_batch(X, y, sample_weight)
-        with prepared(self, batch, coef_init, intercept_init) as (weight, plan, start, _):
-            run = fit(batch, weight, plan, start)
-        self._publish(run, batch, _past=[hypotheses_of(run.trace, batch)])
-        say_how_it_ended(
-            self,
-            run,
-            f"with a vote of {self.n_hypotheses_:,} hypotheses",
-            "Allow more {amount} to let others take part.",
-        )
-        if run.interruption is not None:
-            raise run.interruption
-        return self
+        with interruptible():
+            check_parameters(self)
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight)
+            blocks = whole(batch)
+            with planned(self, blocks, coef_init, intercept_init) as (plan, start, _):
+                run = fit(batch, plan, start)
+            self._publish(run, blocks, _past=[hypotheses_of(run.trace, batch)])
+            conclude(
+                self,
+                run,
+                f"with a vote of {self.n_hypotheses_:,} hypotheses",
+                "Allow more {amount} to let others take part.",
+            )
+            return self
 
     def decision_function(self, X: Any) -> Floats:
         """Return the share of votes.

@@ -1,11 +1,10 @@
-"""The kernel perceptron (S-35): all scores are kept, and each mistake moves them by one kernel row."""
+"""The kernel perceptron: all scores are kept, and each mistake moves them by one kernel row."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sized
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +15,8 @@ from rosenblatt.kernels.cache import CachedRows
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import Kernel
 from rosenblatt.learners.order import Visits
-from rosenblatt.learners.perceptron import FitLoop
-from rosenblatt.learners.plan import Plan, Run
-from rosenblatt.learners.pool import BatchPool, First
+from rosenblatt.learners.perceptron import PerceptronFit
+from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops import kernel as loop
 from rosenblatt.loops.layout import CSR
@@ -31,6 +29,7 @@ from rosenblatt.model.kernel_state import Kept, KernelState
 from rosenblatt.model.support import NOT_OF_A_SET
 from rosenblatt.stopping import StopReason
 from rosenblatt.trace.kernel import KernelTrace
+from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats, Ints
 
@@ -62,14 +61,15 @@ class KernelPlan:
     keeps_scores: bool = False
 
 
-def fit_kernel(batch: Batch, weight: Floats, plan: Plan, start: KernelState, own: KernelPlan) -> Run:
-    """Train on `batch`, its rows weighing `weight`, from `start` until a stop of `plan`."""
+def fit_kernel(batch: Batch, plan: Plan, start: KernelState, own: KernelPlan) -> PerceptronRun:
+    """Train on `batch` from `start` until a stop of `plan`."""
     require_finite(batch)  # a kernel may take infinity for a point far away
-    return _KernelFit(batch, weight, plan, start, own).run()
+    kind = KernelVisitor if own.budget is None else ExpansionVisitor
+    return KernelFit(kind(batch, plan, start.copy(), own=own), start).run()
 
 
 def digest_of(features: Features) -> bytes:
-    """Return what tells these rows from others."""
+    """Return a digest of rows."""
     rows = features.rows
     parts = rows if isinstance(rows, CSR) else (rows,)
     digest = hashlib.blake2b(repr([(part.shape, part.dtype.str) for part in parts]).encode(), digest_size=32)
@@ -83,8 +83,8 @@ class ExpansionVisitor(Visitor):
 
     Parameters
     ----------
-    visiting
-        As of `Visitor`.
+    batch, plan, state
+        As in `Visitor`.
     own : KernelPlan
         The kernel and the budget.
     numbered : bool
@@ -93,14 +93,15 @@ class ExpansionVisitor(Visitor):
 
     may_screen = False
 
-    def __init__(self, *visiting: Any, own: KernelPlan, numbered: bool = True, **named: Any) -> None:
-        super().__init__(*visiting, **named)
-        assert isinstance(self.state, KernelState)
-        self.expansion = Expansion(own.kernel, self.state, own.budget)
-        self.points = points_of(self.features)
-        self.numbered = numbered
-        rows = (own.budget.size if own.budget is not None else self.state.support.count) + 1
-        a_visit = rows * max(1, self.features.stored // self.features.n_rows)
+    def __init__(
+        self, batch: Batch, plan: Plan, state: KernelState, *, own: KernelPlan, numbered: bool = True
+    ) -> None:
+        super().__init__(batch, plan, state)
+        self.own, self.numbered = own, numbered
+        self.expansion = Expansion(own.kernel, state, own.budget)
+        self.points = points_of(batch)
+        rows = (own.budget.size if own.budget is not None else state.support.count) + 1
+        a_visit = rows * max(1, batch.stored // batch.n_rows)
         self._block = min(self._block, max(FEWEST, BLOCK_WORK // a_visit))
 
     def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
@@ -119,16 +120,23 @@ class ExpansionVisitor(Visitor):
         return k, len(block), len(block)
 
     def _visit(self, i: int, log: Log, k: int) -> int:
-        machine = self.expansion
-        x = machine.state.support.like(self.points.row(i))
-        s, values = machine.scores(x)
-        end = loop.judge_alone(self.targets, i, self.rule, s, machine.state.machines, log, k)
+        state = self.expansion.state
+        x = state.support.like(self.points.row(i))
+        s, values = self.expansion.scores(x)
+        end = loop.judge_alone(self.targets, i, self.plan.rule, s, state.machines, log, k)
         if end > k:
-            c = np.zeros(len(s))
-            loop.logged_moves(self.targets, i, log, (k, end), c)
-            machine.take(x, values, c, self.rule.beta, i if self.numbered else NOT_OF_A_SET)
-        self.extra_values += x.n_features * machine.state.support.count + A_STEP
+            self._move(i, x, values, log, (k, end))
+        self.extra_values += x.n_features * state.support.count + A_STEP
         return end
+
+    def _take_steps(self, row: int, log: Log, count: int) -> None:
+        x = self.expansion.state.support.like(self.points.row(row))
+        self._move(row, x, self.expansion.scores(x)[1], log, (0, count))
+
+    def _move(self, i: int, x: Points, values: Floats, log: Log, span: tuple[int, int]) -> None:
+        c = np.zeros(len(self.state.machines))
+        loop.logged_moves(self.targets, i, log, span, c)
+        self.expansion.take(x, values, c, self.plan.rule.beta, i if self.numbered else NOT_OF_A_SET)
 
 
 class _Ahead(NamedTuple):
@@ -154,31 +162,30 @@ class KernelVisitor(Visitor):
 
     may_screen = False
 
-    def __init__(self, *visiting: Any, own: KernelPlan) -> None:
-        super().__init__(*visiting)
-        assert isinstance(self.state, KernelState)
-        self.own, self.expansion = own, Expansion(own.kernel, self.state, None)
-        self.points = points_of(self.features)
+    def __init__(self, batch: Batch, plan: Plan, state: KernelState, *, own: KernelPlan) -> None:
+        super().__init__(batch, plan, state)
+        self.own, self.expansion = own, Expansion(own.kernel, state, None)
+        self.points = points_of(batch)
         own.kernel.prepare(self.points)
         self.rows = CachedRows(own.kernel, self.points, own.cache_size)
-        self.values_a_row = self.features.stored + self.features.n_rows
+        self.values_a_row = batch.stored + batch.n_rows
         self._block = min(self._block, max(FEWEST, BLOCK_WORK // self.values_a_row))
         self.new: list[int] = []
         self.is_last, self._first = False, 0
         self._ahead: _Ahead | None = None
-        support = self.expansion.state.support
-        self.place_of: Ints = np.full(self.features.n_rows, NOT_OF_A_SET)
+        support = state.support
+        self.place_of: Ints = np.full(batch.n_rows, NOT_OF_A_SET)
         known = np.flatnonzero(support.ids != NOT_OF_A_SET)
         self.place_of[support.ids[known]] = known
-        self.scores: Floats = np.zeros((len(self.state.machines), self.features.n_rows))
-        if self.expansion.state.kept is not None:
-            self.scores[:] = self.expansion.state.kept.scores
-            self.expansion.state.kept = None
+        self.scores: Floats = np.zeros((len(state.machines), batch.n_rows))
+        if state.kept is not None:
+            self.scores[:] = state.kept.scores
+            state.kept = None
         elif support.count:
             self.sum_anew()
 
-    def visit(self, visits: Visits) -> Iterator[Stretch]:
-        """Make the visits of one pass, and tell of them stretch by stretch."""
+    def visit(self, visits: Visits, made: int = 0) -> Iterator[Stretch]:
+        """Make the visits of a pass; yield each stretch once it is made."""
         mistakes, self._first = 0, self.state.visits
         if self.is_last and not self.own.keeps_scores and len(np.unique(visits)) == len(visits):
             ordered = self.points.take(visits.astype(np.int64))
@@ -200,14 +207,15 @@ class KernelVisitor(Visitor):
     def has_mistake(self, visits: Visits) -> bool:
         """Whether a visit would be a mistake, at the present scores."""
         log = Log.room(self._mistakes_a_visit, len(self.scores))
-        _, end = loop.next_mistake(self.targets, visits, 0, self.rule, self.scores, self.state.machines, log, 0)
+        _, end = loop.next_mistake(
+            self.targets, visits, 0, self.plan.rule, self.scores, self.state.machines, log, 0
+        )
         return end != 0
 
-    def begin_at(self, i: int, log: Log, count: int) -> None:
-        """Move the start itself by the first mistakes of a log, as if they had been made on row i."""
+    def _take_steps(self, row: int, log: Log, count: int) -> None:
         self.expansion.state.make_room(1)
-        visit, own = np.array([i], np.uint64), self._own(i, 0)
-        loop.correct(self.targets, visit, 0, self.rule, self._moving(), log, (0, count), own)
+        visit, own = np.array([row], np.uint64), self._own(row, 0)
+        loop.correct(self.targets, visit, 0, self.plan.rule, self._moving(), log, (0, count), own)
         self.take_in()
 
     def _own(self, i: int, t: int) -> tuple[int, Floats, Visits, int]:
@@ -246,53 +254,34 @@ class KernelVisitor(Visitor):
         state.make_room(len(block))
         moving = self._moving()
         k = 0
-        t, end = loop.next_mistake(self.targets, block, 0, self.rule, self.scores, moving.w, log, 0)
+        t, end = loop.next_mistake(self.targets, block, 0, self.plan.rule, self.scores, moving.w, log, 0)
         while end > k:
             own = self._own(int(block[t]), t)
             span, k = (k, end), end
-            t, end = loop.correct_and_go_on(self.targets, block, t, self.rule, moving, log, span, own)
+            t, end = loop.correct_and_go_on(self.targets, block, t, self.plan.rule, moving, log, span, own)
         self.take_in()
         self.extra_values += (self.rows.computed - computed) * self.values_a_row + k * A_STEP
         return k, t, t
 
 
-class _KernelFit(FitLoop):
+class KernelFit(PerceptronFit):
     """A fit whose weights belong to rows."""
 
-    def __init__(self, batch: Batch, weight: Floats, plan: Plan, start: KernelState, own: KernelPlan) -> None:
-        self.own = own
-        kind = KernelVisitor if own.budget is None else ExpansionVisitor
+    visitor: KernelVisitor | ExpansionVisitor
+
+    def __init__(self, visitor: KernelVisitor | ExpansionVisitor, start: KernelState) -> None:
+        super().__init__(visitor, start)
+        self.own = visitor.own
         self.best_scores: Floats | None = None
         self.complete_scores: Floats | None = None
-        self.batch = batch
-        super().__init__(plan, start, lambda state: BatchPool(batch, weight, plan, state, partial(kind, own=own)))
 
-    @property
-    def visitor(self) -> Visitor:
-        """What visits the rows."""
-        assert isinstance(self.pool, BatchPool), "weights of rows need all rows"
-        return self.pool.visitor
-
-    def next_pass(self, epoch: int) -> StopReason | None:
-        """Make one pass; return why training ends with it, if it does."""
+    def steps(self, epoch: int, visits: Any) -> Iterable[Stretch]:
+        """Begin a pass, and make its visits."""
         if isinstance(self.visitor, KernelVisitor):
             self.visitor.is_last = epoch == self.plan.max_iter
-        return super().next_pass(epoch)
+        return super().steps(epoch, visits)
 
-    def begin_at(self, first: First, machines: Ints, step: float) -> None:
-        """Add a row to the start itself."""
-        log = Log.room(len(machines), len(self.state.machines))
-        log.step[:], log.machine[:] = step, machines
-        row = first.row
-        if isinstance(self.visitor, KernelVisitor):
-            self.visitor.begin_at(row, log, len(machines))
-        else:
-            machine = self.visitor.expansion  # type: ignore[attr-defined]  # the other kind of visitor
-            x, c = self.visitor.points.row(row), np.zeros(len(self.state.machines))  # type: ignore[attr-defined]
-            loop.logged_moves(self.visitor.targets, row, log, (0, len(machines)), c)
-            machine.take(x, np.empty((0, 1)), c, self.plan.rule.beta, row)
-
-    def proves(self, visits: Sized) -> bool:
+    def proves(self, visits: Any) -> bool:
         """Whether a pass without a mistake leaves none: by the scores kept, but not by those summed anew."""
         return isinstance(self.visitor, ExpansionVisitor) and super().proves(visits)
 
@@ -303,20 +292,16 @@ class _KernelFit(FitLoop):
         return super().at_rest(visits)
 
     def last_scores(self, batch: Batch) -> Floats:
-        """Return the scores of rows, which are all there are, by the last hypothesis."""
+        """Return the scores of all rows by the last hypothesis."""
         if not isinstance(self.visitor, KernelVisitor):
-            return self._model(last=True).scores(batch)
+            return self.model(last=True).scores(batch)
         scores = self.visitor.scores + self.state.machines[:, -1:]
         return scores[0] if self.plan.scheme.kind == "binary" else np.ascontiguousarray(scores.T)
 
-    def model(self) -> KernelModel:
+    def model(self, *, last: bool = False) -> KernelModel:
         """Return the hypothesis of this moment."""
-        return self._model()
-
-    def _model(self, *, last: bool = False) -> KernelModel:
         assert isinstance(self.state, KernelState)
-        scheme, classes, zero = self.plan.scheme, self.batch.classes, self.plan.zero
-        return KernelModel.of(self.state, self.own.kernel, scheme, classes, zero, last=last)
+        return KernelModel.of(self.state, self.own.kernel, *self._labelled(), last=last)
 
     def note_complete(self, epoch: int) -> None:
         """Remember the state after a completed pass, and its scores if a later fit may go on from them."""
@@ -324,14 +309,14 @@ class _KernelFit(FitLoop):
         self.complete_scores = self._kept_scores()
 
     def validate(self, epoch: int) -> float | None:
-        """Measure the pass on the data held out, and remember the best."""
+        """Measure the pass on the rows held out, and remember the best."""
         error = super().validate(epoch)
         if error is not None and self.validation.best_epoch == epoch:
             self.best_scores = self._kept_scores()
         return error
 
-    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> Run:
-        """Put together what is left behind."""
+    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> PerceptronRun:
+        """Return the result."""
         run = super().finish(reason, interruption)
         if self.own.keeps_scores and isinstance(run.state, KernelState):
             if run.state is self.best:
@@ -340,7 +325,7 @@ class _KernelFit(FitLoop):
                 scores = self.complete_scores
             else:
                 scores = self._kept_scores()
-            run.state.kept = None if scores is None else Kept(digest_of(self.batch), scores)
+            run.state.kept = None if scores is None else Kept(digest_of(self.visitor.batch), scores)
         return run
 
     def _kept_scores(self) -> Floats | None:
@@ -351,6 +336,10 @@ class _KernelFit(FitLoop):
 
     def trace(self, passes: int) -> KernelTrace:
         """Return the record of the first passes."""
-        plain = super().trace(passes)
-        held = {each.name: getattr(plain, each.name) for each in fields(plain)}
-        return KernelTrace(**held, kernel=self.own.kernel, budget=self.own.budget)
+        return kernel_trace(super().trace(passes), self.own)
+
+
+def kernel_trace(plain: Trace, own: KernelPlan, *, numbered: bool = True) -> KernelTrace:
+    """Return a record with the kernel that its mistakes are of."""
+    held = {each.name: getattr(plain, each.name) for each in fields(plain)}
+    return KernelTrace(**held, kernel=own.kernel, budget=own.budget, numbered=numbered)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.kernels.points import Points
-from rosenblatt.learners.kernel import ExpansionVisitor, KernelPlan
+from rosenblatt.learners.kernel import ExpansionVisitor, KernelPlan, kernel_trace
 from rosenblatt.learners.stream import Stream, Target
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.kernel import judge_alone, logged_moves
 from rosenblatt.loops.layout import CSR, Rows
-from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.model.expansion import Expansion
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.support import NOT_OF_A_SET
@@ -40,21 +39,6 @@ class KernelStream(Stream):
         state.kept = None
         state.support.renumber(np.full(state.support.count, NOT_OF_A_SET))  # rows to come are of no set
         super().__init__(state, *arguments, **named)
-
-    def begin_at(self, X: Rows, label: Any) -> None:
-        """Add the first row of X to the start itself, unless its label weighs nothing (S-10)."""
-        self.meet(label)
-        code = self._codes[label]
-        machines = self.scheme.first_steps(code, self.zero)
-        log = Log.room(len(machines), len(self.state.machines))
-        log.step[:], log.machine[:] = np.sign(self._weight(label)), machines
-        targets = self.scheme.targets(np.array([code]), np.ones(1), self.zero)
-        c = np.zeros(len(self.state.machines))
-        logged_moves(targets, 0, log, (0, len(machines)), c)
-        x = self._point(X)
-        machine = Expansion(self.own.kernel, self.state, self.own.budget)
-        machine.take(x, machine.scores(x)[1], c, self.rule.beta)
-        self.start = self.state.copy()
 
     def learn_row(self, X: Rows, target: Target) -> None:
         """Visit one example: a matrix of one row, and what it is to be."""
@@ -87,12 +71,10 @@ class KernelStream(Stream):
 
     def trace(self, n_features: int) -> KernelTrace:
         """Return the record of the stream so far."""
-        plain = super().trace(n_features)
-        held = {each.name: getattr(plain, each.name) for each in fields(plain)}
-        return KernelTrace(**held, kernel=self.own.kernel, budget=self.own.budget, numbered=False)
+        return kernel_trace(super().trace(n_features), self.own, numbered=False)
 
-    def _visitor(self, features: Features, targets: Targets) -> Visitor:
-        return ExpansionVisitor(features, targets, self.rule, self.state, own=self.own, numbered=False)
+    def _visitor(self, batch: Batch) -> Visitor:
+        return ExpansionVisitor(batch, self._plan(batch.n_rows), self.state, own=self.own, numbered=False)
 
     def _target(self, label: Any, weight: float) -> Target:
         code = self._codes[label]

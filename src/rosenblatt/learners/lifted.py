@@ -1,4 +1,4 @@
-"""The lifted perceptron: every row gets a coordinate of its own, so that any set separates (S-22)."""
+"""The lifted perceptron: every row gets a coordinate of its own, so that any set separates."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import OrderError
 from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
-from rosenblatt.learners.perceptron import fit
-from rosenblatt.learners.plan import Plan, Run
+from rosenblatt.learners.perceptron import PerceptronFit
+from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops import lifted as loop
 from rosenblatt.loops.passes import largest_square
@@ -31,12 +31,12 @@ LEMMA_SECONDS = 1.0
 """That the lemma may take, however short training was."""
 
 
-class Lifted(NamedTuple):
+class LiftedRun(NamedTuple):
     """A run on lifted rows, and what the lemma says of it.
 
     Attributes
     ----------
-    run : Run
+    run : PerceptronRun
         Its state is the first d coordinates and the bias, without the factor a.
     lift : ndarray
         The weights of the rows' own coordinates, without the factor sqrt(1 − a²).
@@ -48,37 +48,32 @@ class Lifted(NamedTuple):
         The most mistakes, (a²R² + 1 − a²) / γ'².
     """
 
-    run: Run
+    run: PerceptronRun
     lift: Floats
     margin: float
     lemma_margin: float
     bound: float
 
 
-def fit_lifted(batch: Batch, weight: Floats, plan: Plan, start: State, a: float) -> Lifted:
+def fit_lifted(batch: Batch, plan: Plan, start: State, a: float) -> LiftedRun:
     """Train on the lifted rows until they are separated, or a limit of `plan` is reached."""
     square = a * a
-    made: list[_LiftedVisitor] = []
-
-    def visitor(*arguments: Any) -> Visitor:
-        made.append(_LiftedVisitor(*arguments, square=square))
-        return made[0]
-
+    visitor = LiftedVisitor(batch, plan, start.copy(), square)
     y = batch.signs.astype(np.float64)
     began = time.perf_counter()
-    run = fit(batch, weight, plan, start, visitor)
-    lift = made[0].lift_after(run.state.visits)
+    run = PerceptronFit(visitor, start).run()
+    lift = visitor.lift_after(run.state.visits)
     margin = _margin(run, batch, y, lift, square)
     took = time.perf_counter() - began
     seconds = max(LEMMA_SECONDS, took)
     if plan.max_time is not None:
         seconds = min(seconds, plan.max_time - took)
     if run.interruption is not None:
-        seconds = 0.0  # who wants to leave is not kept waiting
+        seconds = 0.0  # the user wants to leave
     lemma, bound, interruption = _lemma(batch, a, plan.rule.beta, seconds)
     if interruption is not None:  # what was trained is whole all the same, and published before this is raised
         run = replace(run, interruption=interruption)
-    return Lifted(run, lift, margin, lemma, bound)
+    return LiftedRun(run, lift, margin, lemma, bound)
 
 
 def require_every_row(order: Order, n_rows: int) -> None:
@@ -92,7 +87,7 @@ def require_every_row(order: Order, n_rows: int) -> None:
         )
 
 
-def _margin(run: Run, batch: Batch, y: Floats, lift: Floats, square: float) -> float:
+def _margin(run: PerceptronRun, batch: Batch, y: Floats, lift: Floats, square: float) -> float:
     """Return min y_i <w̃, x̃_i> / ‖w̃‖."""
     model = LinearModel(run.state.w, run.trace.scheme, batch.classes)
     beta, w, b = run.trace.bias, run.state.w[:-1], float(run.state.w[-1])
@@ -122,26 +117,26 @@ def _lemma(batch: Batch, a: float, beta: float, seconds: float) -> tuple[float, 
     return a / sqrt(value), (square * largest + 1.0 - square) * value / square, interruption
 
 
-class _LiftedVisitor(Visitor):
+class LiftedVisitor(Visitor):
     """Visits lifted rows."""
 
     may_screen = False
 
-    def __init__(self, *visiting: Any, square: float) -> None:
-        super().__init__(*visiting)
+    def __init__(self, batch: Batch, plan: Plan, state: State, square: float) -> None:
+        super().__init__(batch, plan, state)
         self._square = square
-        self._lift = np.zeros(self.features.n_rows)
+        self._lift = np.zeros(batch.n_rows)
         self._before = self.state.visits, self._lift  # when the present pass began
 
-    def visit(self, visits: Visits) -> Iterator[Stretch]:
-        """Make the visits of one pass, and tell of them stretch by stretch."""
+    def visit(self, visits: Visits, made: int = 0) -> Iterator[Stretch]:
+        """Make the visits of a pass; yield each stretch once it is made."""
         self._before = self.state.visits, self._lift.copy()
-        yield from super().visit(visits)
+        yield from super().visit(visits, made)
 
     def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
         assert isinstance(self.targets, Sides), "lifted rows have two sides"
         k, made = loop.train(
-            self.features.rows, self.targets, block, self._square, self.rule.beta, self.state.w, self._lift, log
+            self.batch.rows, self.targets, block, self._square, self.plan.rule.beta, self.state.w, self._lift, log
         )
         return k, made, made
 

@@ -1,20 +1,21 @@
-"""The fit loop of networks: mini-batches, steps, and when and why to end."""
+"""The fit of networks: mini-batches, steps, and when and why to end."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import OrderError, TrainingOverflowError
+from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learners.backpropagation import Backpropagation
+from rosenblatt.learners.fit_loop import FitLoop
 from rosenblatt.learners.network_plan import Examples, NetworkPlan, NetworkReport, NetworkRun, NetworkState
+from rosenblatt.learners.validation import held_out_mask, without
 from rosenblatt.loops.steps import take_step
 from rosenblatt.model.network import Network, n_weights
-from rosenblatt.stopping import LossPlateau, StopReason, Validation
+from rosenblatt.stopping import LossPlateau, StopReason
 
 
 class Tally:
@@ -29,7 +30,7 @@ class Tally:
         return total / max(self.rows, 1)
 
 
-class Descent:
+class GradientSteps:
     """Steps over mini-batches, from a state that they change."""
 
     def __init__(self, plan: NetworkPlan, examples: Examples, state: NetworkState) -> None:
@@ -87,90 +88,70 @@ class Descent:
         return np.take(self._rows, rows, axis=0, out=self._room[: len(rows)], mode="clip")
 
 
-def fit(examples: Examples, plan: NetworkPlan, start: NetworkState) -> NetworkRun:
-    """Train from `start` until a stop of `plan`."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # found by the loss of the pass
-        return _Fit(examples, plan, start).run()
-
-
-class Learned(NamedTuple):
-    """The loss of a chunk, and how many of its rows were predicted wrong at their visit."""
-
-    loss: float
-    mistakes: int
-
-
-def learn(examples: Examples, plan: NetworkPlan, state: NetworkState) -> Learned:
-    """Visit the rows once, as they come, changing `state`."""
-    descent = Descent(plan, examples, state)
+def learn(examples: Examples, plan: NetworkPlan, state: NetworkState) -> tuple[float, int]:
+    """Visit the rows once, in order, changing `state`; return the loss, and how many rows were predicted wrong."""
+    descent = GradientSteps(plan, examples, state)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         *_, tally = descent.over(None)
         loss = tally.loss / tally.rows + descent.penalty()
     _require_finite(loss, state, "this chunk")
-    return Learned(loss, tally.mistakes)
+    return loss, tally.mistakes
 
 
-class _Complete(NamedTuple):
-    """The last completed pass: one value, so that Ctrl-C cannot fall between its parts."""
+class NetworkFit(FitLoop[NetworkState, NetworkRun]):
+    """One fit under way.
 
-    state: NetworkState
-    passes: int
-
-
-class _Fit:
-    """One fit under way."""
+    Parameters
+    ----------
+    examples : Examples
+        The rows and their targets.
+    plan : NetworkPlan
+        How to train.
+    start : NetworkState
+        Where training begins.
+    """
 
     def __init__(self, examples: Examples, plan: NetworkPlan, start: NetworkState) -> None:
-        self.examples, self.plan = examples, plan
-        self.state, self.spare = start.copy(), start.copy()
-        self.complete = _Complete(start, 0)
-        self.best: NetworkState | None = None
-        self.descent = Descent(plan, examples, self.state)
-        self.held_out = np.zeros(examples.features.n_rows, np.bool_)
-        self.unseen: Examples | None = None
-        if plan.held_out is not None:
-            self.held_out[plan.held_out] = True
-            self.unseen = examples.take(plan.held_out)
+        super().__init__(plan, start, start.copy())
+        self.examples = examples
+        self.descent = GradientSteps(plan, examples, self.state)
+        self.held_out = held_out_mask(plan.held_out, examples.features.n_rows)
+        self.unseen = None if plan.held_out is None else examples.take(plan.held_out)
         self.plateau = LossPlateau(plan.tol or 0.0, plan.patience, float(np.finfo(start.theta.dtype).eps))
-        self.validation = Validation(plan.patience)
+        self.tally = Tally()
         self.losses: list[float] = []
         self.errors: list[float] = []
-        self.validation_errors: list[float] = []
         self.mistakes: list[int] = []
-        self.began = time.perf_counter()
 
     def run(self) -> NetworkRun:
         """Make passes until there is a reason to end."""
-        try:
-            reason = None
-            while reason is None:
-                reason = self.next_pass(self.complete.passes + 1)
-            return self.finish(reason)
-        except KeyboardInterrupt as interruption:
-            return self.finish("interrupted", interruption)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the loss of the pass shows it
+            return super().run()
 
-    def next_pass(self, epoch: int) -> StopReason | None:
-        """Make one pass; return why training ends with it, if it does."""
-        visits = self.plan.order.visits(epoch) if epoch <= self.plan.max_iter else None
-        if visits is None:
-            return "max_iter"
-        if self.plan.held_out is not None:
-            visits = visits[~self.held_out[visits]]
-            if not len(visits):
-                raise OrderError("order visits rows held out for validation alone. Let it visit others too.")
-        tally = Tally()
-        for tally in self.descent.over(visits.view(np.int64)):
-            if tally.rows < len(visits) and self.out_of_time():
-                return "max_time"
-        return self.judge(epoch, tally)
+    def visits(self, epoch: int) -> Any:
+        """Return the rows of a pass, without those held out."""
+        visits = self.plan.order.visits(epoch)
+        return visits if visits is None or self.held_out is None else without(self.held_out, visits)
 
-    def judge(self, epoch: int, tally: Tally) -> StopReason | None:
+    def steps(self, epoch: int, visits: Any) -> Iterable[Tally]:
+        """Make the steps of a pass."""
+        return self.descent.over(visits.view(np.int64))
+
+    def note(self, step: Tally, visits: Any) -> int:
+        """Take note of a step; return how many rows are left to visit."""
+        self.tally = step
+        return len(visits) - step.rows
+
+    def end_pass(self, epoch: int, visits: Any) -> StopReason | None:
         """Take note of a completed pass; return why training ends after it, if it does."""
-        loss = tally.loss / tally.rows + self.descent.penalty()
+        loss = self.tally.loss / self.tally.rows + self.descent.penalty()
         _require_finite(loss, self.state, f"pass {epoch}")
-        self.note_complete(epoch, loss, tally)
+        self.losses.append(loss)
+        self.errors.append(self.tally.errors_per_row(self.examples))
+        self.mistakes.append(self.tally.mistakes)
+        self.note_complete(epoch)
         error = self.validate(epoch)
-        if self.report(epoch, tally, loss, error):
+        if self.report(epoch, error):
             return "interrupted"
         if error is not None and self.validation.ends(epoch):
             return "validation"
@@ -178,52 +159,29 @@ class _Fit:
             return "plateau" if self.plan.tol is None else "tol"
         return "max_time" if self.out_of_time() else None
 
-    def note_complete(self, epoch: int, loss: float, tally: Tally) -> None:
-        """Remember the state after a completed pass, in one of two buffers that take turns."""
-        self.losses.append(loss)
-        self.errors.append(tally.errors_per_row(self.examples))
-        self.mistakes.append(tally.mistakes)
-        self.spare.become(self.state)
-        before, self.complete = self.complete, _Complete(self.spare, epoch)  # from here on the pass counts
-        self.spare = before.state if before.passes else self.state.copy()
+    def held_out_error(self) -> float:
+        """Return the error of the present network on the rows held out."""
+        assert self.unseen is not None, "rows are held out"
+        return self.unseen.error(Network(self.plan.layers, self.state.theta))
 
-    def validate(self, epoch: int) -> float | None:
-        """Measure the pass on the rows held out, and remember the best."""
-        if self.unseen is None:
-            return None
-        error = self.unseen.error(Network(self.plan.layers, self.state.theta))
-        self.validation_errors.append(error)
-        if self.validation.improves(epoch, error):
-            self.best = self.state.copy()
-        return error
-
-    def report(self, epoch: int, tally: Tally, loss: float, error: float | None) -> bool:
-        """Tell the callbacks of a pass; return whether one of them wants to end."""
-        if not self.plan.callbacks:
-            return False
+    def report_of(self, epoch: int, error: float | None, seconds: float) -> NetworkReport:
+        """Return what callbacks are told of a pass."""
         of_classes = self.examples.codes is not None
-        told = NetworkReport(
+        return NetworkReport(
             epoch=epoch,
-            visits=tally.rows,
-            loss=loss,
-            mistakes=tally.mistakes if of_classes else None,
+            visits=self.tally.rows,
+            loss=self.losses[-1],
+            mistakes=self.tally.mistakes if of_classes else None,
             mse=None if of_classes else self.errors[-1],
             validation_error=error,
-            seconds=time.perf_counter() - self.began,
+            seconds=seconds,
             model=Network(self.plan.layers, self.state.theta.copy()),
         )
-        answers = [callback(told) for callback in self.plan.callbacks]
-        return any(answers)
-
-    def out_of_time(self) -> bool:
-        """Whether the time allowed is over."""
-        return self.plan.max_time is not None and time.perf_counter() - self.began >= self.plan.max_time
 
     def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> NetworkRun:
-        """Put together what is left behind: the last completed pass, or the best by validation."""
-        passes, best = self.complete.passes, None
-        state = self.state if reason == "max_time" else self.complete.state  # time ends passes half way
-        if self.best is not None and interruption is None:
+        """Return the result: of the last pass, complete or ended by time, or of the best one by validation."""
+        passes, state, best = self.complete.passes, self.state, None
+        if self.validation.best_epoch and interruption is None:
             state, best = self.best, self.validation.best_epoch
         if not np.isfinite(state.theta).all():
             raise _overflowed(f"pass {passes}")

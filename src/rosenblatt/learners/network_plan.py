@@ -1,9 +1,9 @@
-"""What training a network takes and leaves behind, as values."""
+"""Examples, plan, state, reports and result of training a network."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.learners.order import Order
+from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.steps import Adam, Momentum
 from rosenblatt.model.network import Layer, Network, n_parameters, parts
 from rosenblatt.model.outputs import Coding, Cost
@@ -74,7 +75,7 @@ def random_parameters(layers: Sequence[Layer], scales: Sequence[float], rng: np.
 
 @dataclass(frozen=True)
 class NetworkReport:
-    """What is told of each pass once it is over.
+    """What callbacks are told after each pass.
 
     Attributes
     ----------
@@ -165,8 +166,10 @@ class Examples:
         Of the same precision.
     weight : ndarray or None
         What each row's loss is multiplied by.
-    codes, coding : ndarray, Coding, or None
-        Of classes: that of each row, and how outputs name them.
+    codes, coding, classes : ndarray, Coding, ndarray, or None
+        In a classification: the class of each row, how outputs name classes, and the labels.
+    flat : bool
+        Whether y had one dimension.
     """
 
     features: Features
@@ -174,6 +177,18 @@ class Examples:
     weight: Array | None = None
     codes: Ints | None = None
     coding: Coding | None = None
+    classes: Array | None = None
+    flat: bool = True
+
+    def cast(self, dtype: Any) -> Examples:
+        """Return the same examples in another precision."""
+        features, X = self.features, self.features.rows
+        if features.values.dtype != dtype:
+            rows: Any = CSR(X.data.astype(dtype), X.indices, X.indptr) if isinstance(X, CSR) else X.astype(dtype)
+            features = Features(rows, features.n_rows, features.n_features, features.names)
+        with np.errstate(over="ignore"):  # the loss shows what float32 cannot hold
+            weight = None if self.weight is None else self.weight.astype(dtype)
+            return replace(self, features=features, targets=self.targets.astype(dtype), weight=weight)
 
     def error(self, network: Network) -> float:
         """Return the share of rows that are wrong, or the mean squared error."""
@@ -184,18 +199,18 @@ class Examples:
 
     def take(self, rows: Ints) -> Examples:
         """Return some of the rows, as copies."""
-        return Examples(
+        return replace(
+            self,
             features=as_rows(self.features.native()[rows]),
             targets=self.targets[rows],
             weight=None if self.weight is None else self.weight[rows],
             codes=None if self.codes is None else self.codes[rows],
-            coding=self.coding,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkRun:
-    """What a fit loop returns: the state to predict by or to go on from, and how it came about."""
+    """The result of training: a state to predict by or to go on from, and how it was reached."""
 
     state: NetworkState
     stop_reason: StopReason

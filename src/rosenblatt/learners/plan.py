@@ -1,23 +1,59 @@
-"""How a fit is to be made, and what comes of it."""
+"""How to train a perceptron, what callbacks are told after each pass, and the result of training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.order import Order
-from rosenblatt.learners.report import Callback
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.shrinking import Penalty
+from rosenblatt.model.kernel import KernelModel
+from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.stopping import StopReason
 from rosenblatt.trace.curve import Curve
 from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Detail
-from rosenblatt.typing import Ints
+from rosenblatt.typing import Floats, Ints
+
+Model: TypeAlias = LinearModel | KernelModel
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What callbacks are told after each pass.
+
+    Attributes
+    ----------
+    epoch : int
+        The number of the pass, from 1.
+    mistakes, visits : int
+        Mistakes and visits of this pass.
+    loss : float
+        The mean of max(0, −y f) over the visits of the pass. The losses of several machines are added; if classes
+        are compared directly, y f is the lead over the best rival.
+    validation_error : float or None
+        The share of validation rows that are wrong after the pass.
+    seconds : float
+        Time since training began.
+    model : LinearModel or KernelModel
+        The hypothesis after the pass.
+    """
+
+    epoch: int
+    mistakes: int
+    visits: int
+    loss: float
+    validation_error: float | None
+    seconds: float
+    model: Model = field(repr=False)
+
+
+Callback: TypeAlias = Callable[[PassReport], object]
 
 
 @dataclass(frozen=True)
@@ -34,12 +70,14 @@ class Plan:
         How classes become hyperplanes.
     penalty : Penalty or None
         How weights shrink with every visit.
+    class_weight : ndarray or None
+        The weight of each class.
     zero : int
         The side of f = 0.
     radius : float or None
         R, where the rule's bias step is R²; for the record.
     start_at_first : bool
-        Whether the first row visited is added to the start before anything else (S-10).
+        Whether the first row visited is added to the start before anything else.
     max_iter : int
         The most passes.
     max_time : float or None
@@ -47,7 +85,7 @@ class Plan:
     tol, patience : float or None, int or None
         See `Tolerance`, `Plateau` and `Validation`.
     held_out : ndarray of int or None
-        Rows not to train on, but to end by and to choose the best pass by.
+        Rows that are not trained on; their error ends training and chooses the best pass.
     trace : {"mistakes", "counts"} or None
         What to keep of the run.
     screened : bool or None
@@ -55,7 +93,7 @@ class Plan:
     callbacks : sequence of callables
         Each is called with a `PassReport` after each pass; if one returns True, training ends there.
     prove : callable or None
-        If given, training ends with a repeated state from which it makes a proof (see `Cycles`): two classes, and
+        If given, training ends at a repeated state that it proves inseparability from (see `Cycles`): two classes,
         no penalty.
     """
 
@@ -63,6 +101,7 @@ class Plan:
     order: Order
     scheme: Scheme
     penalty: Penalty | None = None
+    class_weight: Floats | None = None
     zero: int = -1
     radius: float | None = None
     start_at_first: bool = False
@@ -78,28 +117,28 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """What a fit loop returns: the state to predict by or to go on from, and how it came about.
+class PerceptronRun:
+    """The result of training.
 
     Attributes
     ----------
     state : State
-        After the last pass, or after the best one by validation.
+        The state after the last pass, or after the best one by validation.
     stop_reason : str
         Why training ended.
     converged : bool
         Whether every training row is right under `state`.
     mistakes_per_pass : list of int
-        Of all passes made.
+        Mistakes of all passes made.
     trace : Trace
-        Of the passes that led to `state`.
+        The record of the passes that led to `state`.
     curve : Curve
         Training and validation error of all passes made.
     stuck : int
         Rows that are wrong though nothing will ever be corrected again: they lie exactly on the hyperplane, are
-        never visited, or every pair of classes is told apart but their sums are not.
+        never visited, or each pair of classes is separated but the sums over pairs are not.
     interruption : KeyboardInterrupt or None
-        The Ctrl-C that ended the run, for the caller to raise again once all is in order.
+        The Ctrl-C that ended the run; the caller raises it once the result is published.
     proof : object or None
         What the plan's `prove` made of a repeated state.
     """

@@ -1,18 +1,18 @@
-"""The pocket perceptron: train, and keep the hypothesis with the fewest errors on all rows (S-20)."""
+"""The pocket perceptron: train, and keep the hypothesis with the fewest errors on all rows (Gallant 1990)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.learners.order import Visits
-from rosenblatt.learners.perceptron import fit
-from rosenblatt.learners.plan import Plan, Run
+from rosenblatt.learners.perceptron import PerceptronFit
+from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import pocket as loop
 from rosenblatt.model.state import State, overflowed
@@ -33,7 +33,7 @@ class Counting:
     margin : float
         γ. With 0 the rows whose label is predicted right; with more those whose margin is at least γ.
     measure : {"geometric", "functional"}
-        The margin as a distance, y f / ‖w‖, or as it is, y f (Z).
+        The margin as a distance, y f / ‖w‖, or as it is, y f.
     """
 
     margin: float = 0.0
@@ -45,56 +45,53 @@ class Pocketed(NamedTuple):
 
     Attributes
     ----------
-    run : Run
-        As a perceptron's; its state is the last hypothesis.
+    run : PerceptronRun
+        The run; its state is the last hypothesis.
     weights : ndarray
         The padded weights of the best.
-    errors, total : float
-        The weight of the rows that are wrong by it, and of all rows.
+    errors : float
+        The weight of the rows that are wrong by it.
+    row_weight : ndarray
+        The weight of each row.
     visit : int
         The visits made when it was found.
     rows_read : int
         The rows that counting has read.
     """
 
-    run: Run
+    run: PerceptronRun
     weights: Floats
     errors: float
-    total: float
+    row_weight: Floats
     visit: int
     rows_read: int
 
 
-def fit_pocket(batch: Batch, weight: Floats, plan: Plan, start: State, counting: Counting) -> Pocketed:
+def fit_pocket(batch: Batch, plan: Plan, start: State, counting: Counting) -> Pocketed:
     """Train until a stop of `plan`, or until no row is wrong; return the run and the best hypothesis met.
 
     A hypothesis replaces the pocket only if it is strictly better (the ratchet); the start is the first in it.
     """
-    made: list[_PocketVisitor] = []
-
-    def visitor(*arguments: Any) -> Visitor:
-        made.append(_PocketVisitor(*arguments, weight=weight, counting=counting, zero=plan.zero))
-        return made[0]
-
-    run = fit(batch, weight, plan, start, visitor)
-    found = made[0].found_by(run.state.visits)
+    visitor = PocketVisitor(batch, plan, start.copy(), counting)
+    run = PerceptronFit(visitor, start).run()
+    found = visitor.found_by(run.state.visits)
     visit, read, _ = map(int, found.progress)
-    return Pocketed(run, found.w, float(found.errors[0]), float(weight.sum()), visit, read)
+    return Pocketed(run, found.w, float(found.errors[0]), visitor.weight, visit, read)
 
 
-class _PocketVisitor(Visitor):
+class PocketVisitor(Visitor):
     """Visits rows and counts errors after each that moved weights."""
 
     may_screen = False
 
-    def __init__(self, *visiting: Any, weight: Floats, counting: Counting, zero: int) -> None:
-        super().__init__(*visiting)
-        features, state = self.features, self.state
+    def __init__(self, batch: Batch, plan: Plan, state: State, counting: Counting) -> None:
+        super().__init__(batch, plan, state)
+        weight = self.weight
         exact = bool((weight == np.floor(weight)).all()) and float(weight.sum()) < 2.0**53
         count = loop.Count(
             counting.margin,
             int(counting.measure == "geometric"),
-            int(zero > 0),
+            int(plan.zero > 0),
             0.0 if exact else len(weight) * float(np.finfo(np.float64).eps),
         )
         rows = np.flatnonzero(weight).astype(np.uint64)
@@ -109,10 +106,10 @@ class _PocketVisitor(Visitor):
             scores=np.empty(len(state.machines)),
         )
         self._before = self._pocket  # as it was when the present pass began
-        self._cost_of_row = SCATTERED * features.stored / features.n_rows
-        self._most = max(1, BLOCK_VALUES * features.n_rows // max(1, features.stored))
+        self._cost_of_row = SCATTERED * batch.stored / batch.n_rows
+        self._most = max(1, BLOCK_VALUES * batch.n_rows // max(1, batch.stored))
 
-    def visit(self, visits: Visits) -> Iterator[Stretch]:
+    def visit(self, visits: Visits, made: int = 0) -> Iterator[Stretch]:
         """Make the visits of one pass, or of as much of it as it takes until no row is wrong."""
         pocket, state = self._pocket, self.state
         self._begin()
@@ -124,10 +121,10 @@ class _PocketVisitor(Visitor):
             log = self._log_for(len(block) * self._mistakes_a_visit)
             pocket.progress[loop.ENOUGH] = pocket.progress[loop.READ] + self._most
             k, made, finite = loop.train(
-                self.features.rows, self.targets, block, self.rule, state.w, state.visits, log, pocket
+                self.batch.rows, self.targets, block, self.plan.rule, state.w, state.visits, log, pocket
             )
             if not finite:
-                require_finite(self.features)
+                require_finite(self.batch)
                 raise overflowed(state.visits + made)
             state.visits += made
             first += made
@@ -138,12 +135,12 @@ class _PocketVisitor(Visitor):
     def _begin(self) -> None:
         """Put the start in the pocket, unless something is in it already."""
         if np.isinf(self._pocket.errors[0]):
-            loop.consider(self.features.rows, self.targets, self.state.w, self._pocket, 0)
+            loop.consider(self.batch.rows, self.targets, self.state.w, self._pocket, 0)
 
     def _nothing_wrong(self) -> bool:
         if self._pocket.errors[0] > 0.0:
             return False
-        require_finite(self.features)  # some rows may not have been visited
+        require_finite(self.batch)  # some rows may not have been visited
         return True
 
     def found_by(self, visits: int) -> loop.Pocket:

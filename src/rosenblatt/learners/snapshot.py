@@ -1,99 +1,108 @@
-"""All that a fit needs to go on from where it is, as arrays and plain values."""
+"""All that a fit needs to go on from where it stands."""
 
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
 from rosenblatt.exceptions import ModelFileError
-from rosenblatt.learners.perceptron import FitLoop
-from rosenblatt.loops.shrinking import Shrunk
+from rosenblatt.learners.fit_loop import Complete
+from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.model.state import State
+from rosenblatt.stopping import Plateau, Tolerance, Validation
 from rosenblatt.trace.recorder import Mistakes
 
 
 class Snapshot(NamedTuple):
-    """Arrays by name, and values that JSON can hold."""
+    """Where a fit stands between two stretches of visits.
 
-    arrays: dict[str, NDArray[Any]]
-    facts: dict[str, Any]
+    Attributes
+    ----------
+    state, start : State
+        Now, and before the first pass.
+    complete : State or None
+        After the last complete pass, where that is not now.
+    best : State or None
+        After the best pass by validation.
+    passes : int
+        The complete passes.
+    mistakes_per_pass, visits_per_pass : list of int
+        Counts of all passes, the one under way included.
+    mistakes : Mistakes or None
+        All mistakes, where the trace keeps them.
+    loss, seconds : float
+        The loss of the pass under way, and the time spent.
+    validation_errors : list of float
+        The error on the rows held out after each pass.
+    plateau, validation, tolerance
+        The rules that end training.
+    """
+
+    state: State
+    start: State
+    complete: State | None
+    best: State | None
+    passes: int
+    mistakes_per_pass: list[int]
+    visits_per_pass: list[int]
+    mistakes: Mistakes | None
+    loss: float
+    seconds: float
+    validation_errors: list[float]
+    plateau: Plateau
+    validation: Validation
+    tolerance: Tolerance | None
 
 
-def snapshot(loop: FitLoop) -> Snapshot:
-    """Return where a fit stands, between two stretches of visits."""
+def snapshot(loop: PerceptronFit) -> Snapshot:
+    """Return where a fit stands."""
     recorder = loop.recorder
-    states = {"state": loop.state, "start": loop.start}
-    if len(recorder.visits_per_pass) > loop.complete.passes:
-        states["complete"] = loop.complete.state
-    if loop.validation.best_epoch:
-        states["best"] = loop.best
-    arrays = {f"{name}.{part}": array for name, state in states.items() for part, array in _parts(state).items()}
-    mistakes = recorder.mistakes()
-    if mistakes is not None:
-        arrays |= {f"mistakes.{name}": array for name, array in mistakes._asdict().items()}
-    facts = {
-        "passes": loop.complete.passes,
-        "mistakes_per_pass": list(recorder.mistakes_per_pass),
-        "visits_per_pass": list(recorder.visits_per_pass),
-        "loss": loop.loss,
-        "seconds": time.perf_counter() - loop.began,
-        "visits": {name: state.visits for name, state in states.items()},
-        "validation_errors": list(loop.validation_errors),
-        "stops": [dict(vars(stop)) for stop in _stops(loop)],
-    }
-    return Snapshot({name: np.array(array, order="C") for name, array in arrays.items()}, facts)
+    return Snapshot(
+        state=loop.state,
+        start=loop.start,
+        complete=loop.complete.state if len(recorder.visits_per_pass) > loop.complete.passes else None,
+        best=loop.best if loop.validation.best_epoch else None,
+        passes=loop.complete.passes,
+        mistakes_per_pass=recorder.mistakes_per_pass,
+        visits_per_pass=recorder.visits_per_pass,
+        mistakes=recorder.mistakes(),
+        loss=loop.loss,
+        seconds=time.perf_counter() - loop.began,
+        validation_errors=loop.validation_errors,
+        plateau=loop.plateau,
+        validation=loop.validation,
+        tolerance=loop.tolerance,
+    )
 
 
-def restore(loop: FitLoop, kept: Snapshot) -> None:
-    """Put a fit that has not begun where another one stood."""
-    try:
-        _restore(loop, *kept)
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"The checkpoint holds something else than this fit needs: {error}.") from error
+def restore(loop: PerceptronFit, kept: Snapshot) -> None:
+    """Let a fit that has not begun go on from a snapshot of a fit with the same plan and data."""
+    for state in (kept.state, kept.start, kept.complete, kept.best):
+        _require_like(loop.state, state)
+    if (kept.tolerance is None) != (loop.tolerance is None):
+        raise ModelFileError("The checkpoint was written by a fit with another tol. Remove it, and train again.")
+    if (kept.mistakes is None) != (loop.recorder.detail != "mistakes"):
+        raise ModelFileError("The checkpoint was written by a fit with another trace. Remove it, and train again.")
+    loop.start = kept.start
+    loop.state.become(kept.state)
+    loop.complete = Complete(kept.complete or kept.state, kept.passes)
+    loop.best = kept.best or kept.start
+    loop.loss, loop.began = kept.loss, time.perf_counter() - kept.seconds
+    loop.validation_errors = kept.validation_errors
+    loop.plateau, loop.validation, loop.tolerance = kept.plateau, kept.validation, kept.tolerance
+    loop.recorder.go_on_from(kept.mistakes_per_pass, kept.visits_per_pass, kept.mistakes)
 
 
-def _restore(loop: FitLoop, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-    states = {name: _state(name, loop.state, arrays, visits) for name, visits in facts["visits"].items()}
-    loop.start = states["start"]
-    loop.state.become(states["state"])
-    loop.note_as_complete(states.get("complete", states["state"]), int(facts["passes"]))
-    loop.best = states.get("best", loop.start)
-    loop.loss = float(facts["loss"])
-    loop.began = time.perf_counter() - float(facts["seconds"])
-    loop.validation_errors = [float(error) for error in facts["validation_errors"]]
-    for stop, held in zip(_stops(loop), facts["stops"], strict=True):
-        if held.keys() != vars(stop).keys():
-            raise ModelFileError("The checkpoint is of another rule to end by.")
-        vars(stop).update(held)
-    mistakes = None
-    if loop.recorder.detail == "mistakes":
-        mistakes = Mistakes(*(arrays[f"mistakes.{name}"] for name in Mistakes._fields))
-    counts = [int(count) for count in facts["mistakes_per_pass"]]
-    loop.recorder.go_on_from(counts, [int(count) for count in facts["visits_per_pass"]], mistakes)
-
-
-def _stops(loop: FitLoop) -> list[Any]:
-    """Return the rules that remember earlier passes."""
-    return [loop.plateau, loop.validation, *([] if loop.tolerance is None else [loop.tolerance])]
-
-
-def _parts(state: State) -> dict[str, NDArray[Any]]:
-    parts = {"w": state.w, "u": state.u}
-    if state.shrunk is not None:
-        parts |= {"sums": state.shrunk.sums, "paid": state.shrunk.paid}
-    return {name: array for name, array in parts.items() if array is not None}
-
-
-def _state(name: str, like: State, arrays: dict[str, NDArray[Any]], visits: int) -> State:
-    held = {}
-    for part, array in _parts(like).items():
-        held[part] = arrays[f"{name}.{part}"].copy()  # what a file gives may not be written to
-        if held[part].shape != array.shape or held[part].dtype != np.float64:
-            raise ModelFileError(f"The checkpoint has weights of shape {held[part].shape}, not {array.shape}.")
-    shrunk = Shrunk(held["sums"], held["paid"]) if "paid" in held else None
-    return State(held["w"], held.get("u"), int(visits), shrunk)
+def _require_like(state: State, kept: State | None) -> None:
+    """Require weights of the same shape, and the same parts besides."""
+    if kept is None:
+        return
+    known, found = (
+        (each.w.shape, each.u is not None, each.shrunk is not None and each.shrunk.paid.shape)
+        for each in (state, kept)
+    )
+    if known != found:
+        raise ModelFileError(
+            f"The checkpoint has weights of shape {kept.w.shape}, but this fit needs {state.w.shape}, or it was "
+            "written by a fit with another average or penalty. Remove it, and train again."
+        )

@@ -14,14 +14,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.data.labels import as_labels, listed
 from rosenblatt.exceptions import LabelError
 from rosenblatt.learners.balance import Balance
-from rosenblatt.learners.start import begin_at
+from rosenblatt.learners.order import Cyclic
+from rosenblatt.learners.plan import Plan
 from rosenblatt.learners.visitor import Visitor
+from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.passes import learn_row, learn_row_by_machines
+from rosenblatt.loops.passes import ONLY_ROW, learn_row, learn_row_by_machines
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.loops.targets import Log, Sides, Targets
@@ -118,16 +121,9 @@ class Stream:
     def begin_at(self, X: Rows, label: Any) -> None:
         """Add the first row of X to the start itself, unless its label weighs nothing (S-10)."""
         self.meet(label)
-        code = self._codes[label]
-        begin_at(
-            self.state,
-            X,
-            0,
-            self.scheme.targets(np.array([code]), np.ones(1), self.zero),
-            machines=self.scheme.first_steps(code, self.zero),
-            step=np.sign(self._weight(label)),
-            beta=self.rule.beta,
-        )
+        codes, weight = np.array([self._codes[label]]), np.array([self._weight(label)])
+        n_features = self.state.n_features
+        self._visitor(Batch(X, 1, n_features, codes=codes, classes=self.classes, weight=weight)).begin_at(0)
         self.start = self.state.copy()
 
     def fork(self) -> Stream:
@@ -228,23 +224,27 @@ class Stream:
     def _learn_shrinking(self, X: Rows, target: Target) -> None:
         """Visit one example by the loop for many, on a copy: it does not look whether weights stay finite."""
         state = self.state.copy()
-        targets = Sides(np.array([target])) if isinstance(target, float) else target
-        visitor = Visitor(Features(X, 1, state.n_features), targets, self.rule, state, penalty=self.penalty)
-        (stretch,) = visitor.visit(np.zeros(1, np.uint64))
+        state.orient(X)
+        assert self.penalty is not None, "weights shrink"
+        targets, log = Sides(np.array([target])) if isinstance(target, float) else target, self._log
+        weights = state.machines, state.shrunk_machines
+        count, made = train_shrinking(X, targets, ONLY_ROW, self.rule, self.penalty, *weights, log)
+        if not made:
+            raise self._not_finite(X)
+        state.visits += 1
         if not np.isfinite(state.hypothesis()).all():
             raise overflowed(self.state.visits)
-        log = stretch.log
         if isinstance(target, float):
             log.machine[:] = target <= 0.0
-        self.recorder.add(Stretch(stretch.visits + np.uint64(self.seen), log, stretch.first))
-        self.mistakes += len(log.at)
+        self._keep(count)
+        self.mistakes += count
         self.state.become(state)
         self.seen += 1
 
     def _learn(self, features: Features, codes: Ints, weight: Floats) -> None:
-        targets = self.scheme.targets(codes, weight, self.zero)
-        visitor = self._visitor(features, targets)
-        for stretch in visitor.visit(np.arange(features.n_rows, dtype=np.uint64)):
+        known = (features.rows, features.n_rows, features.n_features)
+        visitor = self._visitor(Batch(*known, codes=codes, classes=self.classes, weight=weight))
+        for stretch in visitor.visit(visitor.visits(1)):
             log = stretch.log
             if self.scheme.kind == "binary":  # a mistake names its rival, should there come to be more than one
                 log = log._replace(machine=(1 - codes[stretch.rows]).astype(np.int32))
@@ -252,8 +252,12 @@ class Stream:
             self.mistakes += len(log.at)
         self.seen += features.n_rows
 
-    def _visitor(self, features: Features, targets: Targets) -> Visitor:
-        return Visitor(features, targets, self.rule, self.state, screened=False, penalty=self.penalty)
+    def _visitor(self, batch: Batch) -> Visitor:
+        return Visitor(batch, self._plan(batch.n_rows), self.state)
+
+    def _plan(self, n_rows: int) -> Plan:
+        """Return the plan of one pass over rows as they come."""
+        return Plan(self.rule, Cyclic(n_rows), self.scheme, self.penalty, zero=self.zero, screened=False)
 
     def _between_new_labels(self, codes: Ints, labels: list[Any]) -> list[slice]:
         """Cut a chunk where a label is met for the first time: a class is nobody's rival before it is met."""

@@ -1,10 +1,12 @@
-"""Which rows to hold out for validation."""
+"""Rows held out for validation."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rosenblatt.exceptions import InputError
+from rosenblatt.exceptions import InputError, OrderError
+from rosenblatt.learners.order import Visits
 from rosenblatt.typing import Ints
 
 
@@ -26,3 +28,20 @@ def hold_out(codes: Ints, fraction: float, rng: np.random.Generator) -> Ints:
             )
         held.append(rows[: min(max(1, round(fraction * len(rows))), len(rows) - 1)])
     return np.sort(np.concatenate(held)).astype(np.int64)
+
+
+def held_out_mask(held_out: Ints | None, n_rows: int) -> NDArray[np.bool_] | None:
+    """Return which rows are held out; None if none are."""
+    if held_out is None:
+        return None
+    mask = np.zeros(n_rows, np.bool_)
+    mask[held_out] = True
+    return mask
+
+
+def without(held_out: NDArray[np.bool_], visits: Visits) -> Visits:
+    """Return the visits to rows that are not held out."""
+    kept: Visits = visits[~held_out[visits]]
+    if not len(kept):
+        raise OrderError("order visits rows held out for validation alone. Let it visit others too.")
+    return kept

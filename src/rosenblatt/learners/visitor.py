@@ -1,82 +1,94 @@
-"""Carries out visits: in blocks short enough to be interrupted, by the fastest loop that gives the same bits."""
+"""Visits rows and corrects weights: in short stretches, by the fastest loop that gives the same bits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rosenblatt.data.features import Features, require_finite
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import require_finite
+from rosenblatt.exceptions import WeightError
 from rosenblatt.learners.order import Visits
+from rosenblatt.learners.plan import Model, Plan
 from rosenblatt.learners.screening import Screening
+from rosenblatt.learners.validation import held_out_mask, without
 from rosenblatt.loops import passes, screen
 from rosenblatt.loops.decay import train_shrinking
-from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.shrinking import Penalty
-from rosenblatt.loops.targets import Log, Machines, Sides, Targets
+from rosenblatt.loops.targets import Log, Machines, Sides
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.recorder import Stretch
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
-BLOCK_VALUES = 1 << 25  # read between two looks at the clock and at Ctrl-C: a few hundredths of a second
-BLOCK_MISTAKES = 1 << 16  # that there is room for
+BLOCK_VALUES = 1 << 25  # values read between two looks at the clock and at Ctrl-C: a few hundredths of a second
+BLOCK_MISTAKES = 1 << 16  # mistakes of a stretch that there is room for
 
 
 class Visitor:
-    """Visits rows of one set, moving one state.
+    """Visits rows that are in memory, and moves one state.
+
+    The fit loop asks it for the visits of a pass and only counts them. Relatives of the perceptron change how rows
+    are visited.
 
     Parameters
     ----------
-    features : Features
-        The training rows.
-    targets : Sides, Direct or Machines
-        For each row, its class and its weight.
-    rule : Rule
-        What a mistake is and what it adds.
+    batch : Batch
+        The rows, those held out included.
+    plan : Plan
+        How to train.
     state : State
         Changed in place.
-    screened : bool or None
-        Whether to use the screen on dense data; None where it pays.
-    penalty : Penalty or None
-        How weights shrink with every visit.
 
     Attributes
     ----------
+    data : Batch or Blocks
+        All rows: their number, features and classes.
     settled : bool
         Whether nothing is left to learn, though the pass may have visits left; the plain perceptron never knows.
     extra_values : int
-        What has been read so far besides the rows visited, at the cost of so many values; the plain perceptron
-        reads nothing else.
+        Values read so far in addition to the rows visited; the plain perceptron reads none.
     """
 
     settled = False
     extra_values = 0
+    may_screen = True  # False in subclasses that train by another loop
+    _shadow: screen.Shadow | None = None
+    _mistake_rate = 1.0
 
-    may_screen = True  # a visitor that trains by another loop may not
-
-    def __init__(
-        self,
-        features: Features,
-        targets: Targets,
-        rule: Rule,
-        state: State,
-        screened: bool | None = None,
-        penalty: Penalty | None = None,
-    ) -> None:
-        self.features, self.targets, self.rule, self.state = features, targets, rule, state
-        self.penalty = penalty
-        state.orient(features.rows)
-        plain = self.may_screen and isinstance(targets, Sides) and penalty is None
-        self._screening = Screening(features.rows, screened if plain else False)
-        self._shadow: screen.Shadow | None = None
-        self._mistake_rate = 1.0
-        values_a_row = max(1, features.stored // features.n_rows)
-        self._mistakes_a_visit = targets.members.shape[1] if isinstance(targets, Machines) else 1
-        self._block = max(1, min(BLOCK_MISTAKES // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
+    def __init__(self, batch: Batch, plan: Plan, state: State) -> None:
+        self.data: Any = batch
+        self.plan, self.state = plan, state
+        self.held_out = held_out_mask(plan.held_out, batch.n_rows)
+        self._validation_batch = None if plan.held_out is None else batch.take(plan.held_out)
         self._log = Log.room(0, len(state.machines))
+        self._look_at(batch, self.held_out)
+        plain = self.may_screen and isinstance(self.targets, Sides) and plan.penalty is None
+        self._screening = Screening(batch.rows, plan.screened if plain else False)
 
-    def visit(self, visits: Visits) -> Iterator[Stretch]:
-        """Make the visits of one pass, and tell of them stretch by stretch."""
+    def _look_at(self, batch: Batch, held_out: NDArray[np.bool_] | None) -> None:
+        """Visit these rows from now on; rows held out count nothing."""
+        plan = self.plan
+        self.batch, self.weight = batch, row_weights(batch, plan.class_weight)
+        if held_out is not None:
+            self.weight = np.where(held_out, 0.0, self.weight)
+        self.targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
+        self.state.orient(batch.rows)
+        self._mistakes_a_visit = self.targets.members.shape[1] if isinstance(self.targets, Machines) else 1
+        values_a_row = max(1, batch.stored // batch.n_rows)
+        self._block = max(1, min(BLOCK_MISTAKES // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
+
+    def visits(self, epoch: int) -> Any:
+        """Return the rows to visit in a pass, without those held out; None if the order has come to its end."""
+        visits = self.plan.order.visits(epoch)
+        return visits if visits is None or self.held_out is None else without(self.held_out, visits)
+
+    def visit(self, visits: Any, made: int = 0) -> Iterator[Stretch]:
+        """Make the visits of a pass but for the first `made`; yield each stretch once it is made."""
+        visits = visits[made:]
+        if not len(visits):
+            return
         shadow = self._shadow_for(visits)
         mistakes = read = 0
         for first in range(0, len(visits), self._block):
@@ -85,7 +97,7 @@ class Visitor:
             k, made, looked = self._train(block, log, shadow)
             read += looked
             if made < len(block):
-                require_finite(self.features)
+                require_finite(self.batch)
                 raise overflowed(self.state.visits + made)
             mistakes += k
             self.state.visits += made
@@ -93,13 +105,55 @@ class Visitor:
         self._mistake_rate = mistakes / len(visits)
         self._screening.passed(read / len(visits))
 
+    def first(self, visits: Any) -> int:
+        """Return the row visited first."""
+        return int(visits[0])
+
+    def begin_at(self, row: int) -> None:
+        """Add a row to the start itself, as if each machine that learns from it had been wrong on it."""
+        machines = self.plan.scheme.first_steps(int(self.batch.codes[row]), self.plan.zero)
+        log = Log.room(len(machines), len(self.state.machines))
+        log.step[:], log.machine[:] = np.sign(self.weight[row]), machines
+        self._take_steps(row, log, len(machines))
+
+    def covers(self, visits: Any) -> bool:
+        """Whether every row that counts is visited."""
+        seen = self.weight == 0.0
+        seen[visits] = True
+        return bool(seen.all())
+
+    def codes_of(self, rows: NDArray[Any]) -> Ints:
+        """Return the classes of rows of the stretch that was yielded last."""
+        codes: Ints = self.batch.codes[rows]
+        return codes
+
+    def require_usable(self, visits: Any) -> None:
+        """Require that some row has a weight, and that values are finite in rows that training will not meet."""
+        if not row_weights(self.batch, self.plan.class_weight).any():
+            raise WeightError("sample_weight times class_weight is zero for every row. Give some of them weight.")
+        if len(visits) < self.data.n_rows or not self.covers(visits):
+            require_finite(self.batch)
+
+    def parts(self) -> Iterator[tuple[Batch, Floats]]:
+        """Yield all rows with their weights, part by part; a part is valid until the next one is asked for."""
+        yield self.batch, self.weight
+
+    def validation_error(self, model: Model) -> float:
+        """Return the share of rows held out whose class is predicted wrong."""
+        assert self._validation_batch is not None, "rows are held out"
+        return model.error(self._validation_batch)
+
+    def _take_steps(self, row: int, log: Log, count: int) -> None:
+        for k in range(count):
+            passes.take_step(self.batch.rows, self.targets, row, log, k, self.plan.rule.beta, self.state.w)
+
     def _train(self, block: Visits, log: Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
-        """Make the visits of a block; return the mistakes, the visits made and the rows read."""
-        rows, targets, rule, state = self.features.rows, self.targets, self.rule, self.state
+        """Make the visits of a stretch; return the mistakes, the visits made and the rows read."""
+        rows, targets, rule, state = self.batch.rows, self.targets, self.plan.rule, self.state
         w, u, t0 = state.w, state.u, state.visits
-        if self.penalty is not None:
+        if self.plan.penalty is not None:
             k, made = train_shrinking(
-                rows, targets, block, rule, self.penalty, state.machines, state.shrunk_machines, log
+                rows, targets, block, rule, self.plan.penalty, state.machines, state.shrunk_machines, log
             )
             return k, made, made
         if shadow is None and isinstance(rows, np.ndarray):
@@ -126,7 +180,7 @@ class Visitor:
         ):
             return None
         if self._shadow is None:
-            shadow = screen.empty_shadow(self.features.rows)  # type: ignore[arg-type]
+            shadow = screen.empty_shadow(self.batch.rows)  # type: ignore[arg-type]
             screen.cast(shadow, self._pull, self.state.w)
             self._shadow = shadow
         elif self._screening.should_anchor():
@@ -137,3 +191,9 @@ class Visitor:
         if len(self._log.at) < mistakes:
             self._log = Log.room(mistakes, len(self.state.machines))
         return self._log
+
+
+def row_weights(batch: Batch, class_weight: Floats | None) -> Floats:
+    """Return the weight of each row times that of its class."""
+    weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight.copy()
+    return weight if class_weight is None else weight * class_weight[batch.codes]

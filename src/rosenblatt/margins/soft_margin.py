@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.loops.losses import Hinge, Logistic
 from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.typing import Floats
@@ -93,6 +94,7 @@ class _Pursuit:
             except StopIteration as end:  # the solver's reason, if it has one
                 reason: Reason = end.value or "stalled"
                 return reason
+            stop_if_interrupted()
             self.n_iter, self.visits = iterate.made, iterate.visits
             self.unjudged = iterate
             if iterate.judge and self.judge(iterate):

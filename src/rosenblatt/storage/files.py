@@ -68,7 +68,7 @@ def write_model(
     preparation: Preparation, learner: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None
 ) -> None:
     """Write a learner, and what is done to data before it, to a file; see `save`."""
-    from rosenblatt.estimators._tables import ReadsTables
+    from rosenblatt.estimators._features import ReadsTables
     from rosenblatt.storage.steps import PREPARATION
 
     name = type(learner).__name__

@@ -147,7 +147,7 @@ class StoredModel:
 
     def estimator(self) -> Any:
         """Return the trained learner, a new one with each call."""
-        from rosenblatt.estimators._tables import ReadsTables
+        from rosenblatt.estimators._features import ReadsTables
 
         cls = registry.class_of(self.learner)
 

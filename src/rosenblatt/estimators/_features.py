@@ -1,4 +1,4 @@
-"""What every estimator that reads tables has in common: their width, their names, and being trained or not."""
+"""The features an estimator was trained on, and whether it is trained."""
 
 from __future__ import annotations
 

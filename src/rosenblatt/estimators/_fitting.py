@@ -1,0 +1,326 @@
+"""The fit of a perceptron and its relatives: from parameters and data to a plan, from the run to attributes."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt.blocks.checkpoint import Checkpoint, Saved
+from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+from rosenblatt.blocks.visitor import BlockVisitor
+from rosenblatt.data.batch import Batch, require_two
+from rosenblatt.data.labels import listed
+from rosenblatt.data.memory import require_memory
+from rosenblatt.data.weights import weights_by_count
+from rosenblatt.estimators import _parameters as parameters
+from rosenblatt.estimators._progress import progress_bar
+from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError, ShapeError
+from rosenblatt.learners.order import BlockCyclic, BlockShuffled, Order
+from rosenblatt.learners.plan import PerceptronRun, Plan
+from rosenblatt.learners.validation import hold_out
+from rosenblatt.learners.visitor import Visitor
+from rosenblatt.loops.passes import largest_square
+from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.state import State
+from rosenblatt.typing import Ints
+
+LISTED = 12
+BYTES_A_ROW = 40  # that choosing rows to hold out takes
+FREE_TO_CHANGE = {"max_iter", "max_time", "verbose", "n_jobs", "callbacks", "warm_start"}
+"""Parameters that do not change what a pass does, so that they may differ when a run resumes."""
+
+
+class Drawn(NamedTuple):
+    """What a run drew at random, for the fit that goes on from it."""
+
+    seed: int
+    held_out: Ints | None
+    passes: int = 0
+
+    def going_on(self, before: Drawn, n_rows: int) -> Drawn:
+        """Return what the run `before` had drawn: its orders, and the rows held out if they still exist."""
+        if self.held_out is None or before.held_out is None or before.held_out[-1] >= n_rows:
+            return before._replace(held_out=self.held_out)
+        return before
+
+
+Before: TypeAlias = tuple[Any, Drawn | None]
+"""The run that a warm start goes on from: its state, and what it drew, if that is known."""
+
+
+def draw(p: Any, codes: Callable[[], Ints], n_rows: int, rng: np.random.Generator, before: Before | None) -> Drawn:
+    """Draw rows to hold out and the seed of the order, or take those of the run before."""
+    held_out = hold_out(codes(), p.validation_fraction, rng) if p.early_stopping else None
+    drawn = Drawn(int(rng.integers(2**64, dtype=np.uint64)), held_out)
+    return drawn if before is None or before[1] is None else drawn.going_on(before[1], n_rows)
+
+
+def whole(batch: Batch) -> MemoryBlocks:
+    """Return a batch as a single block, so that all of its rows are shuffled together."""
+    return MemoryBlocks(batch, np.array([0, batch.n_rows]))
+
+
+@contextmanager
+def planned(
+    p: Any,
+    blocks: Blocks,
+    coef_init: Any = None,
+    intercept_init: Any = None,
+    before: Before | None = None,
+    redrawn: Drawn | None = None,
+) -> Iterator[tuple[Plan, State, Drawn]]:
+    """Turn parameters and data into a plan, a start and what was drawn; train inside, under the progress bar.
+
+    A start that is given, be it only its bias, replaces `init`, and so does the run `before`. What a checkpoint
+    holds replaces what would be drawn, except for the start.
+    """
+    require_two(blocks.classes)
+    scheme = Scheme.of(p.multiclass, len(blocks.classes))
+    rng = parameters.generator(p.random_state)
+    shape = scheme.shape(blocks.n_features)
+    given = coef_init is not None or intercept_init is not None
+    if before is not None:
+        start = before[0]
+    elif given:
+        start = parameters.given_start(p, shape, coef_init, intercept_init)
+    else:
+        start = parameters.start_from(p, shape, rng)
+    drawn = redrawn or draw(p, lambda: _codes(blocks), blocks.n_rows, rng, before)
+    rule, radius = parameters.make_rule(p, lambda: _largest_square(blocks))
+    class_weight = None
+    if p.class_weight is not None:  # to count the rows of each class all of them may have to be read
+        class_weight = weights_by_count(p.class_weight, blocks.counts, blocks.classes)
+    with progress_bar(p.max_iter) if p.verbose else nullcontext() as show:
+        plan = Plan(
+            rule=rule,
+            order=_order(p, blocks, drawn),
+            scheme=scheme,
+            penalty=None if p.penalty is None else parameters.make_penalty(p),
+            class_weight=class_weight,
+            zero=p.zero,
+            radius=radius,
+            start_at_first=p.init == "first" and before is None and not given,
+            max_iter=p.max_iter,
+            max_time=p.max_time,
+            tol=p.tol,
+            patience=p.n_iter_no_change,
+            held_out=drawn.held_out,
+            trace=parameters.detail(p, stream=not isinstance(blocks, MemoryBlocks)),
+            callbacks=[*([show] if show else []), *(p.callbacks or ())],
+        )
+        yield plan, start, drawn
+
+
+def visitor_of(blocks: Blocks, plan: Plan, state: State) -> Visitor:
+    """Return a visitor: of all rows if they are in memory, where the screen can skip most of the reading."""
+    if isinstance(blocks, MemoryBlocks):
+        return Visitor(blocks.batch, plan, state)
+    return BlockVisitor(blocks, plan, state)
+
+
+def _walk(blocks: Blocks) -> Iterator[Batch]:
+    return (
+        iter([blocks.batch])
+        if isinstance(blocks, MemoryBlocks)
+        else blocks.walk(range(len(blocks.boundaries) - 1))
+    )
+
+
+def _codes(blocks: Blocks) -> Ints:
+    if isinstance(blocks, MemoryBlocks):
+        return blocks.batch.codes
+    way_out = "Set early_stopping=False, and validate apart."
+    require_memory("Choosing rows to hold out", BYTES_A_ROW * blocks.n_rows, way_out)
+    return np.concatenate([batch.codes for batch in _walk(blocks)])
+
+
+def _largest_square(blocks: Blocks) -> float:
+    return max(largest_square(batch.rows, batch.n_rows) for batch in _walk(blocks))
+
+
+def _order(p: Any, blocks: Blocks, drawn: Drawn) -> Order:
+    together = isinstance(blocks, MemoryBlocks) and len(blocks.boundaries) == 2
+    if together or not isinstance(p.order, str) or p.order not in ("shuffle", "cyclic"):
+        return parameters.resolve_order(p, blocks.n_rows, drawn.seed, drawn.passes)
+    if p.order == "shuffle" and p.shuffle:
+        return BlockShuffled(blocks.boundaries, drawn.seed, drawn.passes)
+    return BlockCyclic(blocks.boundaries)
+
+
+def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | None, scaled: bool) -> None:
+    """Refuse parameters that need all rows at once, or that a checkpoint does not hold."""
+    named = isinstance(p.order, str)
+    in_memory = isinstance(blocks, MemoryBlocks)
+    if not in_memory and not (named and p.order in ("shuffle", "cyclic")):
+        raise ParameterError(
+            f"order={p.order if named else '...'!r} needs all rows in memory. "
+            "Out of core use 'shuffle' or 'cyclic'."
+        )
+    if not in_memory and p.stop_on_cycle:
+        raise ParameterError("stop_on_cycle=True needs all rows in memory. Set it to False.")
+    if checkpoint and p.stop_on_cycle:
+        raise ParameterError("stop_on_cycle=True does not go with a checkpoint. Drop one of them.")
+    if checkpoint and not named:
+        raise ParameterError("A checkpoint does not go with an order given row by row. Use 'shuffle' or 'cyclic'.")
+    if checkpoint and before is not None:
+        raise ParameterError("A checkpoint does not go with warm_start=True. Drop one of them.")
+    if scaled and before is not None:
+        raise ParameterError(
+            "warm_start=True cannot go on with scaled features: the weights are those of the original features. "
+            "Set warm_start=False."
+        )
+
+
+def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:
+    """Return what must be the same for a fit to go on from a checkpoint."""
+    try:
+        release = version("rosenblatt")
+    except PackageNotFoundError:
+        release = "unknown"
+    values = {name: value for name, value in p.get_params(deep=False).items() if name not in FREE_TO_CHANGE}
+    if not isinstance(values.get("random_state"), int | np.integer):
+        values.pop("random_state", None)  # what was drawn is in the checkpoint
+    shown = {name: repr(value) for name, value in values.items()}
+    return {"version": release, "learner": type(p).__name__, "parameters": shown, "data": blocks.identity}
+
+
+def resumed(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
+    """Return what a checkpoint holds, if it is there and its run may go on."""
+    saved = checkpoint.read()
+    if saved is None:
+        return None
+    passes = len(saved.snapshot.visits_per_pass)
+    if passes > p.max_iter:
+        raise ParameterError(
+            f"max_iter={p.max_iter} has been passed already: the checkpoint {checkpoint.path} is of pass "
+            f"{passes}. Allow more, or train from the beginning."
+        )
+    rows = saved.held_out
+    fits = rows is None or (rows.size and 0 <= rows[0] and rows[-1] < blocks.n_rows and (np.diff(rows) > 0).all())
+    if not fits or (rows is None) == p.early_stopping:
+        raise ModelFileError(f"The checkpoint {checkpoint.path} holds out other rows. Remove it, and train again.")
+    return saved
+
+
+def require_same_problem(p: Any, data: Batch | Blocks, scheme: Scheme) -> None:
+    """Require data with the features and classes of the run that a warm start goes on from, by the same scheme."""
+    if data.n_features != p.n_features_in_:
+        raise ShapeError(
+            f"X has {data.n_features} features, but warm_start=True goes on from {p.n_features_in_}. "
+            "Pass the same features, or set warm_start=False."
+        )
+    if Scheme.of(p.multiclass, len(p.classes_)) != scheme:
+        raise ParameterError(
+            f"multiclass={p.multiclass!r} cannot go on from {scheme.kind!r}. Set warm_start=False."
+        )
+    if not np.array_equal(data.classes, p.classes_):
+        raise LabelError(
+            f"y has the classes {listed(data.classes)}, but warm_start=True goes on from "
+            f"{listed(p.classes_)}. Pass the same classes, or set warm_start=False."
+        )
+
+
+def published(p: Any, run: PerceptronRun, blocks: Blocks) -> dict[str, Any]:
+    """Return the attributes that every estimator with parameters `p` has after a run.
+
+    The caller sets them all at once, so that Ctrl-C cannot leave half of them.
+    """
+    return {
+        "n_iter_": len(run.mistakes_per_pass),
+        "converged_": run.converged,
+        "stop_reason_": run.stop_reason,
+        "curve_": run.curve,
+        "_state": run.state,
+        "_scheme": run.trace.scheme,
+        "_width": blocks.n_features,
+        "_classes": blocks.classes,
+        "_zero": p.zero,
+        "_names": blocks.names,
+        "_class_counts": dict(zip(blocks.classes.tolist(), blocks.seen_counts.tolist(), strict=True)),
+        "_fit_counts": run.mistakes_per_pass,
+        "_trace": run.trace,
+        "_traced": p.trace is not None,
+        "_untraced": None,
+        "_sparse_coef": False,
+    }
+
+
+def conclude(
+    p: Any,
+    run: PerceptronRun,
+    reached: str = "without separating the data",
+    advice: str = "Allow more {amount}.",
+    stacklevel: int = 3,
+) -> None:
+    """Warn where a published run ended on a limit, and raise the Ctrl-C that ended it.
+
+    `reached` says where the limit left the run. In `advice`, "{amount}" becomes "passes" or "time", and "{limit}"
+    the name of the parameter.
+    """
+    counts = run.mistakes_per_pass
+    last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
+    if p.verbose:
+        summary = f"Ended by {run.stop_reason!r}: {len(counts):,} passes, {sum(counts):,} mistakes."
+        print(summary, last, file=sys.stderr)
+    warning = _warning(p, run, reached, advice, last)
+    if warning:
+        warnings.warn(warning, ConvergenceWarning, stacklevel=stacklevel)
+    if run.interruption is not None:
+        raise run.interruption
+
+
+def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -> str | None:
+    """Return what to say of a run that ended on a limit."""
+    made = len(run.mistakes_per_pass)
+    if run.stuck and p.tie == "correct":
+        return (
+            f"{run.stuck} rows lie exactly on the hyperplane and are predicted wrong, but tie={p.tie!r} "
+            "never corrects them. Use tie='mistake', or another start."
+        )
+    if run.stuck and run.trace.scheme.kind == "ovo":
+        return (
+            f"Every pair of classes is separated, yet {run.stuck} rows are predicted wrong: the sum of scores "
+            "over all pairs favours another class. Use multiclass='direct'."
+        )
+    if run.stuck:
+        return (
+            f"{run.stuck} rows are wrong, but the order never visits them, and those it visits are right. "
+            "Let it visit every row."
+        )
+    if run.proof is not None:
+        which = "hyperplane" if run.proof.bias else "hyperplane through the origin"
+        return (
+            f"Training went in a cycle, and ended with pass {made:,}: the weights are exactly what they "
+            f"were before, because no {which} separates the data. "
+            f"certificate_ is the proof, a combination of {numbered('row', run.proof.support)}. Use average=True, "
+            "PocketPerceptron or SoftMarginClassifier."
+        )
+    if run.stop_reason == "max_iter":
+        limit, amount = f"max_iter={p.max_iter}" if made == p.max_iter else f"the {made} listed", "passes"
+    elif run.stop_reason == "max_time":
+        limit, amount = f"max_time={p.max_time}", "time"
+    else:
+        return None
+    unit = "seconds" if amount == "time" else amount
+    advice = advice.format(amount=amount, limit=run.stop_reason)
+    return f"Training ended after {limit} {unit} {reached}. {last} {advice}"
+
+
+def numbered(what: str, numbers: Sequence[int]) -> str:
+    """Return numbers of things in words, the first of them if they are many.
+
+    Examples
+    --------
+    >>> numbered("row", [0, 3]), numbered("row", range(20))
+    ('rows 0, 3', 'rows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more')
+    """
+    more = len(numbers) - LISTED
+    shown = ", ".join(map(str, numbers[:LISTED])) + (f" and {more} more" if more > 0 else "")
+    return f"{what}{'s' if len(numbers) > 1 else ''} {shown}"
