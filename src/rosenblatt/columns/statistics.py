@@ -17,8 +17,8 @@ SLICE_VALUES, FEWEST_ROWS = 1 << 18, 8  # dense values worked on at a time, so t
 class Statistics:
     """How many values each feature has, their mean, and the sum of squared differences from it.
 
-    Blocks are merged in order, by Chan, Golub and LeVeque (1979), so that the same blocks give the same bits. NaN is
-    a missing value and does not count; a value that sparse rows do not store is zero and counts.
+    Blocks are merged in order (Chan, Golub and LeVeque 1979), so that the same blocks give the same bits. NaN is a
+    missing value and does not count; a value that sparse rows do not store is zero and counts.
 
     Examples
     --------
