@@ -56,6 +56,7 @@ UNFITTED = {
     "words": ((rb.TableEncoder(vocabulary=True, bits=4), rb.Perceptron()), NOTES, KIND),
     "rows": ((rb.TableEncoder(categorical=[1]), rb.Perceptron()), X[:, :3].round(), TWO),
     "sparse": ((rb.TableEncoder(scale=True, missing="zero"), rb.Perceptron()), csr_array(X), TWO),
+    "sparse-only": ((rb.TableEncoder(), rb.Perceptron()), csr_array(X), TWO),
     "standard": ((StandardScaler(), rb.Perceptron()), X, TWO),
     "standard-named": ((StandardScaler(), rb.Perceptron()), NAMED, TWO),
     "standard-single": ((StandardScaler(), rb.Perceptron()), X.astype(np.float32), THREE),
@@ -299,6 +300,21 @@ assert not heavy, heavy
     for name in names:
         model, table = models[name]
         assert np.load(tmp_path / f"{name}.npy").tobytes() == model.decision_function(table).tobytes()
+
+
+def test_reports_name_the_features_that_the_learner_sees(models, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    model, table = models["monomials-named"]
+    rb.save(model, "m")
+    assert main(["inspect", "m", "--json"]) == 0
+    weights = json.loads(capsys.readouterr().out)["weights"]
+    assert {each["feature"] for each in weights} <= set(model[0].get_feature_names_out())
+    table.assign(label=NOISY).to_csv("t.csv", index=False)
+    assert main(["report", "m", "t.csv", "-q"]) == 0
+    assert "√2 a b" in Path("report.html").read_text()
+    rb.save(models["encoder"][0], "m")
+    assert main(["inspect", "m"]) == 0
+    assert "colour=" in capsys.readouterr().out
 
 
 # --- damage

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from rosenblatt.blocks.checkpoint import Checkpoint
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
-from rosenblatt.blocks.scaled import ScaledBlocks
+from rosenblatt.blocks.scaled import folded
 from rosenblatt.data.batch import Batch, as_batch, require_two
 from rosenblatt.estimators._fitting import (
     Before,
@@ -312,7 +312,7 @@ class Perceptron(OnlineLearning):
         """Train on rows wherever they are; publish the result and say how training ended."""
         require_two(blocks.classes)
         before = self._before(blocks, coef_init, intercept_init)
-        scaling = blocks.scaling if isinstance(blocks, MemoryBlocks | ScaledBlocks) else None
+        scaling = blocks.scaling
         require_possible(self, blocks, checkpoint is not None, before, scaling is not None)
         keeper, saved = None, None
         if checkpoint is not None:
@@ -329,7 +329,7 @@ class Perceptron(OnlineLearning):
                 restore(loop, saved.snapshot)
             run = loop.run()
         if scaling is not None:
-            run = replace(run, state=scaling.folded(run.state))
+            run = replace(run, state=folded(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
         conclude(self, run, stacklevel=4)

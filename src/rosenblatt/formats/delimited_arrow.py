@@ -121,7 +121,12 @@ def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: 
 
     return csv.read_csv(
         pa.BufferReader(data),
-        csv.ReadOptions(column_names=[str(j) for j in range(n_columns)], block_size=at_once),
+        csv.ReadOptions(
+            column_names=[str(j) for j in range(n_columns)],
+            block_size=at_once,
+            use_threads=len(data)
+            > at_once,  # threads that have nothing to do may abort a short process at its end
+        ),
         csv.ParseOptions(
             delimiter=dialect.delimiter,
             quote_char='"' if dialect.quoted else False,

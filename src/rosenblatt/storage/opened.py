@@ -180,9 +180,12 @@ def _require_as_trained(options: Options, recipe: Recipe) -> None:
 
 
 def _codes(labels: NDArray[Any], classes: NDArray[Any], source: Any) -> Any:
-    """Return labels as positions among classes; numbers are compared with texts as they are written."""
-    if classes.dtype.kind in "U" and labels.dtype.kind not in "U":
+    """Return labels as positions among classes; numbers and truth values are compared with texts as written."""
+    if classes.dtype.kind == "U" and labels.dtype.kind != "U":
         labels = labels.astype(np.str_)
+    elif classes.dtype.kind == "b" and labels.dtype.kind == "U":
+        lowered = np.char.lower(labels)
+        labels = lowered == "true" if np.isin(lowered, ["true", "false"]).all() else labels
     unknown = labels[~np.isin(labels, classes)]
     if len(unknown):
         known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")

@@ -189,9 +189,9 @@ def put_together(preparation: Preparation, learner: Any) -> Any:
 
 
 def _is_nothing(step: Any) -> bool:
-    """Return whether a step reads sparse files, and does nothing else."""
+    """Return whether a step only says how the command line read sparse files."""
     sparse = isinstance(step, Encoding) and isinstance(step.recipe, SparseRecipe)
-    return sparse and not any(step.transformation.steps)
+    return sparse and step.parameters is None and not any(step.transformation.steps)
 
 
 def _named(steps: Sequence[tuple[Kind, Any]]) -> list[tuple[str, Any]]:
