@@ -15,8 +15,7 @@ from rosenblatt.estimators._parameters import check_choice, check_count, check_f
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.descent import DescentSettings
-from rosenblatt.margins.soft_fit import SoftPlan, fit, weights
-from rosenblatt.margins.soft_margin import Limits, SoftSolution
+from rosenblatt.margins.soft_margin import Limits, SoftPlan, SoftSolution, fit, weights
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
