@@ -20,8 +20,7 @@ from rosenblatt.loops import lifted as loop
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.loops.targets import Log, Sides
-from rosenblatt.margins.soft_fit import squared_hinge_minimum
-from rosenblatt.margins.soft_margin import Limits
+from rosenblatt.margins.soft_margin import Limits, squared_hinge_minimum
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Stretch
