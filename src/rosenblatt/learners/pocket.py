@@ -91,7 +91,7 @@ class _PocketVisitor(Visitor):
         super().__init__(*visiting)
         features, state = self.features, self.state
         exact = bool((weight == np.floor(weight)).all()) and float(weight.sum()) < 2.0**53
-        count = loop.Count(
+        count = loop.ErrorCount(
             counting.margin,
             int(counting.measure == "geometric"),
             int(zero > 0),

@@ -1,4 +1,4 @@
-"""The one way a loop is compiled.
+"""The one way loops are compiled.
 
 No fastmath: training adds in a fixed order, so that the same visits give the same bits on every machine.
 """
@@ -6,23 +6,22 @@ No fastmath: training adds in a fixed order, so that the same visits give the sa
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+from numba.extending import overload
 
-# Loops own no array: what they work on outlives them in Python. Otherwise numba would count references to every
-# view on every visit, by calls that cost more than a short row. The price: loops neither make nor return arrays.
+# Loops own no array: Python keeps the arrays alive. Otherwise numba would count references to every view on every
+# visit, which costs more than scoring a short row. So loops neither make nor return arrays.
 COUNTS_NO_REFERENCES = {"_nrt": False}
-
-VERB = {"strict": False, "jit_options": COUNTS_NO_REFERENCES | {"forceinline": True}}
-"""How the implementations of a verb are compiled: one chosen by the types of its arguments, into each caller."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
-    """Compile `function` with numba: cached on disk where there is a place for it, the GIL released."""
+    """Compile `function` with numba, release the GIL, and cache the result on disk where that is possible."""
     options = COUNTS_NO_REFERENCES | {"nogil": True, "error_model": "numpy"} | options
     try:
         compiled = numba.njit(cache=True, **options)(function)
@@ -32,10 +31,25 @@ def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
 
 
 def inline(function: Callable[P, T], **options: Any) -> Callable[P, T]:
-    """Compile `function` into each loop that calls it: a call would hand over a dozen words of array header."""
+    """Compile `function` into each loop that calls it: a call would pass a dozen words for each array."""
     return jit(function, forceinline=True, **options)
 
 
 def inline_any_order(function: Callable[P, T]) -> Callable[P, T]:
-    """Like `inline`, but sums may be reordered: only where a proven slack covers every order."""
+    """Like `inline`, but sums may be reordered: only for sums whose error bound holds in any order."""
     return inline(function, fastmath={"reassoc", "contract"})
+
+
+def verb(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that means something else for other types, such as dense and sparse rows.
+
+    `choose` takes the numba types of the arguments and returns the implementation, which is compiled into each
+    loop that calls the verb.
+    """
+
+    @wraps(choose)
+    def called(*_: Any) -> Any:
+        raise TypeError(f"{choose.__name__} is called from compiled loops only")
+
+    overload(called, strict=False, jit_options=COUNTS_NO_REFERENCES | {"forceinline": True})(choose)
+    return called

@@ -1,4 +1,4 @@
-"""How the loops see a matrix: a C-contiguous array, or compressed sparse rows."""
+"""The two layouts of a matrix that loops read: a C-contiguous array, and compressed sparse rows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Unsigned: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 class CSR(NamedTuple):
     """Compressed sparse rows.
 
-    Column numbers and row starts are unsigned views of what scipy holds: signed ones would make every look-up
-    check for a negative index first.
+    Column numbers and row starts are unsigned views of scipy's arrays: with signed ones every look-up would first
+    check for a negative index.
     """
 
     data: Reals
@@ -28,9 +28,9 @@ Rows: TypeAlias = Reals | CSR
 
 
 def oriented(w: Floats, X: Rows) -> Floats:
-    """Give the weights of several machines the memory order that the loops read them in; one machine's have one.
+    """Return the weights of several machines in the memory order that the loops for `X` read.
 
-    Dense rows meet one machine after another, sparse ones one feature after another.
+    Dense rows read one machine after another, sparse rows one feature after another.
     """
     if w.ndim == 1:
         return w

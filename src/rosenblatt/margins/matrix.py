@@ -13,7 +13,7 @@ import numpy as np
 
 from rosenblatt.data.features import Features
 from rosenblatt.loops.layout import CSR
-from rosenblatt.loops.weighted_gram import weighted_gram
+from rosenblatt.loops.sparse import weighted_gram
 from rosenblatt.typing import Floats
 
 BLOCK = 2**18
