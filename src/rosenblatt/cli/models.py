@@ -74,7 +74,7 @@ class Model:
 
     def table(self, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows at once, as the model takes them, and their labels as its classes."""
-        from rosenblatt.data.stack import stacked
+        from rosenblatt.data.features import stacked
 
         parts = list(self.rows(source))
         classes = self.stored.predictor().classes

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
-from rosenblatt.data.labels import as_labels
-from rosenblatt.data.targets import is_column
+from rosenblatt.data.labels import as_labels, is_column
 from rosenblatt.estimators._tables import ReadsTables
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme

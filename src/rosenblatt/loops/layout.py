@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.typing import Floats, Reals
+from rosenblatt.typing import Floats, Ints, Reals
 
 Unsigned: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
@@ -25,6 +25,21 @@ class CSR(NamedTuple):
 
 
 Rows: TypeAlias = Reals | CSR
+
+
+def part_of(X: Rows, first: int, last: int) -> Rows:
+    """Return consecutive rows, without a copy."""
+    return CSR(X.data, X.indices, X.indptr[first : last + 1]) if isinstance(X, CSR) else X[first:last]
+
+
+def csr_take(X: CSR, index: Ints) -> CSR:
+    """Return copies of some rows."""
+    starts = X.indptr.astype(np.int64)
+    lengths = np.diff(starts)[index]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    # A value at p in the new rows is as far from the start of its row as it was in the old rows.
+    at = np.arange(indptr[-1]) + np.repeat(starts[:-1][index] - indptr[:-1], lengths)
+    return CSR(X.data[at], X.indices[at], indptr.astype(np.uint64))
 
 
 def oriented(w: Floats, X: Rows) -> Floats:

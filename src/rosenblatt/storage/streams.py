@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.stack import stacked
+from rosenblatt.data.features import stacked
 from rosenblatt.learners.kernel_stream import KernelStream
 from rosenblatt.learners.stream import Stream
 from rosenblatt.learners.voted import VotedStream
