@@ -19,23 +19,11 @@ from rosenblatt.typing import Floats, Ints
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Batch(Features):
-    """Rows, their classes and their weights; all arrays are read-only.
+    """Rows, as in `Features`, their classes and their weights; all arrays are read-only."""
 
-    Attributes
-    ----------
-    rows, n_rows, n_features, names
-        As in `Features`.
-    codes : ndarray of int64, shape (n_rows,)
-        The class of each row, as a position in `classes`.
-    classes : ndarray
-        The labels.
-    weight : ndarray of float64, shape (n_rows,), or None
-        The weight of each row; None if all weigh the same.
-    """
-
-    codes: Ints
-    classes: NDArray[Any]
-    weight: Floats | None = None
+    codes: Ints  # (n_rows,): the class of each row, as a position in `classes`
+    classes: NDArray[Any]  # the labels
+    weight: Floats | None = None  # (n_rows,): the weight of each row; None if all weigh the same
 
     @property
     def signs(self) -> NDArray[np.int8]:
@@ -84,6 +72,15 @@ def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
     """Check features, labels and weights, as `as_rows`, `as_labels` and `as_weight` do, and put them together.
 
     NaN and infinity in X pass: training finds them in its scores, and `require_finite` in the rows.
+
+    Parameters
+    ----------
+    X : array-like, scipy sparse matrix or array, or dataframe
+        The rows.
+    y : sequence, array or series
+        One label for each row.
+    sample_weight : None, number, or sequence of numbers
+        The weight of each row.
 
     Examples
     --------

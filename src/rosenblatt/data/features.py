@@ -21,22 +21,12 @@ BLOCK = 2**16
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Features:
-    """Rows of numbers, read-only, in a layout the loops can read.
+    """Rows of numbers, read-only, in a layout the loops can read."""
 
-    Attributes
-    ----------
-    rows : ndarray or CSR
-        C-contiguous float64 or float32, or compressed sparse rows of them.
-    n_rows, n_features : int
-        Both at least one.
-    names : tuple of str or None
-        The names of the columns, where the input had them and all were strings.
-    """
-
-    rows: Rows
-    n_rows: int
+    rows: Rows  # C-contiguous float64 or float32, or compressed sparse rows of them
+    n_rows: int  # at least one, as is n_features
     n_features: int
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # the names of the columns, if the input has them and all are strings
 
     @property
     def stored(self) -> int:

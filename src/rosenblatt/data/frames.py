@@ -61,7 +61,13 @@ def frame_rows(frame: nw.DataFrame[Any], *, name: str) -> Reals:
 
 
 def _require_numbers(series: list[nw.Series[Any]], *, name: str) -> None:
-    refused = [f"{shown(column.name)} ({_type_name(column)})" for column in series if not _holds_numbers(column)]
+    import narwhals as nw
+
+    refused = []
+    for column in series:
+        if not _holds_numbers(column):
+            kind = column.to_numpy().dtype if column.dtype == nw.Unknown else column.dtype
+            refused.append(f"{shown(column.name)} ({kind})")
     if refused:
         raise DataTypeError(
             f"{name} has columns that are not numbers: {', '.join(refused)}. One-hot encode categories, "
@@ -78,13 +84,6 @@ def _holds_numbers(column: nw.Series[Any]) -> bool:
     if dtype in (nw.Int128, nw.UInt128):  # which numpy does not support
         return False
     return dtype == nw.Boolean or dtype.is_float() or dtype.is_integer()
-
-
-def _type_name(column: nw.Series[Any]) -> str:
-    import narwhals as nw
-
-    dtype = column.dtype
-    return str(column.to_numpy().dtype if dtype == nw.Unknown else dtype)
 
 
 def _require_no_nulls(series: list[nw.Series[Any]], *, name: str) -> None:

@@ -36,15 +36,7 @@ def vector_row(x: Any, n_features: int | None) -> Reals:
 
 
 class Vocabulary:
-    """The names of features and their numbers.
-
-    Parameters
-    ----------
-    names : iterable
-        Known from the beginning.
-    grows : bool
-        Whether a new name becomes a feature; otherwise it is an error.
-    """
+    """The names of features and their numbers; if it does not grow, a new name is an error."""
 
     def __init__(self, names: Iterable[Any] = (), *, grows: bool) -> None:
         self._numbers: dict[Any, int] = {name: j for j, name in enumerate(names)}

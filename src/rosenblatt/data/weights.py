@@ -31,7 +31,13 @@ def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
     """
     if sample_weight is None:
         return None
-    given = _as_array(sample_weight)
+    masked = first_masked(sample_weight)
+    if masked is not None:
+        raise WeightError(f"sample_weight is masked at row {masked[0]}. Use 0 to leave a row out.")
+    try:
+        given = np.asarray(sample_weight)
+    except ValueError as error:
+        raise WeightError(f"sample_weight must be a flat sequence of numbers. ({error})") from error
     if given.ndim == 0:
         given = np.full(n_rows, given)
     if given.ndim != 1 or len(given) != n_rows:
@@ -118,13 +124,3 @@ def require_some_weight(weights: Floats) -> None:
     """Raise `WeightError` if all class weights are zero."""
     if not weights.any():
         raise WeightError("class_weight is zero for every class, so nothing is left to learn from. Raise some.")
-
-
-def _as_array(sample_weight: Any) -> NDArray[Any]:
-    masked = first_masked(sample_weight)
-    if masked is not None:
-        raise WeightError(f"sample_weight is masked at row {masked[0]}. Use 0 to leave a row out.")
-    try:
-        return np.asarray(sample_weight)
-    except ValueError as error:
-        raise WeightError(f"sample_weight must be a flat sequence of numbers. ({error})") from error

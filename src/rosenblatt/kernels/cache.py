@@ -15,21 +15,9 @@ SLAB = 1 << 23  # bytes allocated at once: enough for the system to use large pa
 
 
 class CachedRows:
-    """The rows of the Gram matrix of some points, one at a time.
+    """The rows of the Gram matrix of some points by a resolved kernel, one at a time.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved: without parameters that depend on data.
-    points : Points
-        The points.
-    megabytes : float
-        The memory limit; the least recently used rows are dropped.
-
-    Attributes
-    ----------
-    computed : int
-        The number of rows computed so far.
+    Beyond the limit of `megabytes` the least recently used rows are dropped. `computed` counts the rows computed.
     """
 
     def __init__(self, kernel: Kernel, points: Points, megabytes: float) -> None:

@@ -15,22 +15,12 @@ from rosenblatt.typing import Floats, Ints, Reals
 
 @dataclass(eq=False, slots=True)
 class Points:
-    """Rows of numbers, dense or sparse.
+    """Rows of numbers, dense or sparse."""
 
-    Attributes
-    ----------
-    rows : ndarray or CSR
-        As the loops read them.
-    n_rows, n_features : int
-        Their number and width.
-    ids : ndarray of int or None
-        The number of each row in the training set; None stands for 0, 1, ….
-    """
-
-    rows: Rows
+    rows: Rows  # as the loops read them
     n_rows: int
     n_features: int
-    ids: Ints | None = None
+    ids: Ints | None = None  # the number of each row in the training set; None stands for 0, 1, …
     _squares: Floats | None = None
 
     @property

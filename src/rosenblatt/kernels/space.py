@@ -93,20 +93,9 @@ def space_of(
     For a linear kernel they are the rows. For a polynomial kernel they are the monomials, without the factors that
     give them the kernel's lengths, because hyperplanes do not need those and √2 is no float. So each value is a
     product of features, rounded once for each multiplication. For any other kernel, and if `isometric`, they are
-    the `coordinates` of the Gram matrix.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        k, without parameters that depend on data.
-    points : Points
-        The rows.
-    names : sequence of str or None
-        The names of their features; x1, x2, … if None.
-    isometric : bool
-        Whether lengths and angles must also be those of the kernel.
-    constant : bool
-        Whether hyperplanes must pass through the origin, so that a monomial of degree zero is needed.
+    the `coordinates` of the Gram matrix. With `isometric`, lengths and angles
+    must be those of the kernel; with `constant`, hyperplanes must pass through the origin, so that a monomial of
+    degree zero is needed.
     """
     known = [f"x{j + 1}" for j in range(points.n_features)] if names is None else list(names)
     if isinstance(kernel, Linear):

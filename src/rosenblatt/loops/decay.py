@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
@@ -25,6 +24,7 @@ from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import dot, look_ahead
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.shrinking import Penalty, Shrunk
+from rosenblatt.loops.sparse import ONE
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.loops.visits import judge, move, moves
 from rosenblatt.typing import Floats
@@ -37,52 +37,40 @@ def _soft(v: float, rent: float) -> float:
     return v - rent if v > rent else v + rent if v < -rent else 0.0
 
 
-@inline
-def _dense_rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> float:
-    f = 0.0
-    for j in range(X.shape[1]):
-        f += _soft(v[j], total - paid[j]) * X[i, j]
-    return f
-
-
-@inline
-def _sparse_rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> float:
-    f = 0.0
-    for p in range(X.indptr[i], X.indptr[i + np.uint64(1)]):
-        j = X.indices[p]
-        f += _soft(v[j], total - paid[j]) * X.data[p]
-    return f
-
-
-@inline
-def _dense_settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> None:
-    for j in range(X.shape[1]):
-        v[j] = _soft(v[j], total - paid[j])
-        paid[j] = total
-
-
-@inline
-def _sparse_settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> None:
-    for p in range(X.indptr[i], X.indptr[i + np.uint64(1)]):
-        j = X.indices[p]
-        v[j] = _soft(v[j], total - paid[j])
-        paid[j] = total
-
-
 @verb
 def rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
     """Return <soft(v, total − paid), x_i>, one value after another."""
-    if isinstance(X, types.Array):
-        return lambda X, i, v, paid, total: _dense_rented_dot(X, i, v, paid, total)
-    return lambda X, i, v, paid, total: _sparse_rented_dot(X, i, v, paid, total)
+
+    def dense(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        f = 0.0
+        for j in range(X.shape[1]):
+            f += _soft(v[j], total - paid[j]) * X[i, j]
+        return f
+
+    def sparse(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        f = 0.0
+        for p in range(X.indptr[i], X.indptr[i + ONE]):
+            f += _soft(v[X.indices[p]], total - paid[X.indices[p]]) * X.data[p]
+        return f
+
+    return dense if isinstance(X, types.Array) else sparse
 
 
 @verb
 def settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
     """Subtract the rent that the weights of row i owe."""
-    if isinstance(X, types.Array):
-        return lambda X, i, v, paid, total: _dense_settle(X, i, v, paid, total)
-    return lambda X, i, v, paid, total: _sparse_settle(X, i, v, paid, total)
+
+    def dense(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        for j in range(X.shape[1]):
+            v[j] = _soft(v[j], total - paid[j])
+            paid[j] = total
+
+    def sparse(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        for p in range(X.indptr[i], X.indptr[i + ONE]):
+            v[X.indices[p]] = _soft(v[X.indices[p]], total - paid[X.indices[p]])
+            paid[X.indices[p]] = total
+
+    return dense if isinstance(X, types.Array) else sparse
 
 
 @inline

@@ -17,8 +17,8 @@ from rosenblatt.loops.targets import PAIR
 WIDE = 32
 NARROW = 8
 
-_dot_wide = lanes_dot(WIDE)
-_dot_narrow = lanes_dot(NARROW)
+dot_wide = lanes_dot(WIDE)
+dot_narrow = lanes_dot(NARROW)
 _dots_wide = lanes_dots(WIDE, PAIR, PAIR)
 _dots_narrow = lanes_dots(NARROW, PAIR, PAIR)
 
@@ -30,8 +30,8 @@ def dense_dot(X: Any, i: int, w: Any) -> float:
     wide = n - n % WIDE
     narrow = n - n % NARROW
     start = i * n
-    f = _dot_wide(w, 0, X, start, wide)
-    f += _dot_narrow(w, wide, X, start + wide, narrow - wide)
+    f = dot_wide(w, 0, X, start, wide)
+    f += dot_narrow(w, wide, X, start + wide, narrow - wide)
     for j in range(narrow, n):
         f += w[j] * X[i, j]
     return f

@@ -73,28 +73,15 @@ class Regularisation(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """The state of descent; all arrays change in place.
+    """The state of descent; all arrays change in place."""
 
-    Attributes
-    ----------
-    v : ndarray
-        The weights divided by the scale, and the bias.
-    paid : ndarray
-        The ℓ₁ penalty collected from each weight so far.
-    u : ndarray
-        The changes of v, each times the A before it; for the bias, times the visits before it. Empty if not
-        averaging.
-    total : ndarray
-        The sum of all hypotheses up to the last pass.
-    numbers : ndarray
-        The scale, the ℓ₁ penalty owed so far, A, and the visits of this pass.
-    """
-
-    v: Floats
-    paid: Floats
+    v: Floats  # the weights divided by the scale, and the bias
+    paid: Floats  # the ℓ₁ penalty collected from each weight so far
+    # the changes of v, each times the A before it; for the bias, times the visits before it. Empty if not
+    # averaging
     u: Floats
-    total: Floats
-    numbers: Floats
+    total: Floats  # the sum of all hypotheses up to the last pass
+    numbers: Floats  # the scale, the ℓ₁ penalty owed so far, A, and the visits of this pass
 
     @classmethod
     def begin(cls, w: Floats, *, average: bool) -> Weights:

@@ -10,14 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from rosenblatt.loops._jit import inline, jit
-from rosenblatt.loops._vector import lanes_dot
+from rosenblatt.loops.dense import NARROW, WIDE, dot_narrow, dot_wide
 from rosenblatt.typing import Floats, Ints
-
-WIDE = 32
-NARROW = 8
-
-_dot_wide = lanes_dot(WIDE)
-_dot_narrow = lanes_dot(NARROW)
 
 
 class Step(NamedTuple):
@@ -58,8 +52,8 @@ def _stretch_dot(a: Any, i: int, a_at: int, b: Any, j: int, b_at: int, n: int) -
     wide = n - n % WIDE
     narrow = n - n % NARROW
     first, second = i * a.shape[1] + a_at, j * b.shape[1] + b_at
-    f = _dot_wide(a, first, b, second, wide)
-    f += _dot_narrow(a, first + wide, b, second + wide, narrow - wide)
+    f = dot_wide(a, first, b, second, wide)
+    f += dot_narrow(a, first + wide, b, second + wide, narrow - wide)
     for k in range(narrow, n):
         f += a[i, a_at + k] * b[j, b_at + k]
     return f

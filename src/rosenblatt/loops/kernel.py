@@ -14,11 +14,10 @@ from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import dense_dot
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.sparse import ONE
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.loops.visits import judge, moves
 from rosenblatt.typing import Floats
-
-ONE = np.uint64(1)
 
 
 @jit

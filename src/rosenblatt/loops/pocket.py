@@ -23,53 +23,27 @@ VISIT, READ, ENOUGH = 0, 1, 2
 
 
 class ErrorCount(NamedTuple):
-    """Which rows count as errors.
+    """Which rows count as errors."""
 
-    Parameters
-    ----------
-    margin
-        0 counts wrong labels; more than 0 counts rows whose lead is smaller.
-    geometric
-        1 measures the lead as a distance, y f / ‖w‖; 0 as y f.
-    last_wins
-        Whether f = 0 and ties between classes predict the positive or highest class (1), or the other (0).
-    slack
-        A bound on the relative rounding of a sum of weights; 0 if such sums are exact.
-    """
-
-    margin: float
-    geometric: int
+    margin: float  # 0 counts wrong labels; more than 0 counts rows whose lead is smaller
+    geometric: int  # 1 measures the lead as a distance, y f / ‖w‖; 0 as y f
+    # whether f = 0 and ties between classes predict the positive or highest class (1), or the other (0)
     last_wins: int
-    slack: float
+    slack: float  # a bound on the relative rounding of a sum of weights; 0 if such sums are exact
 
 
 class Pocket(NamedTuple):
-    """The best hypothesis so far, changed in place.
+    """The best hypothesis so far, changed in place."""
 
-    Parameters
-    ----------
-    w
-        Its padded weights.
-    errors
-        One number: the total weight of its errors.
-    progress
-        The visits made when it was found, the rows read by counts so far, and how many to read before a pause.
-    rows, front
-        The rows that have weight: as they are stored, and in the order of counting.
-    right
-        Which rows count as errors.
-    machines, scores
-        The numbers of the machines, and room for their scores of a row.
-    """
-
-    w: Floats
-    errors: Floats
+    w: Floats  # its padded weights
+    errors: Floats  # one number: the total weight of its errors
+    # the visits made when it was found, the rows read by counts so far, and how many to read before a pause
     progress: Ints
-    rows: Any
-    front: Any
-    right: ErrorCount
-    machines: Ints
-    scores: Floats
+    rows: Any  # the rows that have weight, as they are stored
+    front: Any  # the same in the order of counting
+    right: ErrorCount  # which rows count as errors
+    machines: Ints  # the numbers of the machines
+    scores: Floats  # room for their scores of a row
 
 
 @jit
@@ -166,16 +140,6 @@ def _classes_miss(targets: Any, X: Any, i: Any, after: Any, w: Any, pocket: Any)
     return lead < count.margin
 
 
-@inline
-def _norm_of_features(w: Any, count: Any) -> float:
-    if count.geometric == 0 or count.margin == 0.0:
-        return 1.0
-    square = 0.0
-    for j in range(w.size - 1):
-        square += w[j] * w[j]
-    return np.sqrt(square)
-
-
 def _is_sides(targets: Any) -> bool:
     return targets.instance_class is Sides
 
@@ -198,28 +162,32 @@ def weight_of(targets: Any, i: Any) -> Any:
     return lambda targets, i: targets.weight[i]
 
 
-@inline
-def _put_vector(w: Any, into: Any) -> None:
-    for j in range(w.size):
-        into[j] = w[j]
-
-
-@inline
-def _put_matrix(w: Any, into: Any) -> None:
-    for m in range(w.shape[0]):
-        for j in range(w.shape[1]):
-            into[m, j] = w[m, j]
-
-
 @verb
 def put(w: Any, into: Any) -> Any:
     """Copy weights."""
-    return (lambda w, into: _put_vector(w, into)) if w.ndim == 1 else (lambda w, into: _put_matrix(w, into))
+
+    def vector(w: Any, into: Any) -> None:
+        for j in range(w.size):
+            into[j] = w[j]
+
+    def matrix(w: Any, into: Any) -> None:
+        for m in range(w.shape[0]):
+            for j in range(w.shape[1]):
+                into[m, j] = w[m, j]
+
+    return vector if w.ndim == 1 else matrix
 
 
 @verb
 def _norm(w: Any, count: Any) -> Any:
     """Return ‖w‖ without the bias, or 1 if leads are not distances."""
-    if w.ndim == 1:
-        return lambda w, count: _norm_of_features(w, count)
-    return lambda w, count: 1.0
+
+    def norm(w: Any, count: Any) -> Any:
+        if count.geometric == 0 or count.margin == 0.0:
+            return 1.0
+        square = 0.0
+        for j in range(w.size - 1):
+            square += w[j] * w[j]
+        return np.sqrt(square)
+
+    return norm if w.ndim == 1 else lambda w, count: 1.0

@@ -22,25 +22,13 @@ Zero: TypeAlias = Literal[-1, 1]
 
 
 class Rule(NamedTuple):
-    """When a visit is a mistake, and what the mistake adds.
+    """When a visit is a mistake, and what the mistake adds."""
 
-    Parameters
-    ----------
-    eta : float
-        The learning rate η.
-    beta : float
-        What the bias gains for each unit of step: 1, R² or 0.
-    margin : float
-        A visit is a mistake if y f < margin; y f = margin is a tie.
-    tie_plus, tie_minus : float
-        The share of a full step taken at a tie, for y = +1 and y = −1.
-    """
-
-    eta: float = 1.0
-    beta: float = 1.0
-    margin: float = 0.0
-    tie_plus: float = 1.0
-    tie_minus: float = 1.0
+    eta: float = 1.0  # the learning rate η
+    beta: float = 1.0  # what the bias gains for each unit of step: 1, R² or 0
+    margin: float = 0.0  # a visit is a mistake if y f < margin; y f = margin is a tie
+    tie_plus: float = 1.0  # the share of a step taken at a tie, for y = +1
+    tie_minus: float = 1.0  # and for y = −1
 
 
 def tie_shares(tie: Tie, zero: Zero = -1) -> tuple[float, float]:

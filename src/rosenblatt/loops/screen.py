@@ -24,8 +24,8 @@ The loop decides by f̂, the rounded <w, x> + b; the screen computes ĝ, the rou
 The `Slack` used is larger: it counts d + 16 roundings in each place, which also covers the roundings in computing
 it. Norms are rounded up. Sums of squares start from a floor that exceeds what underflow can lose; Δ is scaled by a
 power of two before it is narrowed, so nothing that matters underflows there. If anything overflows, the comparison
-is with infinity or NaN and is false, and the row is read. Hence y ĝ − slack > margin implies y f̂ > margin, and the
-plain loop would find no mistake either.
+is with infinity or NaN and is false, and the row is read. Hence y ĝ − slack > margin implies y f̂ > margin, and
+the plain loop would find no mistake either.
 """
 
 from __future__ import annotations
@@ -59,28 +59,16 @@ _dot_narrow = lanes_dot(NARROW)
 
 
 class Shadow(NamedTuple):
-    """A dense matrix and its shadow.
+    """A dense matrix and its shadow."""
 
-    Parameters
-    ----------
-    X
-        The rows themselves.
-    q
-        int8 records, one for each row: sixteen bytes of head, then the values, padded with zeros. A record is
-        contiguous, because in a shuffled order every further place would be another wait for memory.
-    head
-        The same memory as float32. The scale has the sign of the label, and the reference score is times it.
-    anchor
-        The weights a of the reference scores, followed by ‖a‖.
-    drift
-        float32, Δ scaled to at most 1, padded as the values.
-    """
-
-    X: Reals
+    X: Reals  # the rows themselves
+    # int8 records, one for each row: sixteen bytes of head, then the values, padded with zeros. A record is
+    # contiguous, because in a shuffled order every further place would be another wait for memory
     q: NDArray[np.int8]
+    # the same memory as float32. The scale has the sign of the label, and the reference score is times it
     head: NDArray[np.float32]
-    anchor: Floats
-    drift: NDArray[np.float32]
+    anchor: Floats  # the weights a of the reference scores, followed by ‖a‖
+    drift: NDArray[np.float32]  # float32, Δ scaled to at most 1, padded as the values
 
 
 class Slack(NamedTuple):

@@ -34,23 +34,9 @@ def count_lines_and_colons(text: Any, stop: Any) -> Any:
 def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) -> Any:
     """Read on to `stop`, the end of a line, or to the first line that this loop is not sure of.
 
-    Parameters
-    ----------
-    text : uint8 array
-        With `PADDING` readable bytes after `stop`.
-    stop : int
-        The end of a line.
-    settings : (base, most)
-        The least index, which becomes column 0, and the largest.
-    room : (labels, data, indices, indptr)
-        Where rows are written, with room for a label for each line and an entry for each colon.
-    progress : (at, lines, rows, stored, smallest, largest)
-        How far reading has come, and the range of indices so far.
-
-    Returns
-    -------
-    tuple
-        The new progress.
+    `text` has `PADDING` readable bytes after `stop`. The settings are the least index, which becomes column 0, and
+    the largest. `room` must have space for a label for each line and an entry for each colon. Return the progress:
+    how far reading has come, and the range of indices so far.
     """
     base, most = settings
     labels, data, indices, indptr = room

@@ -42,19 +42,11 @@ def count_words(values: Any, start: Any, stop: Any) -> Any:
 
 @jit
 def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) -> None:
-    """Count the hashed runs of words of each text.
+    """Count the hashed runs of words of each text, ``values[offsets[i]:offsets[i + 1]]``.
 
-    Parameters
-    ----------
-    values, offsets : uint8 and int64 arrays
-        Text i is ``values[offsets[i]:offsets[i + 1]]``.
-    mask : uint64
-        One less than the number of buckets, a power of two.
-    room : (data, indices, indptr)
-        Where rows are written, with room for every word once for each length of runs.
-    scratch : (states, sorting, counts)
-        uint64 for each length of runs; uint32, at least `FEW` and as many as a text has buckets; `N_DIGITS`
-        counts.
+    `mask` is the number of buckets, a power of two, minus 1. `room` must have space for every word once for each
+    length of runs. In `scratch`, states has an entry for each length of runs, sorting at least `FEW` entries and
+    as many as a text has runs, and counts has `N_DIGITS`.
     """
     data, indices, indptr = room
     states, sorting, counts = scratch

@@ -21,21 +21,14 @@ NOVEL = 8.0 * RIDGE
 class Budget(NamedTuple):
     """How many rows to keep, and what to do with one more.
 
-    Attributes
-    ----------
-    size : int
-        The largest number of rows.
-    policy : {"oldest", "random", "projection"}
-        A new row replaces the oldest one (the forgetron), replaces one drawn at random (the randomized budget
-        perceptron), or is projected on the span of the others (the projectron), whose coefficients then change f
-        as nearly as possible in the same way.
-    seed : int
-        The seed of the draws.
+    A new row replaces the oldest one (the forgetron), replaces one drawn at random (the randomized budget
+    perceptron), or is projected on the span of the others (the projectron), whose coefficients then change f as
+    nearly as possible in the same way.
     """
 
-    size: int
+    size: int  # the largest number of rows
     policy: Policy
-    seed: int = 0
+    seed: int = 0  # the seed of the draws
 
     def gives_way(self, state: KernelState, before: int) -> int:
         """Return the place of the row to replace after a mistake that `before` visits preceded."""

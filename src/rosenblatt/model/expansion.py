@@ -15,14 +15,7 @@ from rosenblatt.typing import Floats
 class Expansion:
     """f(x) = Σ α_i k(x_i, x) + b over rows that are added and, under a budget, replaced.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved: without parameters that depend on data.
-    state : KernelState
-        Changed in place.
-    budget : Budget or None
-        How many rows to keep; None keeps all.
+    The kernel is resolved, and the state changes in place. Without a budget all rows are kept.
     """
 
     def __init__(self, kernel: Kernel, state: KernelState, budget: Budget | None) -> None:

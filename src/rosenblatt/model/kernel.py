@@ -46,27 +46,14 @@ def expansion_scores(kernel: Kernel, support: Points, w: Floats, points: Points,
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KernelModel(ClassModel):
-    """f(x) = Σ α_i k(x_i, x) + b for one or several machines, and how f becomes a class.
+    """f(x) = Σ α_i k(x_i, x) + b for one or several machines, and how f becomes a class."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        k, without parameters that depend on data.
-    support : Points
-        The rows x_i; none of them has α_i = 0 in every machine.
-    alpha : ndarray, shape (n_support,) or (n_machines, n_support)
-        The signed coefficients, which textbooks write as α_i y_i.
-    intercept : float or ndarray
-        b, one for each machine.
-    scheme, classes, zero
-        As in `LinearModel`.
-    """
-
-    kernel: Kernel
-    support: Points
+    kernel: Kernel  # k, without parameters that depend on data
+    support: Points  # the rows x_i; none of them has α_i = 0 in every machine
+    # (n_support,) or (n_machines, n_support): the signed coefficients, which textbooks write as α_i y_i
     alpha: Floats
-    intercept: Any
-    scheme: Scheme
+    intercept: Any  # b, one for each machine
+    scheme: Scheme  # as in `LinearModel`
     classes: NDArray[Any]
     zero: int = -1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,23 +28,14 @@ class Kept(NamedTuple):
 class KernelState(State):
     """A state whose weights belong to rows instead of features: f(x) = Σ w_i k(x_i, x) + b.
 
-    Attributes
-    ----------
-    w, u, visits
-        As in `State`, the bias last; weights beyond the number of rows are zero, room for later rows.
-    support : Support
-        The rows.
-    kept : Kept or None
-        The scores of the rows it was trained on.
-    inverse : ndarray or None
-        The inverse Gram matrix of the rows, ridge included, where a budget projects on them.
-    born : ndarray of int
-        For each row the number of visits before it was added.
+    Weights beyond the number of rows, before the bias, are zero: room for later rows.
     """
 
-    support: Support = field(default_factory=lambda: Support(0))
-    kept: Kept | None = None
+    support: Support = field(default_factory=lambda: Support(0))  # the rows
+    kept: Kept | None = None  # the scores of the rows it was trained on
+    # the inverse Gram matrix of the rows, ridge included, where a budget projects on them
     inverse: Floats | None = None
+    # for each row the number of visits before it was added
     born: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     @classmethod
@@ -68,11 +59,9 @@ class KernelState(State):
 
     def copy(self) -> KernelState:
         """Return a state that shares no array with this one."""
+        inverse = None if self.inverse is None else self.inverse.copy()
         copy = self._each(lambda w: w.copy())
-        copy.support = self.support.copy()
-        copy.inverse = None if self.inverse is None else self.inverse.copy()
-        copy.born = self.born.copy()
-        return copy
+        return replace(copy, support=self.support.copy(), inverse=inverse, born=self.born.copy())
 
     def become(self, other: State) -> None:
         """Take over the values of another state."""
@@ -97,9 +86,7 @@ class KernelState(State):
 
     def grown(self, n_features: int) -> KernelState:
         """Return the same state over rows with more features."""
-        copy = self.copy()
-        copy.support = self.support.widened(n_features)
-        return copy
+        return replace(self.copy(), support=self.support.widened(n_features))
 
     def narrowed(self, n_features: int) -> KernelState:
         """Return the same state: features that no row has take no room."""
@@ -107,20 +94,9 @@ class KernelState(State):
 
     def for_rule(self, *, average: bool, shrinks: bool) -> KernelState:
         """Return the state from which a rule that averages, or does not, continues."""
-        begins = average and self.u is None
-        copy = self.copy()
-        copy.u = np.zeros_like(self.w) if begins else copy.u if average else None
-        copy.visits = 0 if begins else self.visits
-        return copy
+        begins, copy = average and self.u is None, self.copy()
+        u = np.zeros_like(self.w) if begins else copy.u if average else None
+        return replace(copy, u=u, visits=0 if begins else self.visits)
 
     def _each(self, change: Callable[[Floats], Floats]) -> KernelState:
-        u = None if self.u is None else change(self.u)
-        return KernelState(
-            change(self.w),
-            u,
-            self.visits,
-            support=self.support,
-            kept=self.kept,
-            inverse=self.inverse,
-            born=self.born,
-        )
+        return replace(self, w=change(self.w), u=None if self.u is None else change(self.u))

@@ -19,23 +19,13 @@ from rosenblatt.typing import Floats
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LinearModel(ClassModel):
-    """f(x) = <w, x> + b for one or several machines, and how f becomes a class.
+    """f(x) = <w, x> + b for one or several machines, and how f becomes a class."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (n_features + 1,) or (n_machines, n_features + 1)
-        w with b last; two classes need one machine.
-    scheme : Scheme
-        How scores become classes.
-    classes : ndarray
-        The labels; of two, the negative one comes first.
-    zero : int
-        The side of f = 0: −1 or +1. Among many classes, whether a tie goes to the lowest or the highest.
-    """
-
+    # (n_features + 1,) or (n_machines, n_features + 1): w with b last; two classes need one machine
     weights: Floats
-    scheme: Scheme
-    classes: NDArray[Any]
+    scheme: Scheme  # how scores become classes
+    classes: NDArray[Any]  # the labels; of two, the negative one comes first
+    # the side of f = 0: −1 or +1. Among many classes, whether a tie goes to the lowest or the highest
     zero: int = -1
 
     @property

@@ -19,25 +19,13 @@ BLOCK = 2**19
 
 @dataclass(frozen=True)
 class Layer:
-    """Neurons with the same inputs: weighted sums, and the responses to them.
-
-    Attributes
-    ----------
-    n_inputs, n_neurons : int
-        The shape.
-    responses : tuple of Response
-        Applied to the sums one after another.
-    bias : bool
-        Whether the sums have a constant term.
-    nonnegative : bool
-        Whether training keeps the weights from becoming negative.
-    """
+    """Neurons with the same inputs: weighted sums, and the responses to them."""
 
     n_inputs: int
     n_neurons: int
-    responses: tuple[Response, ...] = ()
-    bias: bool = True
-    nonnegative: bool = False
+    responses: tuple[Response, ...] = ()  # applied to the sums one after another
+    bias: bool = True  # whether the sums have a constant term
+    nonnegative: bool = False  # whether training keeps the weights from becoming negative
 
 
 class Parts(NamedTuple):

@@ -78,21 +78,12 @@ class Coding:
 
     There is one output for each class, with target `high` for the class of the row and `low` for all others. Two
     classes have one output, for the second class.
-
-    Attributes
-    ----------
-    n_classes : int
-        At least two.
-    low, high : float
-        The targets.
-    middle : float
-        For two classes, the second is predicted if the output is above this.
     """
 
-    n_classes: int
-    low: float = 0.0
-    high: float = 1.0
-    middle: float = 0.5
+    n_classes: int  # at least two
+    low: float = 0.0  # the target for a class that is not that of the row
+    high: float = 1.0  # the target for the class of the row
+    middle: float = 0.5  # for two classes, the second is predicted if the output is above this
 
     @property
     def n_outputs(self) -> int:

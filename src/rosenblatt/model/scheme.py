@@ -20,17 +20,10 @@ Kind: TypeAlias = Literal["binary", "direct", "ovr", "ovo"]
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """One hyperplane for two classes, or several for many.
+    """One hyperplane for two classes, or several for many."""
 
-    Attributes
-    ----------
-    kind : {"binary", "direct", "ovr", "ovo"}
-        One machine whose sign decides; one vector for each class, compared directly; one machine for each class
-        against the rest; or one machine for each pair of classes.
-    n_classes : int
-        The number of classes.
-    """
-
+    # one machine whose sign decides; one vector for each class, compared directly; one machine for each class
+    # against the rest; or one machine for each pair of classes
     kind: Kind
     n_classes: int
 

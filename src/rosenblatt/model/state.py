@@ -15,23 +15,13 @@ from rosenblatt.typing import Floats
 
 @dataclass(eq=False, slots=True)
 class State:
-    """All that training carries from one visit to the next.
+    """All that training carries from one visit to the next."""
 
-    Attributes
-    ----------
-    w : ndarray, shape (n_features + 1,) or (n_machines, n_features + 1)
-        The weights, the bias last. Training changes them in place.
-    u : ndarray of the same shape, or None
-        For averaging: the sum of all corrections, each times the visits before it.
-    visits : int
-        The visits made so far.
-    shrunk : Shrunk or None
-        With a penalty: how far the weights have shrunk since they were written to `w` (`rosenblatt.loops.decay`).
-    """
-
+    # (n_features + 1,) or (n_machines, n_features + 1): the weights, the bias last. Training changes them in place
     w: Floats
-    u: Floats | None = None
-    visits: int = 0
+    u: Floats | None = None  # for averaging: the sum of all corrections, each times the visits before it
+    visits: int = 0  # visits so far
+    # with a penalty: how far the weights have shrunk since they were written to `w` (`rosenblatt.loops.decay`)
     shrunk: Shrunk | None = None
 
     @classmethod

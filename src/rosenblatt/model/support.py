@@ -16,12 +16,7 @@ NOT_OF_A_SET = -1
 class Support:
     """Rows in the order they were added, each with its number in the training set.
 
-    Parameters
-    ----------
-    n_features : int
-        The width of the rows.
-    keeps_rows : bool
-        False if the numbers suffice, because kernel values are precomputed.
+    With precomputed kernel values the numbers suffice, and `keeps_rows` is False.
     """
 
     def __init__(self, n_features: int, *, keeps_rows: bool = True) -> None:

@@ -24,31 +24,16 @@ ROOM = 1 << 22  # numbers held at once: rows, and their products with the rows o
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hypotheses:
-    """The hypotheses of a run, stored as its mistakes.
+    """The hypotheses of a run, stored as its mistakes."""
 
-    Attributes
-    ----------
-    start : LinearModel
-        The first hypothesis.
-    rows : ndarray, CSR or None
-        The rows with mistakes, each once; sparse ones are stored feature by feature. None if there were none.
-    moves : Moves
-        How each mistake changes the scores.
-    first, visits : int
-        The visits that the start survived, and those of the whole run.
-    n_mistaken : int
-        The number of rows in `rows`.
-    bias : float
-        β, the gain of the bias for each unit of step.
-    """
-
-    start: LinearModel
+    start: LinearModel  # the first hypothesis
+    # the rows with mistakes, each once; sparse ones are stored feature by feature. None if there were none
     rows: Rows | None
-    moves: Moves
-    first: int
-    visits: int
-    n_mistaken: int
-    bias: float
+    moves: Moves  # how each mistake changes the scores
+    first: int  # the visits that the start survived
+    visits: int  # the visits of the whole run
+    n_mistaken: int  # the number of rows in `rows`
+    bias: float  # β, the gain of the bias for each unit of step
 
     @property
     def survived(self) -> Ints:
@@ -117,21 +102,12 @@ class Hypotheses:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class VotedModel(ClassModel):
-    """All hypotheses of a run, or of consecutive runs; each has one vote for each visit it survived.
+    """All hypotheses of a run, or of consecutive runs; each has one vote for each visit it survived."""
 
-    Attributes
-    ----------
-    runs : sequence of Hypotheses
-        In the order of training.
-    scheme, classes
-        As in `LinearModel`.
-    zero : int
-        The side of f = 0 and of equal votes; among many classes, whether ties go to the lowest or the highest.
-    """
-
-    runs: Sequence[Hypotheses]
-    scheme: Scheme
+    runs: Sequence[Hypotheses]  # in the order of training
+    scheme: Scheme  # as in `LinearModel`
     classes: NDArray[Any]
+    # the side of f = 0 and of equal votes; among many classes, whether ties go to the lowest or the highest
     zero: int = -1
 
     @property

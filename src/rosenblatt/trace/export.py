@@ -62,11 +62,12 @@ def load(path: Path) -> Trace:
 def _from_arrays(held: dict[str, Any]) -> Trace:
     from rosenblatt.trace.record import Trace
 
+    shrunk = Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
     trace = Trace(
         mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
         mistakes_per_pass=held["mistakes_per_pass"],
         visits_per_pass=held["visits_per_pass"],
-        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), _shrunk(held)),
+        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), shrunk),
         n_rows=int(held["n_rows"]),
         n_features=int(held["n_features"]),
         scheme=Scheme(str(held["scheme"]), len(held["classes"])),  # type: ignore[arg-type]  # checked below
@@ -78,10 +79,6 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
     )
     require_sound(trace)
     return trace
-
-
-def _shrunk(held: dict[str, Any]) -> Shrunk | None:
-    return Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
 
 
 def require_sound(trace: Trace) -> None:

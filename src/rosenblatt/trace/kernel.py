@@ -39,21 +39,11 @@ class _Data(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KernelTrace(Trace):
-    """Every mistake of a kernel perceptron in order; f is the start plus the sum of ``step * y * k(X[index], ·)``.
+    """Every mistake of a kernel perceptron; f is the start plus the sum of ``step * y * k(X[index], ·)``."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Resolved: without parameters that depend on data.
-    budget : Budget or None
-        How many rows were kept.
-    numbered : bool
-        Whether rows had numbers, as in a fit, or were seen once, as in a stream.
-    """
-
-    kernel: Kernel = field(default_factory=Linear)
-    budget: Budget | None = None
-    numbered: bool = True
+    kernel: Kernel = field(default_factory=Linear)  # resolved: without parameters that depend on data
+    budget: Budget | None = None  # how many rows were kept
+    numbered: bool = True  # whether rows had numbers, as in a fit, or were seen once, as in a stream
 
     def replay(self, X: Any, y: Any) -> KernelModel:  # type: ignore[override]  # another kind of model
         """Train again from the record alone, and return the model of the run, bit for bit; see `Trace.replay`."""

@@ -60,13 +60,7 @@ class Stretch(NamedTuple):
 
 
 class Recorder:
-    """Counts the mistakes of each pass, and keeps each mistake if asked to.
-
-    Parameters
-    ----------
-    detail : {"mistakes", "counts"} or None
-        Whether to keep the mistakes themselves.
-    """
+    """Counts the mistakes of each pass, and keeps the mistakes themselves if `detail` is "mistakes"."""
 
     def __init__(self, detail: Detail) -> None:
         self.detail = detail
