@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from rosenblatt.loops._jit import jit
+from rosenblatt.loops._jit import jit, verb
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.loops._jit import inline, verb
+from rosenblatt.loops._jit import VERB, inline, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import PAIR, Direct, Log, Sides
 from rosenblatt.typing import Floats
+
+__all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take"]
 
 NOT_FINITE = -1
 
