@@ -17,7 +17,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.interrupts import interruptible, stop_if_interrupted
-from tests.strategies import noisy, separable
+from tests.shared.strategies import noisy, separable
 
 INTERRUPTS = int(os.environ.get("INTERRUPTS", "30"))
 PATIENCE = 600.0  # seconds until an interrupt counts as lost: busy machines take long to load compiled loops
@@ -250,7 +250,7 @@ def test_at_random_moments_under_load(tmp_path):
     """As many as INTERRUPTS says; each must end the training that it falls into."""
     root = Path(__file__).parents[1]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
-    command = [sys.executable, "-m", "tests.interrupting", str(tmp_path)]
+    command = [sys.executable, "-m", "tests.shared.interrupting", str(tmp_path)]
     burning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
     rng, outcomes, kind = random.Random(0), Counter(), ""
     lines: Queue[str] = Queue()

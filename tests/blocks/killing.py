@@ -23,7 +23,7 @@ from rosenblatt.atomic import write_whole
 from rosenblatt.blocks import checkpoint
 from rosenblatt.blocks.collect import collect
 from tests.blocks.sources import FileSource
-from tests.strategies import noisy
+from tests.shared.strategies import noisy
 
 BLOCK_BYTES = 1 << 15
 SHORT = 0.03  # seconds, in which hardly more than the cache is written

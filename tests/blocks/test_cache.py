@@ -22,7 +22,7 @@ from rosenblatt.blocks.collect import collect, measure
 from rosenblatt.columns.recipe import SparseRecipe
 from rosenblatt.exceptions import FormatError, InputError, StorageError
 from tests.blocks.sources import ArraySource, FileSource, rows_of
-from tests.strategies import noisy, quietly
+from tests.shared.strategies import noisy, quietly
 
 
 def _cache(tmp_path, X, y):

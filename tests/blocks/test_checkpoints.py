@@ -17,7 +17,7 @@ from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.schema.container import read_container, write_container
 from tests.blocks.sources import ArraySource, everywhere
 from tests.blocks.test_fit_blocks import PARAMETERS, problem, told
-from tests.strategies import noisy, quietly
+from tests.shared.strategies import noisy, quietly
 
 
 class CutError(Exception):

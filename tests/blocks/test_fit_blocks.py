@@ -21,7 +21,7 @@ from rosenblatt.blocks.streamed import StreamedBlocks
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
 from rosenblatt.learners.order import BlockShuffled, Shuffled
 from tests.blocks.sources import ArraySource, FileSource, everywhere
-from tests.strategies import RaisesAfter, noisy, quietly, separable
+from tests.shared.strategies import RaisesAfter, noisy, quietly, separable
 
 KINDS = {"memory": MemoryBlocks, "cache": CachedBlocks, "streamed": StreamedBlocks}
 

@@ -13,8 +13,8 @@ from rosenblatt.columns.scaling import Filling, Scaling
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.order import BlockShuffled
 from tests.blocks.sources import ArraySource, everywhere
-from tests.multiclass import blobs
-from tests.strategies import noisy, quietly
+from tests.shared.multiclass import blobs
+from tests.shared.strategies import noisy, quietly
 
 
 def crooked(n=200, d=5, classes=2, dtype=float):

@@ -18,8 +18,8 @@ from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
-from tests.margin_oracles import largest_margin
-from tests.strategies import exact, problems, separable
+from tests.shared.margin_oracles import largest_margin
+from tests.shared.strategies import exact, problems, separable
 
 FOREVER = Clock(None)
 

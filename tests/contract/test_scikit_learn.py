@@ -26,8 +26,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 import rosenblatt as rb
-from tests.multiclass import SCHEMES, blobs
-from tests.strategies import bits, trained
+from tests.shared.multiclass import SCHEMES, blobs
+from tests.shared.strategies import bits, trained
 
 WEIGHTS = "an update of weight 2 is one mistake, a row repeated twice may be two"
 EXPECTED = {

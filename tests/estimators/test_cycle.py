@@ -18,8 +18,8 @@ from rosenblatt.datasets import load_or, load_xor
 from rosenblatt.exceptions import ParameterError, TrivialSeparationWarning
 from rosenblatt.learners import cycles, visitor
 from tests.certify.oracle import Problem, decide
-from tests.relatives import CONVENTIONS, laid_out, problems
-from tests.strategies import bits, noisy, quietly, trained
+from tests.shared.relatives import CONVENTIONS, laid_out, problems
+from tests.shared.strategies import bits, noisy, quietly, trained
 
 ABSORBED = np.array([[2.0**60, 1.0], [1.0, -(2.0**-70)]]), np.array([1, -1])
 

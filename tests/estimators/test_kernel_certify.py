@@ -17,7 +17,7 @@ from rosenblatt.datasets import load_xor
 from rosenblatt.exceptions import InputError, ShapeError, TrivialSeparationWarning
 from rosenblatt.kernels import RBF, Laplacian, Linear, Polynomial, coordinates
 from rosenblatt.kernels import space as space_module
-from tests.strategies import problems
+from tests.shared.strategies import problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
 

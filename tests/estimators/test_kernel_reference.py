@@ -10,7 +10,7 @@ import rosenblatt as rb
 from rosenblatt.kernels import Linear, Polynomial
 from rosenblatt.loops.reference_kernel import train_kernel, train_kernel_direct
 from rosenblatt.loops.rules import Rule, tie_shares
-from tests.strategies import DYADIC, problems, quietly
+from tests.shared.strategies import DYADIC, problems, quietly
 
 ORDERS = ("cyclic", "shuffle", "random")
 

@@ -14,8 +14,8 @@ from rosenblatt.learners import lifted
 from rosenblatt.loops import reference
 from rosenblatt.loops import reference_family as family
 from rosenblatt.margins import soft_fit
-from tests.relatives import LAYOUTS, interrupt_at, laid_out
-from tests.strategies import exact, exact_rule, noisy, problems, quietly
+from tests.shared.relatives import LAYOUTS, interrupt_at, laid_out
+from tests.shared.strategies import exact, exact_rule, noisy, problems, quietly
 
 BIASES = {"unit": 1.0, None: 0.0, 4.0: 4.0}
 ROUNDING = 1 + 1e-9

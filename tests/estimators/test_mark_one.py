@@ -20,7 +20,7 @@ from rosenblatt.datasets import make_cards
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError, TrainingOverflowError
 from rosenblatt.maps.retina import Retina, image_shape_of, resampling
 from rosenblatt.maps.wiring import Wiring
-from tests.strategies import RaisesAfter
+from tests.shared.strategies import RaisesAfter
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),

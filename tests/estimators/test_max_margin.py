@@ -24,8 +24,8 @@ from rosenblatt.exceptions import (
     TrainingOverflowError,
 )
 from rosenblatt.margins import hulls, max_margin
-from tests.margin_oracles import largest_margin
-from tests.strategies import full_state, problems, separable
+from tests.shared.margin_oracles import largest_margin
+from tests.shared.strategies import full_state, problems, separable
 
 
 def digits(a, b):

@@ -17,7 +17,7 @@ import rosenblatt as rb
 from rosenblatt.datasets import load_xor
 from rosenblatt.loops.neurons import RESPONSES
 from rosenblatt.testing import checks
-from tests.strategies import quietly
+from tests.shared.strategies import quietly
 
 SMALL = {"hidden_layer_sizes": 6, "max_iter": 60}
 

@@ -9,7 +9,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 import rosenblatt as rb
 from rosenblatt.estimators._network import rule_of
 from rosenblatt.learners.network_plan import begin
-from tests.strategies import quietly
+from tests.shared.strategies import quietly
 
 X, Y = load_iris(return_X_y=True)
 TASKS = {"two": (X, Y == 2), "three": (X, Y), "number": (X, X[:, 0] * X[:, 1])}

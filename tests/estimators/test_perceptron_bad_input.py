@@ -15,7 +15,7 @@ from rosenblatt.exceptions import (
     TrainingOverflowError,
     WeightError,
 )
-from tests.strategies import full_state, trained
+from tests.shared.strategies import full_state, trained
 
 X = np.array([[1.0, 2], [-1, 0], [3, 1], [-2, 2]])
 Y = np.array([1, -1, 1, -1])

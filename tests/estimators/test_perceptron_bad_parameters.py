@@ -5,7 +5,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ParameterError, WeightError
-from tests.strategies import bits, full_state, trained
+from tests.shared.strategies import bits, full_state, trained
 
 X = np.array([[1.0, 2], [-1, 0], [3, 1], [-2, 2]])
 Y = np.array([1, -1, 1, -1])

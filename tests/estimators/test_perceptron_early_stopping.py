@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, NonFiniteError
 from rosenblatt.learners.validation import hold_out
-from tests.strategies import bits, noisy, separable, trained
+from tests.shared.strategies import bits, noisy, separable, trained
 
 X, Y = noisy(150, 4, flip=0.25)
 

@@ -8,7 +8,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.model.linear import LinearModel
-from tests.strategies import RaisesAfter, bits, noisy, quietly, trained
+from tests.shared.strategies import RaisesAfter, bits, noisy, quietly, trained
 
 
 @pytest.mark.parametrize("random_state", [0, None])

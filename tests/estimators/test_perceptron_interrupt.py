@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.learners.visitor import Visitor
-from tests.strategies import RaisesAfter, bits, noisy, quietly, trained
+from tests.shared.strategies import RaisesAfter, bits, noisy, quietly, trained
 
 ORDERS = ["cyclic", "shuffle", "random"]
 
@@ -96,7 +96,7 @@ SCRIPT = """
 import sys, warnings
 import numpy as np
 import rosenblatt as rb
-from tests.strategies import RaisesAfter, bits, noisy, trained
+from tests.shared.strategies import RaisesAfter, bits, noisy, trained
 
 X, y = noisy(50_000, 10)
 told = lambda report: print("pass", flush=True) if report.epoch == 3 else None

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learners.order import Random, Shuffled
-from tests.multiclass import SCHEMES, blobs, class_book, class_problems, padded
-from tests.strategies import DYADIC, exact_rule, quietly, trained
+from tests.shared.multiclass import SCHEMES, blobs, class_book, class_problems, padded
+from tests.shared.strategies import DYADIC, exact_rule, quietly, trained
 
 LAYOUTS = {
     "dense": np.asarray,

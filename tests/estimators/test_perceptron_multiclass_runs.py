@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ParameterError
-from tests.multiclass import SCHEMES, blobs, class_problems, padded
-from tests.strategies import RaisesAfter, bits, quietly, trained
+from tests.shared.multiclass import SCHEMES, blobs, class_problems, padded
+from tests.shared.strategies import RaisesAfter, bits, quietly, trained
 
 IN_A_ROW = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 2])
 

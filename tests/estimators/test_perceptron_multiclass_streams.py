@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
-from tests.multiclass import SCHEMES, blobs, class_book, class_problems, padded
-from tests.strategies import bits, exact_rule, full_state, quietly, trained
+from tests.shared.multiclass import SCHEMES, blobs, class_book, class_problems, padded
+from tests.shared.strategies import bits, exact_rule, full_state, quietly, trained
 
 LAYOUTS = {"dense": np.asarray, "float32": lambda X: np.asarray(X, np.float32), "csr": csr_array}
 

@@ -12,8 +12,8 @@ from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
-from tests.multiclass import blobs
-from tests.strategies import bits, noisy, quietly, trained
+from tests.shared.multiclass import blobs
+from tests.shared.strategies import bits, noisy, quietly, trained
 
 # Powers of two, so that scaling by them never rounds: keep is 1/2 and 1 and 1/2, rent is 0, 1/8 and 1/2.
 PENALTIES = st.sampled_from(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from rosenblatt.learners.order import Random, Shuffled
-from tests.strategies import DYADIC, exact_rule, problems, textbook, trained
+from tests.shared.strategies import DYADIC, exact_rule, problems, textbook, trained
 
 TIES = st.sampled_from(["mistake", "sign", "half", "correct"])
 ZEROS = st.sampled_from([-1, 1])

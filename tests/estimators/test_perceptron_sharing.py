@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.loops import passes, screen
 from rosenblatt.registry import BUILT_IN
-from tests.strategies import bits, noisy, trained
+from tests.shared.strategies import bits, noisy, trained
 
 
 def test_many_threads_predict_the_same():

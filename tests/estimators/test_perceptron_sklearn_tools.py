@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 import rosenblatt as rb
-from tests.strategies import bits, noisy, trained
+from tests.shared.strategies import bits, noisy, trained
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 X, Y = noisy(120, 4)

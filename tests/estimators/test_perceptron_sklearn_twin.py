@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Perceptron as Peer
 
-from tests.strategies import noisy, problems, quietly, trained
+from tests.shared.strategies import noisy, problems, quietly, trained
 
 U = 2.0**-53
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import Perceptron as Peer
 
 import rosenblatt as rb
 from rosenblatt import stopping
-from tests.strategies import noisy, problems, quietly, separable, trained
+from tests.shared.strategies import noisy, problems, quietly, separable, trained
 
 XOR = rb.datasets.load_xor()
 

@@ -5,7 +5,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError
-from tests.strategies import bits, noisy, trained
+from tests.shared.strategies import bits, noisy, trained
 
 PAIRS = [(-1, 1), ("ham", "spam"), (0, 1), (5, 50), (b"a", b"b"), (("x", 1), ("y", 0))]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from tests.strategies import bits, noisy, problems, quietly, trained
+from tests.shared.strategies import bits, noisy, problems, quietly, trained
 
 CHUNKS = ([60], [1] * 60, [7, 1, 30, 22], [59, 1])
 WIDE = 41  # every lane of the dot product: 32 + 8 + 1

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from tests.strategies import problems, trained
+from tests.shared.strategies import problems, trained
 
 PASSES = {"order": "cyclic", "max_iter": 4}
 

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from tests.strategies import bits, trained
+from tests.shared.strategies import bits, trained
 
 
 def _sparse(kind, index, dtype=np.float64):

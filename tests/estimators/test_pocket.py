@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt import stopping
 from rosenblatt.loops import reference_family as family
-from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
-from tests.strategies import noisy, quietly, separable, trained
+from tests.shared.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
+from tests.shared.strategies import noisy, quietly, separable, trained
 
 
 def pocketed(X, y, *, fit=None, **parameters):

@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVC
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError, TrainingOverflowError, WeightError
 from rosenblatt.margins import soft_fit
-from tests.margin_oracles import least_objective, objective
-from tests.strategies import full_state, noisy, problems, quietly, separable
+from tests.shared.margin_oracles import least_objective, objective
+from tests.shared.strategies import full_state, noisy, problems, quietly, separable
 
 LOSSES = ["perceptron", "hinge", "squared_hinge", "logistic"]
 PENALTIES = ["l2", "l1", "elasticnet", None]

@@ -13,8 +13,8 @@ import rosenblatt as rb
 from rosenblatt.learners import voted as voted_learner
 from rosenblatt.loops import reference_family as family
 from rosenblatt.model import voted
-from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
-from tests.strategies import noisy, quietly, separable, trained
+from tests.shared.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
+from tests.shared.strategies import noisy, quietly, separable, trained
 
 SCHEMES = st.sampled_from(["direct", "ovr", "ovo"])
 

@@ -17,7 +17,7 @@ from rosenblatt.loops import reference_margins
 from rosenblatt.loops.descent import Regularisation, Weights, descend
 from rosenblatt.loops.losses import Hinge, SquaredHinge
 from rosenblatt.loops.schedules import Constant, InverseScaling
-from tests.strategies import exact, noisy, problems, quietly
+from tests.shared.strategies import exact, noisy, problems, quietly
 
 SAME = [
     (loss, rate)

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.registry import BUILT_IN
 from rosenblatt.storage import open_model
+from tests.shared.strategies import quietly
 from tests.storage.models import MODELS, TWO, X, answers, asked, bits, gone_on, made
-from tests.strategies import quietly
 
 FILES = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -21,8 +21,8 @@ from rosenblatt.exceptions import (
     UndecidedError,
 )
 from rosenblatt.theory.training_set import TrainingSet, largest_square
-from tests.margin_oracles import largest_margin
-from tests.strategies import DYADIC, noisy, problems, quietly
+from tests.shared.margin_oracles import largest_margin
+from tests.shared.strategies import DYADIC, noisy, problems, quietly
 
 BIASES = ["unit", "radius", None]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
 from rosenblatt.theory.proof import proof_quantities
-from tests.strategies import problems, quietly, separable
+from tests.shared.strategies import problems, quietly, separable
 
 
 @settings(max_examples=60)

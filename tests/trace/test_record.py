@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ShapeError
-from tests.strategies import noisy, problems, quietly, separable, trained
+from tests.shared.strategies import noisy, problems, quietly, separable, trained
 
 LAYOUTS = {
     "dense": np.asarray,

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.kernels import Linear, Polynomial
-from tests.strategies import quietly
+from tests.shared.strategies import quietly
 
 CLEAR = 1e-10
 """Of the sum of magnitudes: √2 is rounded in monomials, and what is nearer to a tie may fall either way."""

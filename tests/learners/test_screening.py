@@ -14,7 +14,7 @@ from rosenblatt.learners.plan import Plan
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
-from tests.strategies import noisy, problems
+from tests.shared.strategies import noisy, problems
 
 
 def _run(X, y, *, screened, rule=Rule(), average=False, seed=0, passes=6, weight=None, **plan):  # noqa: B008
