@@ -16,7 +16,6 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
 from rosenblatt.exceptions import (
@@ -31,8 +30,6 @@ from rosenblatt.exceptions import (
 from rosenblatt.learners.ridge import RecursiveRidge
 from rosenblatt.testing import checks
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-
 ACTIVATIONS = {
     "tanh": np.tanh,
     "logistic": lambda z: 1 / (1 + np.exp(-z)),
@@ -40,18 +37,6 @@ ACTIVATIONS = {
     "sine": np.sin,
     "step": lambda z: (z > 0).astype(float),
 }
-
-
-@parametrize_with_checks(
-    [
-        rb.ExtremeLearningMachine(30),
-        rb.ExtremeLearningMachine(30, task="regression"),
-        rb.ExtremeLearningMachine(30, task="regression", alpha=0, activation="sine"),
-    ],
-    expected_failed_checks=lambda _: {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(

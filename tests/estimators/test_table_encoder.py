@@ -15,7 +15,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
 from rosenblatt.blocks.collect import collect, measure
@@ -24,8 +23,6 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, ShapeError
 from rosenblatt.formats.source import open_source
-
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
 THINGS = pd.DataFrame(
     {
@@ -36,14 +33,6 @@ THINGS = pd.DataFrame(
         "heavy": [True, True, False, False],
     }
 )
-
-
-@parametrize_with_checks(
-    [rb.TableEncoder(), rb.TableEncoder(missing="mean", scale=True), rb.TableEncoder(missing="zero")],
-    expected_failed_checks=lambda _: {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def plain(X):
