@@ -9,8 +9,8 @@ from pathlib import Path
 # Workers share the cores: threads of their own would make small products wait for each other, far too long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import hypothesis
 import matplotlib as mpl
+from hypothesis import HealthCheck, settings
 
 mpl.use("Agg")
 
@@ -24,5 +24,19 @@ assert "numba" not in sys.modules, "numba reads its settings when it is imported
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-hypothesis.settings.register_profile("default", deadline=None, derandomize=bool(os.environ.get("CI")))
-hypothesis.settings.load_profile("default")
+# `make test` draws a quarter of the examples of `make test-all`.
+HEALTH = (
+    HealthCheck.too_slow,  # machines are busy
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.function_scoped_fixture,  # examples may share a folder
+)
+for name, most in (("default", 25), ("full", 100)):
+    settings.register_profile(
+        name,
+        max_examples=most,
+        deadline=None,
+        derandomize=bool(os.environ.get("CI")),
+        suppress_health_check=HEALTH,
+    )
+settings.load_profile("default")

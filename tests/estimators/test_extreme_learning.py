@@ -29,6 +29,7 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.learners.ridge import RecursiveRidge
 from rosenblatt.testing import checks
+from tests.shared.examples import examples
 
 ACTIVATIONS = {
     "tanh": np.tanh,
@@ -98,7 +99,7 @@ def test_predictions_are_the_read_outs(activation):
     assert column.predict(X).shape == (80, 1)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     ends=st.lists(st.integers(1, 599), max_size=8),
     task=st.sampled_from(["classification", "regression"]),

@@ -29,6 +29,7 @@ from rosenblatt.exceptions import (
     TrainingOverflowError,
 )
 from rosenblatt.margins import hulls, max_margin
+from tests.shared.examples import examples
 from tests.shared.margin_oracles import largest_margin
 from tests.shared.strategies import full_state, problems, separable
 
@@ -164,7 +165,7 @@ def separated(X, y, *, bias):
     return linprog(np.zeros(rows.shape[1]), rows, -np.ones(len(y)), bounds=(None, None)).status == 0
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problem=problems(), bias=st.booleans())
 def test_a_verdict_is_right_and_the_largest_margin_found(problem, bias):
     X, y = problem

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.learners.order import Random, Shuffled
+from tests.shared.examples import examples
 from tests.shared.strategies import DYADIC, bits, exact_rule, problems, textbook, trained
 
 
@@ -194,7 +195,7 @@ def _agree(clf, book, X, y, *, average):
     assert (clf.stop_reason_ == "max_iter") == (not book.settled)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.data(), problems(), rules(), BIASES, ORDERS, st.booleans(), st.booleans())
 def test_every_convention_as_in_the_textbook(data, problem, rule, bias, kind, average, sparse):
     X, y = problem
@@ -219,7 +220,7 @@ def test_every_convention_as_in_the_textbook(data, problem, rule, bias, kind, av
         assert clf.score(X, y) == 1.0
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.data(), problems(), rules(), st.booleans(), st.booleans())
 def test_weights_and_starts_as_in_the_textbook(data, problem, rule, average, sparse):
     X, y = problem

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_class_weight
 
 import rosenblatt as rb
+from tests.shared.examples import examples
 from tests.shared.strategies import noisy, problems, quietly, trained
 
 U = 2.0**-53
@@ -31,7 +32,7 @@ def _peer(X, y, passes, fit=None, **parameters):
     return quietly(peer.fit, X, y, **(fit or {}))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     problems(most_rows=12, most_features=4),
     st.integers(1, 8),

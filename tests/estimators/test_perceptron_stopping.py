@@ -15,6 +15,7 @@ import rosenblatt as rb
 from rosenblatt import stopping
 from rosenblatt.exceptions import InputError, NonFiniteError
 from rosenblatt.learners.validation import hold_out
+from tests.shared.examples import examples
 from tests.shared.strategies import bits, noisy, problems, quietly, separable, trained
 
 XOR = rb.datasets.load_xor()
@@ -39,7 +40,7 @@ def test_separated(order):
     assert clf.score(X, y) == 1.0
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["shuffle", "random", "partial", "callable"]),
@@ -102,7 +103,7 @@ def test_plateau_by_default_waits_for_as_many_values_as_are_cheap(monkeypatch):
     assert (clf.stop_reason_, clf.n_iter_) == ("plateau", 11)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(problems(), st.integers(1, 4))
 def test_plateau_is_no_new_minimum_for_so_long(problem, patience):
     clf = trained(*problem, n_iter_no_change=patience, max_iter=50)
@@ -121,7 +122,7 @@ def test_tol():
     assert trained(*XOR, order="cyclic", tol=1e-3, n_iter_no_change=2).n_iter_ == 3
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problems(most_rows=16), st.sampled_from([0.0, 1e-3, 0.3]), st.sampled_from([None, {1: 4.0}, {-1: 0.25}]))
 def test_tol_ends_where_scikit_learn_ends(problem, tol, class_weight):
     X, y = problem

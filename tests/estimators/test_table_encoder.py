@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
@@ -23,6 +23,7 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, ShapeError
 from rosenblatt.formats.source import open_source
+from tests.shared.examples import examples
 
 THINGS = pd.DataFrame(
     {
@@ -77,7 +78,7 @@ def tables(draw):
 
 
 @given(tables(), st.sampled_from(["zero", "mean"]), st.booleans(), st.sampled_from(["all", "numbers", "names"]))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40))
 def test_the_same_bits_as_from_a_file(tmp_path, frame, missing, scale, which):
     ignore = {"all": (), "numbers": ("name", "code", "words"), "names": ("words", "code")}[which]
     roles = {"text": ("words",), "hashed": ("code",), "bits": 6, "ngrams": 2} if which == "all" else {}

@@ -17,6 +17,7 @@ from rosenblatt.loops import reference_margins
 from rosenblatt.loops.descent import Regularisation, Weights, descend
 from rosenblatt.loops.losses import Hinge, SquaredHinge
 from rosenblatt.loops.schedules import Constant, InverseScaling
+from tests.shared.examples import examples
 from tests.shared.strategies import exact, noisy, problems, quietly
 
 SAME = [
@@ -37,7 +38,7 @@ def run(X, pull, order, loss, schedule, penalty, *, average=False):
     return weights
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     problem=problems(),
     order=st.lists(st.integers(0, 7), min_size=1, max_size=20),

@@ -9,6 +9,7 @@ from rosenblatt.loops import passes, reference
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.loops.targets import Log, Sides
 from tests.loops.oracles import LAYOUTS, assert_equals_reference, rows_of, run
+from tests.shared.examples import examples
 
 rules = st.builds(
     lambda eta, beta, margin, tie, zero: Rule(eta, beta, margin, *tie_shares(tie, zero)),
@@ -36,7 +37,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(problem=problems(), rule=rules, average=st.booleans())
 def test_fast_loops_equal_the_reference(layout, problem, rule, average):
     X, y, weight, order, start = problem

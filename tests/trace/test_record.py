@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ShapeError
+from tests.shared.examples import examples
 from tests.shared.strategies import noisy, problems, quietly, separable, trained
 
 LAYOUTS = {
@@ -63,7 +64,7 @@ def test_replay_of_a_fit_that_went_on():
     assert clf.trace_.replay(X[:20], y[:20]).weights.tobytes() == _bits(clf)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(problems(), st.data())
 def test_other_data_is_noticed(problem, data):
     X, y = problem
