@@ -10,6 +10,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import matplotlib as mpl
+import pytest
 from hypothesis import HealthCheck, settings
 
 mpl.use("Agg")
@@ -40,3 +41,24 @@ for name, most in (("default", 25), ("full", 100)):
         suppress_health_check=HEALTH,
     )
 settings.load_profile("default")
+
+
+# Limits of time within the package, and the clock of exact answers: a busy machine must not change a result.
+# Tests of a limit set it themselves.
+LIMITS = {
+    "rosenblatt.blocks.checkpoint": "SECONDS",
+    "rosenblatt.learners.lifted": "LEMMA_SECONDS",
+    "rosenblatt.theory.inseparable": "SECONDS",
+}
+CLOCK = "rosenblatt.certify.time_limit"
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Make limits of time a thousand times longer, so that only a limit of 0 seconds ends anything."""
+    for name in LIMITS.keys() & sys.modules.keys():
+        monkeypatch.setattr(sys.modules[name], LIMITS[name], 3600.0)
+    if CLOCK in sys.modules:
+        clock = sys.modules[CLOCK].Clock
+        begin = clock.__init__
+        monkeypatch.setattr(clock, "__init__", lambda self, seconds: begin(self, seconds and 1000 * seconds))

@@ -1,4 +1,4 @@
-"""Cycles (S-19): an exactly repeated state ends training with a proof, one that rounding made does not."""
+"""Cycles: an exactly repeated state ends training with a proof, one that rounding made does not."""
 
 import json
 import pickle

@@ -217,7 +217,7 @@ def test_products_beyond_the_largest_float():
 
 
 def test_xor_by_monomials():
-    """E-6: the product separates, and a pipeline learns it with no error."""
+    """The product separates, and a pipeline learns it with no error."""
     X, y = rb.datasets.load_xor()
     for rows in (X, 2 * X - 1):
         clf = make_pipeline(rb.MonomialMap(), rb.Perceptron()).fit(rows, y)

@@ -130,7 +130,7 @@ def test_every_layout_and_type_leaves_the_same_bits():
 
 
 def test_first_row_as_start():
-    """S-10: w₁ = y₁x₁, no bias, a mistake is y<w,x> < 0: here two rows stay on the plane for ever."""
+    """w₁ = y₁x₁, no bias, a mistake is y<w,x> < 0: here two rows stay on the plane for ever."""
     X, y = rb.datasets.load_spam_table()
     clf = rb.Perceptron(bias=None, init="first", tie="correct", order="cyclic")
     with pytest.warns(ConvergenceWarning, match="2 rows lie exactly on the hyperplane"):
@@ -305,7 +305,7 @@ PASSES = {"order": "cyclic", "max_iter": 4}
 
 @given(problems(), st.sampled_from([0.5, 1.0, 2.0]), st.sampled_from(["unit", None, "radius", 3]), st.booleans())
 def test_each_update_raises_the_confidence_of_its_row(problem, eta, bias, sparse):
-    """S-15: y f grows by η (‖x‖² + β)."""
+    """y f grows by η (‖x‖² + β)."""
     X, y = problem
     table = csr_array(X) if sparse else X
     clf = trained(table, y, eta0=eta, bias=bias, **PASSES)
@@ -318,7 +318,6 @@ def test_each_update_raises_the_confidence_of_its_row(problem, eta, bias, sparse
 
 @given(problems(), st.booleans())
 def test_a_constant_feature_is_the_unit_bias(problem, average):
-    """S-5."""
     X, y = problem
     padded = trained(np.hstack([X, np.ones((len(X), 1))]), y, bias=None, average=average, **PASSES)
     plain = trained(X, y, average=average, **PASSES)
@@ -329,7 +328,7 @@ def test_a_constant_feature_is_the_unit_bias(problem, average):
 
 @given(problems())
 def test_padding_with_r_is_the_radius_bias(problem):
-    """S-7: K's proof pads with R; b of the one is R times the weight of the other."""
+    """The proof pads with R; b of the one is R times the weight of the other."""
     X, y = problem
     R = 4.0  # as large as it likes to be, if it is given
     padded = trained(np.hstack([X, np.full((len(X), 1), R)]), y, bias=None, **PASSES)
@@ -358,7 +357,6 @@ def test_opposite_labels_give_the_opposite_plane(problem):
 
 @given(problems(), st.sampled_from([-1, 1]))
 def test_zero_belongs_to_the_side_it_is_given_to(problem, zero):
-    """S-2."""
     X, y = problem
     clf = trained(X, y, zero=zero, **PASSES)
     f = clf.decision_function(X)
@@ -370,7 +368,7 @@ def test_zero_belongs_to_the_side_it_is_given_to(problem, zero):
 
 @given(problems(), st.sampled_from([0.5, 2.0]))
 def test_the_error_correction_form(problem, eta):
-    """S-9: w += (η/2)(y − g(x)) x with sgn(0) = 0 is the tie rule "half"."""
+    """w += (η/2)(y − g(x)) x with sgn(0) = 0 is the tie rule "half"."""
     X, y = problem
     w, b = np.zeros(X.shape[1]), 0.0
     for _ in range(4):

@@ -136,7 +136,7 @@ def test_weights_and_starts_as_in_the_reference(scheme, data, problem, rule, ave
     problem=class_problems(), rule=rules(), bias=st.sampled_from(["unit", None, "radius"]), seed=st.integers(0, 3)
 )
 def test_first_row_visited_as_start(scheme, problem, rule, bias, seed):
-    """S-10: y₁x₁ in each machine that learns from the row; compared directly, its rival loses it."""
+    """y₁x₁ in each machine that learns from the row; compared directly, its rival loses it."""
     X, y, _ = problem
     clf = trained(X, y, multiclass=scheme, bias=bias, init="first", max_iter=3, random_state=seed, **rule)
     seed = int(np.random.default_rng(seed).integers(2**64, dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""Is it a kernel? (S-36): a no has an exact witness, a yes a bound that holds."""
+"""Is it a kernel? A no has an exact witness, a yes a bound that holds."""
 
 from fractions import Fraction
 from itertools import combinations

@@ -295,7 +295,7 @@ heavy = {"numba", "sklearn", "scipy", "pandas", "rosenblatt.estimators"} & sys.m
 assert not heavy, heavy
 """
     subprocess.run(
-        [sys.executable, "-c", source, *(str(tmp_path / name) for name in names)], check=True, timeout=120
+        [sys.executable, "-c", source, *(str(tmp_path / name) for name in names)], check=True, timeout=600
     )
     for name in names:
         model, table = models[name]

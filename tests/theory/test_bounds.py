@@ -482,5 +482,5 @@ def test_each_part_looks_at_the_clock():
         sample.decision(bias=True)
     with pytest.raises(Unsettled):
         sample.seconds(2.0)
-    assert 0.0 < TrainingSet(X, y, Clock(1000.0)).seconds(2000.0) <= 1000.0
+    assert 0.0 < TrainingSet(X, y, Clock(1000.0)).seconds(1e9) < 1e9
     assert TrainingSet(X, y).seconds(2.0) == 2.0

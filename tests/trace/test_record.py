@@ -1,4 +1,4 @@
-"""The model is its mistakes: the record of a run rebuilds it, bit for bit (S-16)."""
+"""The model is its mistakes: the record of a run rebuilds it, bit for bit."""
 
 import numpy as np
 import pytest
