@@ -18,7 +18,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
 
 test-all: $(VENV)/test
-	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m "slow or not slow"
+	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m "slow or not slow" --hypothesis-profile=full
 
 check: $(VENV)/check
 	$(BIN)/ruff check .

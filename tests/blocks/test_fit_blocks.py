@@ -21,7 +21,8 @@ from rosenblatt.blocks.streamed import StreamedBlocks
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
 from rosenblatt.learners.order import BlockShuffled, Shuffled
 from tests.blocks.sources import ArraySource, FileSource, everywhere
-from tests.strategies import RaisesAfter, noisy, quietly, separable
+from tests.shared.examples import examples
+from tests.shared.strategies import RaisesAfter, noisy, quietly, separable
 
 KINDS = {"memory": MemoryBlocks, "cache": CachedBlocks, "streamed": StreamedBlocks}
 
@@ -84,7 +85,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.integers(0, 10**6),
     st.integers(8, 30),

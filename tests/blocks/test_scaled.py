@@ -13,8 +13,9 @@ from rosenblatt.columns.scaling import Filling, Scaling
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.order import BlockShuffled
 from tests.blocks.sources import ArraySource, everywhere
-from tests.multiclass import blobs
-from tests.strategies import noisy, quietly
+from tests.shared.examples import examples
+from tests.shared.multiclass import blobs
+from tests.shared.strategies import noisy, quietly
 
 
 def crooked(n=200, d=5, classes=2, dtype=float):
@@ -89,7 +90,7 @@ def test_constant_features_are_left_alone():
     assert scaling.deviation[1] == 1.0
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4), st.lists(st.floats(0.01, 100), min_size=3, max_size=3)
 )

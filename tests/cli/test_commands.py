@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.cli.folds import deal
 from rosenblatt.registry import BUILT_IN, command
 from tests.cli.messages import messages, write_tsv
@@ -168,8 +169,11 @@ def test_certify_and_check(run, done, tmp_path):
 
 
 def test_undecided_is_code_3(run, monkeypatch):
-    ran = run("certify", "@digits", "--time-limit", "0.000001")
-    assert ran.code == 3
+    def over(clock, doing):
+        raise Unsettled(f"Time was over while {doing}.")
+
+    monkeypatch.setattr(Clock, "check", over)
+    assert run("certify", "@digits", "--time-limit", "0.000001").code == 3
 
 
 def test_spam_from_text_by_cross_validation(done, tmp_path):

@@ -21,6 +21,7 @@ from rosenblatt.report.page import _number, _percent
 from rosenblatt.report.separability import separability_of
 from rosenblatt.report.subject import subject_of
 from rosenblatt.report.weights import looks_of
+from tests.shared.examples import examples
 
 
 def fitted(model, X, y):
@@ -229,7 +230,7 @@ def test_strongest_features_by_what_they_move():
     assert [each.effect for each in weights] == sorted((each.effect for each in weights), reverse=True)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 1000), st.integers(2, 9), st.integers(1, 5))
 def test_spread_of_sparse_rows(seed, n, d):
     from rosenblatt.report.weights import _spreads

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.kernels import Linear, Polynomial
-from tests.strategies import quietly
+from tests.shared.strategies import quietly
 
 CLEAR = 1e-10
 """Of the sum of magnitudes: √2 is rounded in monomials, and what is nearer to a tie may fall either way."""
@@ -64,7 +64,7 @@ def tables(draw):
     margin=st.sampled_from([0.0, 1.0]),
     data=st.data(),
 )
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=30)
 def test_a_polynomial_kernel_makes_the_mistakes_of_monomials(degree, n_classes, X, c, sparse, bias, margin, data):
     n = len(X)
     rest = st.lists(st.integers(0, n_classes - 1), min_size=n - n_classes, max_size=n - n_classes)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -143,7 +143,6 @@ separable = st.fixed_dictionaries(
 shares = st.floats(1e-6, 0.999) | st.sampled_from([0.5, 0.125, 0.1])
 
 
-@settings(deadline=None)
 @given(separable, shares)
 def test_the_margin_is_exact(arguments, share):
     data = make_separable(margin=share * arguments["radius"], **arguments)
@@ -164,7 +163,6 @@ def test_the_margin_is_exact(arguments, share):
     assert max(squared_length(row) for row in X.tolist()) <= radius**2
 
 
-@settings(deadline=None)
 @given(separable)
 def test_separable_labels_are_balanced_and_seeds_reproduce(arguments):
     margin = 0.3 * arguments["radius"]

@@ -15,7 +15,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, ParameterError, StorageError
 from rosenblatt.trace import export
-from tests.strategies import noisy, trained
+from tests.shared.strategies import noisy, trained
 
 COLUMNS = ["epoch", "visit", "index", "score", "step"]
 X, Y = noisy(60, 4)

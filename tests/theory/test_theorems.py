@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import Perceptron
 from rosenblatt.datasets import make_separable
+from tests.shared.examples import examples
 
 
 @st.composite
@@ -38,7 +39,7 @@ SLIGHTLY_MORE = 1 + 1e-12
         ("unit", lambda R2, gamma: (R2 + 1) / gamma**2),  # with b* = 0
     ],
 )
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(data=separable_sets(), eta=st.sampled_from([0.1, 1.0, 7.0]), seed=st.integers(0, 9))
 def test_mistake_bounds(bias, bound, data, eta, seed):
     X, y = data
@@ -49,7 +50,7 @@ def test_mistake_bounds(bias, bound, data, eta, seed):
     assert clf.n_iter_ <= limit + 1  # each pass but the last has a mistake (K)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=separable_sets(), shift=st.floats(-3, 3))
 def test_the_bound_of_a_hyperplane_off_the_origin(data, shift):
     """With b* ≠ 0: moving all rows along w* moves the hyperplane, not the margin."""
@@ -59,7 +60,7 @@ def test_the_bound_of_a_hyperplane_off_the_origin(data, shift):
     assert clf.n_mistakes_ <= (shift**2 + 1) * (squared_radius(X) + 1) / data.margin**2 * (1 + 1e-9)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=separable_sets())
 def test_the_bound_for_unit_rows_of_the_rule_that_starts_at_the_first(data):
     """Harchaoui: rows of length 1, start y₁x₁, mistake iff y f < 0."""
@@ -71,7 +72,7 @@ def test_the_bound_for_unit_rows_of_the_rule_that_starts_at_the_first(data):
     assert clf.n_mistakes_ + 1 <= SLIGHTLY_MORE / gamma**2
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=separable_sets(), margin=st.floats(0.01, 2), start=st.floats(0, 3), eta=st.sampled_from([0.25, 1.0]))
 def test_the_bound_from_a_start_and_with_a_margin(data, margin, start, eta):
     """kηγ + <w₀,w*> ≤ sqrt(‖w₀‖² + k(η²R² + 2ηm)), solved for k."""
@@ -87,7 +88,7 @@ def test_the_bound_from_a_start_and_with_a_margin(data, margin, start, eta):
     assert left <= right * SLIGHTLY_MORE + 1e-12
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=separable_sets())
 def test_proof_quantities_along_a_run(data):
     """<w_k, w*> ≥ kηγ and ‖w_k‖² ≤ kη²R² after every single update."""
@@ -99,7 +100,7 @@ def test_proof_quantities_along_a_run(data):
     assert ((W**2).sum(axis=1) <= k * squared_radius(X) * SLIGHTLY_MORE).all()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=separable_sets(), seed=st.integers(0, 9))
 def test_the_mistakes_alone_train_the_same_model(data, seed):
     """Z, corollary 2.4.4: at most (R/γ)² examples lead to zero training error."""

@@ -1,4 +1,4 @@
-"""The model is its mistakes: the record of a run rebuilds it, bit for bit (S-16)."""
+"""The model is its mistakes: the record of a run rebuilds it, bit for bit."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ShapeError
-from tests.strategies import noisy, problems, quietly, separable, trained
+from tests.shared.examples import examples
+from tests.shared.strategies import noisy, problems, quietly, separable, trained
 
 LAYOUTS = {
     "dense": np.asarray,
@@ -63,7 +64,7 @@ def test_replay_of_a_fit_that_went_on():
     assert clf.trace_.replay(X[:20], y[:20]).weights.tobytes() == _bits(clf)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(problems(), st.data())
 def test_other_data_is_noticed(problem, data):
     X, y = problem

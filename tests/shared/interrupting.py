@@ -1,4 +1,4 @@
-"""``python -m tests.interrupting FOLDER``: train again and again, and say what each Ctrl-C led to.
+"""``python -m tests.shared.interrupting FOLDER``: train again and again, and say what each Ctrl-C led to.
 
 The process writes a line before each training and a line after the KeyboardInterrupt that ended it; whoever reads
 these lines sends SIGINT in between. SIGINT is blocked while nothing is trained, so that it always falls into a
@@ -24,7 +24,7 @@ from rosenblatt.blocks.collect import collect
 from rosenblatt.data.chunk import Chunk
 from rosenblatt.kernels import RBF
 from tests.blocks.sources import FileSource
-from tests.strategies import noisy
+from tests.shared.strategies import noisy
 
 FOREVER = 10**9
 X, Y = noisy(2000, 8)

@@ -14,7 +14,8 @@ from rosenblatt.learners.plan import Plan
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
-from tests.strategies import noisy, problems
+from tests.shared.examples import examples
+from tests.shared.strategies import noisy, problems
 
 
 def _run(X, y, *, screened, rule=Rule(), average=False, seed=0, passes=6, weight=None, **plan):  # noqa: B008
@@ -48,7 +49,7 @@ def test_on_floats(dtype, order, average):
     assert _told(runs[0]) == _told(runs[1])
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(problems(), st.sampled_from(["mistake", "sign", "half", "correct"]), st.sampled_from([0.0, 1.0]), st.data())
 def test_on_ties(problem, tie, margin, data):
     X, y = problem

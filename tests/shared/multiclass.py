@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.scheme import Scheme
-from tests.strategies import exact
+from tests.shared.strategies import exact
 
 SCHEMES = ("direct", "ovr", "ovo")
 
