@@ -16,7 +16,7 @@ NO_LIMIT = 2**62
 
 
 class LiftedPerceptron(VisitingClassifier):
-    """The perceptron on rows lifted by one coordinate each, which always separate (S-22); two classes.
+    """The perceptron on rows lifted by one coordinate each, which always separate; two classes.
 
     Row i becomes [a x_i; sqrt(1 − a²) e_i]. In exact arithmetic training on such rows ends without a mistake,
     after at most `mistake_bound_` of them; the first coordinates of the weights then predict. It is a soft margin:
@@ -118,8 +118,7 @@ class LiftedPerceptron(VisitingClassifier):
         Returns
         -------
         LiftedPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             p = with_fixed(self)

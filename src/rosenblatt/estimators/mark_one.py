@@ -1,4 +1,4 @@
-"""The Mark I: photocells, association units wired to them at random, and response units that learn (S-39)."""
+"""The Mark I: photocells, association units wired to them at random, and response units that learn."""
 
 from __future__ import annotations
 
@@ -21,22 +21,16 @@ from rosenblatt.maps.wiring import Wiring
 from rosenblatt.typing import Floats
 
 RESPONSE = (
-    *("multiclass", "average", "margin", "order", "max_iter", "n_iter_no_change", "max_time", "trace", "verbose"),
-    "callbacks",
+    *("multiclass", "average", "margin", "order", "max_iter"),
+    *("n_iter_no_change", "max_time", "trace", "verbose", "callbacks"),
 )
-"""Parameters that are the response units' own."""
+"""Parameters of the response units."""
 
 MACHINE = (
-    "n_association",
-    "excitatory",
-    "inhibitory",
-    "threshold",
-    "retina",
-    "image_shape",
-    "photocells",
-    "exposure",
+    *("n_association", "excitatory", "inhibitory", "threshold"),
+    *("retina", "image_shape", "photocells", "exposure"),
 )
-"""Parameters of the machine before them, which a stream cannot change on its way."""
+"""Parameters of the other units, which a stream cannot change."""
 
 
 def _of_response(name: str, doc: str) -> property:
@@ -50,7 +44,7 @@ def _of_response(name: str, doc: str) -> property:
 
 
 class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The machine of 1960: a retina, random wires, association units, and response units that learn (S-39, S-42).
+    """The machine of 1960: a retina, random wires, association units, and response units that learn.
 
     An image falls on 20 × 20 photocells. Each association unit is wired to a few of them at random, some of which
     excite and some inhibit it, and is on or off; that never changes. Response units weigh the association units,
@@ -175,8 +169,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         MarkOne
-            Itself. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last completed
-            pass.
+            Itself. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             features = as_rows(X)
@@ -201,7 +194,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         MarkOne
-            Itself. If an image cannot be used, it is as it was before the chunk.
+            Itself. An error leaves it unchanged.
         """
         features = as_rows(X)
         warn_of_column(y)
@@ -227,7 +220,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         MarkOne
-            Itself. If the image cannot be used, it is as it was.
+            Itself. An error leaves it unchanged.
         """
         features = _one(x, self.__dict__.get("_width"))
         retina, wiring, response = self._going_on(features.n_features)

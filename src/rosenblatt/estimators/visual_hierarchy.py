@@ -22,24 +22,17 @@ from rosenblatt.model.outputs import Coding
 from rosenblatt.typing import Floats
 
 POOLED = 10
-"""Simple cells that a complex cell listens to before it learns: the sum of hundreds would tell nothing apart."""
+"""Simple cells that a complex cell listens to before it learns: sums of hundreds would be much the same."""
 
 OF_RUNS = (
-    "n_iter_",
-    "stop_reason_",
-    "converged_",
-    "loss_curve_",
-    "_run",
-    "_drawn",
-    "_coding",
-    "_classes",
-    "_flat",
-    "_loss",
+    *("n_iter_", "stop_reason_", "converged_", "loss_curve_", "_run"),
+    *("_drawn", "_coding", "_classes", "_flat", "_loss"),
 )
+"""Attributes of a trained hierarchy that one with random weights does not have."""
 
 
 class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
-    """Simple cells, complex cells with gain control, and a third layer: features of images (S-38).
+    """Simple cells, complex cells with gain control, and a third layer: features of images.
 
     ==========  =======================================  ====================
     layer       a neuron's response                      neurons, by default
@@ -168,8 +161,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         Returns
         -------
         VisualHierarchy
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             self._check_parameters()
@@ -242,7 +234,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     def _fit_random(self, X: Any, sample_weight: Any) -> Self:
         features = as_rows(X)
         require_finite(features)
-        as_weight(sample_weight, features.n_rows)  # of no use here, but what is wrong with it is told
+        as_weight(sample_weight, features.n_rows)  # not used here, but checked
         layers = self._make_layers(features.n_features)
         theta = _draw(layers, generator(self.random_state)).astype(features.values.dtype)
         for name in OF_RUNS:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features
-from rosenblatt.data.single import vector_row
 from rosenblatt.estimators._fitting import conclude, planned, whole
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
@@ -17,7 +15,6 @@ from rosenblatt.estimators._parameters import check_parameters
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.learners.voted import VotedStream, hypotheses_of
-from rosenblatt.loops.layout import Rows
 from rosenblatt.model.voted import Hypotheses, VotedModel
 from rosenblatt.typing import Floats, Ints
 
@@ -34,7 +31,7 @@ def _absent(name: str) -> property:
 
 
 class VotedPerceptron(OnlineLearning):
-    """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire).
+    """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire 1999).
 
     Each hypothesis has a vote for each visit it survived: one that was right for long counts more. The vote is
     exact, over all of them, yet none is kept but as the mistakes that led to it; predicting a row takes one
@@ -45,8 +42,8 @@ class VotedPerceptron(OnlineLearning):
     fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0, class_weight, multiclass
         As in `Perceptron`. `zero` also decides where there are as many votes for as against.
     max_iter, tol, n_iter_no_change, max_time, random_state, verbose, callbacks
-        As in `Perceptron`; what callbacks are told of is the hypothesis of the moment, not the vote. Few passes
-        are enough as a rule, and make the vote cheaper: try ``max_iter=10``.
+        As in `Perceptron`; callbacks get the hypothesis of the moment, not the vote. Few passes are usually
+        enough and make the vote cheaper: try ``max_iter=10``.
 
     Attributes
     ----------
@@ -130,20 +127,13 @@ class VotedPerceptron(OnlineLearning):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples.
-        y : sequence, shape (n_rows,)
-            Their labels.
-        coef_init, intercept_init : array-like or None
-            Weights to start from.
-        sample_weight : array-like or None
-            Multiplies the step of each row; a row of weight 0 makes no mistakes.
+        X, y, coef_init, intercept_init, sample_weight
+            As in `Perceptron.fit`.
 
         Returns
         -------
         VotedPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             check_parameters(self)
@@ -162,11 +152,7 @@ class VotedPerceptron(OnlineLearning):
             return self
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the share of votes.
-
-        Of two classes the share for ``classes_[1]`` less that for ``classes_[0]``, from −1 to 1; of more, the
-        share of each.
-        """
+        """Return the share of votes for each class; of two, the share for the second minus that for the first."""
         model = self._vote()
         return model.decision(self._features(X))
 
@@ -177,12 +163,7 @@ class VotedPerceptron(OnlineLearning):
 
     def predict_one(self, x: Any) -> Any:
         """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
-        model = self._vote()
-        if isinstance(x, Mapping):
-            row: Rows = self._known_vocabulary().row(x, learn=False)[0]
-        else:
-            row = vector_row(x, self._width)
-        return model.predict(Features(row, 1, self._width))[0]
+        return self._vote().predict(Features(self._row(x), 1, self._width))[0]
 
     coef_ = _absent("coef_")
     intercept_ = _absent("intercept_")

@@ -47,7 +47,7 @@ class NetworkState:
         self.steps, self.visits = other.steps, other.visits
 
     def copy(self) -> NetworkState:
-        """Return a state of its own."""
+        """Return an independent state."""
         return NetworkState(self.theta.copy(), self.moments.copy(), self.steps, self.visits)
 
     def for_rule(self, rule: Momentum | Adam) -> NetworkState:
@@ -75,7 +75,7 @@ def random_parameters(layers: Sequence[Layer], scales: Sequence[float], rng: np.
 
 @dataclass(frozen=True)
 class NetworkReport:
-    """What callbacks are told after each pass.
+    """The report of a pass that callbacks get.
 
     Attributes
     ----------

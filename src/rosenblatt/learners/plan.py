@@ -1,4 +1,4 @@
-"""How to train a perceptron, what callbacks are told after each pass, and the result of training."""
+"""How to train a perceptron, the report of each pass, and the result of training."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Model: TypeAlias = LinearModel | KernelModel
 
 @dataclass(frozen=True)
 class PassReport:
-    """What callbacks are told after each pass.
+    """The report of a pass that callbacks get.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
 
-SCATTERED = 3  # what a row counted costs beside a row visited: counting jumps about, and keeps an order of its own
+SCATTERED = 3  # the cost of counting a row relative to visiting it: counting reads rows in scattered order
 
 Measure: TypeAlias = Literal["geometric", "functional"]
 
@@ -105,7 +105,7 @@ class PocketVisitor(Visitor):
             machines=np.arange(len(state.machines)),
             scores=np.empty(len(state.machines)),
         )
-        self._before = self._pocket  # as it was when the present pass began
+        self._before = self._pocket  # when the present pass began
         self._cost_of_row = SCATTERED * batch.stored / batch.n_rows
         self._most = max(1, BLOCK_VALUES * batch.n_rows // max(1, batch.stored))
 
