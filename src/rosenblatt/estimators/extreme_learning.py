@@ -153,17 +153,8 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk; chunks leave the bits of one `fit` of all their rows.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : sequence of labels or None
-            All classes there are, on the first call; None takes labels as they come.
-
-        Returns
-        -------
-        ExtremeLearningMachine
-            Itself. An error leaves it unchanged.
+        Parameters and result are as in `fit`. `classes` are all classes there are, on the first call; None takes
+        labels as they come.
         """
         self._check_parameters()
         features = as_rows(X)

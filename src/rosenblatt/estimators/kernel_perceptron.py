@@ -177,17 +177,9 @@ class KernelPerceptron(KernelSpace):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train until a stop.
+        """Train until a stop; parameters and result as in `Perceptron.fit`.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `Perceptron.fit`; with ``kernel="precomputed"`` X is the square matrix of kernel values.
-
-        Returns
-        -------
-        KernelPerceptron
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+        With ``kernel="precomputed"``, X is the square matrix of kernel values between training rows.
         """
         with interruptible():
             check_parameters(self)

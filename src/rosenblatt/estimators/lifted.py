@@ -106,19 +106,10 @@ class LiftedPerceptron(VisitingClassifier):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train until the lifted rows are separated, or a limit is reached.
+        """Train until the lifted rows are separated, or a limit is reached; two classes.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples.
-        y : sequence, shape (n_rows,)
-            Their labels, of two classes.
-
-        Returns
-        -------
-        LiftedPerceptron
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+        X and y are as in `Perceptron.fit`. An error leaves the estimator unchanged; Ctrl-C leaves the last
+        completed pass.
         """
         with interruptible():
             p = with_fixed(self)

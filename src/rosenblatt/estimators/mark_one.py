@@ -157,19 +157,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Wire the association units anew, and train the response units until a stop.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_images, n_pixels)
-            The images, line by line.
-        y : sequence, shape (n_images,)
-            Their labels.
-        sample_weight : array-like or None
-            Multiplies the step of each image.
-
-        Returns
-        -------
-        MarkOne
-            Itself. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+        Each row of X is an image, line by line; otherwise parameters and result are as in `Perceptron.fit`.
         """
         with interruptible():
             features = as_rows(X)
@@ -184,18 +172,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Visit the images of a chunk once, in the order they come.
-
-        Parameters
-        ----------
-        X, y, classes, sample_weight
-            As in `Perceptron.partial_fit`.
-
-        Returns
-        -------
-        MarkOne
-            Itself. An error leaves it unchanged.
-        """
+        """Visit the images of a chunk once, in their order; see `Perceptron.partial_fit`."""
         features = as_rows(X)
         warn_of_column(y)
         if self.__sklearn_is_fitted__():
@@ -206,22 +183,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
-        """Visit one image: a trial.
-
-        Parameters
-        ----------
-        x : sequence of numbers
-            The image, line by line.
-        y : label
-            Its class.
-        classes : sequence of labels, "grow" or None
-            As in `Perceptron.learn_one`.
-
-        Returns
-        -------
-        MarkOne
-            Itself. An error leaves it unchanged.
-        """
+        """Visit one image, a sequence of numbers line by line: a trial. See `Perceptron.learn_one`."""
         features = _one(x, self.__dict__.get("_width"))
         retina, wiring, response = self._going_on(features.n_features)
         response.learn_one(_associate(retina, wiring, features)[0], y, classes)

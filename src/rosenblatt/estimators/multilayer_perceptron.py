@@ -222,22 +222,11 @@ class MultilayerPerceptron(ReportedNetwork):
             return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Visit the rows of a chunk once, in the order they come, `batch_size` a step.
+        """Visit the rows of a chunk once, in their order, `batch_size` a step; parameters as in `fit`.
 
         Chunks of whole batches leave the same bits as all their rows at once. `order`, `early_stopping` and the
-        stops are for `fit`.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : sequence of labels or None
-            All classes there are; None: those of the first chunk.
-
-        Returns
-        -------
-        self
-            Itself; an error leaves it unchanged.
+        stops are for `fit`. `classes` are all classes there are; None takes those of the first chunk. An error
+        leaves the estimator unchanged.
         """
         self._check_parameters()
         if isinstance(self.class_weight, str):

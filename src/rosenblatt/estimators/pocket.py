@@ -120,19 +120,10 @@ class PocketPerceptron(VisitingClassifier):
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train until a stop, and keep the best hypothesis.
+        """Train until a stop, and keep the best hypothesis; parameters as in `Perceptron.fit`.
 
-        Parameters
-        ----------
-        X, y, coef_init, intercept_init
-            As in `Perceptron.fit`.
-        sample_weight : array-like or None
-            Multiplies the step of each row, and what it counts.
-
-        Returns
-        -------
-        PocketPerceptron
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the best of the completed passes.
+        `sample_weight` also multiplies what each row counts. An error leaves the estimator unchanged; Ctrl-C
+        leaves the best of the completed passes.
         """
         with interruptible():
             p = with_fixed(self)

@@ -147,21 +147,9 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Draw the weights, and train them if `training` says so.
+        """Draw the weights, and train them if `training` says so; see `MultilayerPerceptron.fit`.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples, one image a row.
-        y : sequence or None
-            Labels or numbers; needed by "backpropagation" alone.
-        sample_weight : array-like or None
-            Multiplies the loss of each row.
-
-        Returns
-        -------
-        VisualHierarchy
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+        Each row of X is an image. Only "backpropagation" needs y.
         """
         with interruptible():
             self._check_parameters()

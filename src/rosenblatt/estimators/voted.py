@@ -123,18 +123,7 @@ class VotedPerceptron(OnlineLearning):
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train until a stop, and keep what each hypothesis was made of.
-
-        Parameters
-        ----------
-        X, y, coef_init, intercept_init, sample_weight
-            As in `Perceptron.fit`.
-
-        Returns
-        -------
-        VotedPerceptron
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
-        """
+        """Train until a stop, and keep what each hypothesis was made of; see `Perceptron.fit`."""
         with interruptible():
             check_parameters(self)
             warn_of_column(y)

@@ -41,24 +41,12 @@ A_STEP = 1 << 13  # values that could be read in the time that a mistake takes b
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """What a kernel adds to a plan.
+    """What a kernel adds to a plan."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        With numbers for all it takes from data.
-    budget : Budget or None
-        How many rows to keep; None keeps all.
-    cache_size : float
-        Megabytes that kernel rows may take.
-    keeps_scores : bool
-        Whether a later fit may go on from this one.
-    """
-
-    kernel: Kernel
-    budget: Budget | None = None
-    cache_size: float = 200.0
-    keeps_scores: bool = False
+    kernel: Kernel  # with numbers for all it takes from data
+    budget: Budget | None = None  # how many rows to keep; None keeps all
+    cache_size: float = 200.0  # megabytes that kernel rows may take
+    keeps_scores: bool = False  # whether a later fit may go on from this one
 
 
 def fit_kernel(batch: Batch, plan: Plan, start: KernelState, own: KernelPlan) -> PerceptronRun:

@@ -39,25 +39,18 @@ Target: TypeAlias = float | Targets
 
 
 class Stream:
-    """Learns from examples as they come.
+    """Learns from examples in the order they come.
 
     Parameters
     ----------
     state : State
         Where to go on from.
-    rule : Rule
-        What a mistake is and what it adds.
-    multiclass : {"direct", "ovr", "ovo"}
-        How more than two classes become hyperplanes.
-    zero : int
-        The side of f = 0.
-    penalty : Penalty or None
-        How weights shrink with every visit.
+    rule, multiclass, zero, penalty, radius
+        As in `Plan`; `multiclass` becomes a scheme once the number of classes is known.
     classes : ndarray
         The labels known so far, sorted.
     grows : bool
-        Whether labels never met become classes, however many; otherwise two may be met on the way, if none are
-        known from the beginning.
+        Whether each new label becomes a class; otherwise only two may, if none are known from the beginning.
     class_weight : mapping or Balance
         The weights of labels; one that is not in it weighs 1.
     may_mirror : bool
@@ -65,8 +58,6 @@ class Stream:
         before it knows which of its two classes is the positive one.
     detail : {"mistakes", "counts"} or None
         What to keep of the stream.
-    radius : float or None
-        R, where the rule's bias step is R²; for the record.
 
     Attributes
     ----------
