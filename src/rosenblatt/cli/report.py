@@ -37,7 +37,7 @@ def report(
     output: Output,
 ) -> None:
     """Write a page: learning curve, bounds, weights or boundary, confusions, errors, and the certificate."""
-    from rosenblatt.report.page import write_report
+    from rosenblatt.reports.page import write_report
     from rosenblatt.storage.opened import OpenedModel
 
     opened = OpenedModel.open(model)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.loops.layout import CSR
-from rosenblatt.report.subject import Subject
+from rosenblatt.reports.subject import Subject
 
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 Facts = list[tuple[str, str]]

@@ -17,12 +17,12 @@ from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.report import provenance as origin
-from rosenblatt.report.errors import cases_of
-from rosenblatt.report.proof import proof_of
-from rosenblatt.report.subject import subject_of
-from rosenblatt.report.training import training_of
-from rosenblatt.report.weights import looks_of
+from rosenblatt.reports import provenance as origin
+from rosenblatt.reports.errors import cases_of
+from rosenblatt.reports.proof import proof_of
+from rosenblatt.reports.subject import subject_of
+from rosenblatt.reports.training import training_of
+from rosenblatt.reports.weights import looks_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -169,11 +169,11 @@ def _template() -> Template:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
-        raise ImportError("rosenblatt.report needs jinja2: pip install rosenblatt[report]") from error
+        raise ImportError("A report needs jinja2: pip install rosenblatt[report]") from error
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": _number, "percent": _percent, "signed": _signed}
     return environment.from_string(
-        files("rosenblatt.report").joinpath("template.html").read_text(encoding="utf-8")
+        files("rosenblatt.reports").joinpath("template.html").read_text(encoding="utf-8")
     )
 
 
