@@ -46,10 +46,10 @@ def data_facts(subject: Subject) -> Facts:
 
 def versions() -> Facts:
     """Return the versions of what made the page."""
-    import rosenblatt
+    from rosenblatt._version import __version__
 
     python = ".".join(map(str, sys.version_info[:3]))
-    return [("rosenblatt", rosenblatt.__version__), ("Python", python), ("numpy", np.__version__)]
+    return [("rosenblatt", __version__), ("Python", python), ("numpy", np.__version__)]
 
 
 def flat(given: Mapping[str, Any] | None) -> Facts:
