@@ -22,11 +22,11 @@ from rosenblatt.certify.time_limit import Clock
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.report.errors import cases_of
-from rosenblatt.report.separability import separability_of
-from rosenblatt.report.subject import Subject, subject_of
-from rosenblatt.report.training import training_of
-from rosenblatt.report.weights import looks_of
+from rosenblatt.reports.errors import cases_of
+from rosenblatt.reports.separability import separability_of
+from rosenblatt.reports.subject import Subject, subject_of
+from rosenblatt.reports.training import training_of
+from rosenblatt.reports.weights import looks_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -151,11 +151,11 @@ def _template() -> Template:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
-        raise ImportError("rosenblatt.report needs jinja2: pip install rosenblatt[report]") from error
+        raise ImportError("A report needs jinja2: pip install rosenblatt[report]") from error
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": _number, "percent": _percent, "signed": _signed}
     return environment.from_string(
-        files("rosenblatt.report").joinpath("template.html").read_text(encoding="utf-8")
+        files("rosenblatt.reports").joinpath("template.html").read_text(encoding="utf-8")
     )
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.exceptions import InputError, UndecidedError
-from rosenblatt.report.pictures import picture
-from rosenblatt.report.subject import Subject
+from rosenblatt.reports.pictures import picture
+from rosenblatt.reports.subject import Subject
 
 if TYPE_CHECKING:
     from markupsafe import Markup

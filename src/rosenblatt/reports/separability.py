@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.certify.certificate import Certificate, Separable
 from rosenblatt.certify.class_tables import MARKS, ClassTables
 from rosenblatt.exceptions import InputError, TrivialSeparationWarning, UndecidedError
-from rosenblatt.report.pictures import picture
-from rosenblatt.report.subject import PLANE, Subject
+from rosenblatt.reports.pictures import picture
+from rosenblatt.reports.subject import PLANE, Subject
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosenblatt.report.subject import Subject
+from rosenblatt.reports.subject import Subject
 from rosenblatt.typing import Floats, Ints
 
 MOST = 10

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rosenblatt.loops.layout import CSR
-from rosenblatt.report.pictures import picture
-from rosenblatt.report.subject import PLANE, Subject
+from rosenblatt.reports.pictures import picture
+from rosenblatt.reports.subject import PLANE, Subject
 from rosenblatt.typing import Floats
 
 if TYPE_CHECKING:

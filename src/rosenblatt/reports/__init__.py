@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rosenblatt.report.page import render_report, write_report
+from rosenblatt.reports.page import render_report, write_report
 
 __all__ = ["render_report", "write_report"]

@@ -15,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.report import render_report
-from rosenblatt.report.errors import cases_of
-from rosenblatt.report.page import _number, _percent
-from rosenblatt.report.separability import separability_of
-from rosenblatt.report.subject import subject_of
-from rosenblatt.report.weights import looks_of
+from rosenblatt.reports import render_report
+from rosenblatt.reports.errors import cases_of
+from rosenblatt.reports.page import _number, _percent
+from rosenblatt.reports.separability import separability_of
+from rosenblatt.reports.subject import subject_of
+from rosenblatt.reports.weights import looks_of
 from tests.shared.examples import examples
 
 
@@ -233,7 +233,7 @@ def test_strongest_features_by_what_they_move():
 @settings(max_examples=examples(40))
 @given(st.integers(0, 1000), st.integers(2, 9), st.integers(1, 5))
 def test_spread_of_sparse_rows(seed, n, d):
-    from rosenblatt.report.weights import _spreads
+    from rosenblatt.reports.weights import _spreads
 
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (n, d)) * (rng.random((n, d)) < 0.5) + 0.0
