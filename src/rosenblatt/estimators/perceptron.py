@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -32,6 +33,7 @@ from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.learners.snapshot import restore
+from rosenblatt.locking import locked
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
 
@@ -294,7 +296,8 @@ class Perceptron(OnlineLearning):
             every = check_count("every", every)
             if checkpoint is None and resume:
                 raise ParameterError("resume=True needs to know from where. Pass checkpoint=PATH.")
-            return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
+            with nullcontext() if checkpoint is None else locked(checkpoint):
+                return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
 
     def _check_parameters(self) -> None:
         check_parameters(self)
