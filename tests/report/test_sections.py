@@ -18,7 +18,7 @@ from rosenblatt.certify.time_limit import Clock
 from rosenblatt.report import render_report
 from rosenblatt.report.errors import cases_of
 from rosenblatt.report.page import _number, _percent
-from rosenblatt.report.proof import proof_of
+from rosenblatt.report.separability import separability_of
 from rosenblatt.report.subject import subject_of
 from rosenblatt.report.weights import looks_of
 
@@ -82,7 +82,7 @@ def test_precomputed_kernels_are_no_features(read):
     X, y = rb.datasets.load_or()
     K = X @ X.T + 1
     page = read(render_report(rb.KernelPerceptron("precomputed").fit(K, y), K, y))
-    assert "put in the kernel's space" in page.sections["certificate"]
+    assert "decided in the kernel's space" in page.sections["certificate"]
     assert "Separable" in page.sections["certificate"]
 
 
@@ -90,7 +90,7 @@ def test_several_classes(read):
     X, y = clouds(3)
     clf = fitted(rb.Perceptron(max_iter=20), X, y)
     page = read(render_report(clf, X, y))
-    assert "The bounds are of two classes; this model has 3." in page.sections["training"]
+    assert "The bounds are for two classes; this model has 3." in page.sections["training"]
     assert "of 3 pairs of classes are separable" in page.sections["certificate"]
     assert "rest" in page.sections["certificate"]
 
@@ -118,7 +118,7 @@ def test_other_rows_than_those_of_training(read):
     X, y = clouds(2)
     clf = fitted(rb.Perceptron(max_iter=10), X[:40], y[:40])
     page = read(render_report(clf, X[40:], y[40:]))
-    assert "these are others" in page.sections["training"]
+    assert "these are other rows" in page.sections["training"]
     assert "training rows" not in page.sections["head"]
     assert "expect less" not in page.sections["scores"]
 
@@ -277,7 +277,7 @@ def test_what_was_decided_in_time_does_not_count_for_all():
     assert (found.verdict, late.verdict) == ("separable", "undecided")
     first = next(iter(found.pairs))
     parts = ClassTables(late.pairs | {first: found.pairs[first]}, late.rest)
-    proof = proof_of(about(rb.Perceptron(max_iter=2), X, y), parts, Clock(None))
+    proof = separability_of(about(rb.Perceptron(max_iter=2), X, y), parts, Clock(None))
     assert (proof.verdict, proof.holds, proof.words) == ("undecided", True, "in the time allowed")
     assert proof.checked.startswith("The proof was checked")
     assert proof.table == [["", "yes", "?", "?"], ["yes", "", "?", "?"], ["?", "?", "", "?"]]
