@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks.block_layout import INDEX_TYPES, VALUE_TYPES, BlockLayout
 from rosenblatt.blocks.summary import DataSummary
-from rosenblatt.columns.recipe import Recipe
+from rosenblatt.columns.recipe import Name, Recipe
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.schema.codecs import (
     Context,
@@ -147,7 +147,7 @@ SUMMARY = Record(
         "classes": Labels(),
         "counts": NumberList(int),
         "boundaries": NumberList(int),
-        "names": Maybe(Several(Text(), tuple)),
+        "names": Maybe(Several(Name(), tuple)),
         "facts": FACTS,
     },
 )

@@ -112,6 +112,8 @@ def read_container(path: str | os.PathLike[str], *, private: bool = False) -> tu
             array = np.fromfile(file, entry.dtype, (entry.stop - entry.start) // entry.dtype.itemsize)
             if array.nbytes != entry.stop - entry.start:
                 _refuse(path, "it is cut short")
+            if entry.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
+                _refuse(path, f"the array {name!r} holds values that are neither true nor false")
             tensors[name] = array.reshape(entry.shape)
     if not isinstance(document, dict) or not text.startswith(SUM):
         _refuse(path, "its text does not begin with a checksum")
