@@ -205,6 +205,11 @@ def resumed(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
     fits = rows is None or (rows.size and 0 <= rows[0] and rows[-1] < blocks.n_rows and (np.diff(rows) > 0).all())
     if not fits or (rows is None) == p.early_stopping:
         raise ModelFileError(f"The checkpoint {checkpoint.path} holds out other rows. Remove it, and train again.")
+    mistakes = saved.snapshot.mistakes
+    if mistakes is not None and not ((mistakes.index >= 0) & (mistakes.index < blocks.n_rows)).all():
+        raise ModelFileError(
+            f"The checkpoint {checkpoint.path} has mistakes beyond the last row. Remove it, and train again."
+        )
     return saved
 
 

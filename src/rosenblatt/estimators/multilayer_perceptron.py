@@ -21,7 +21,7 @@ from rosenblatt.estimators._parameters import (
     generator,
     require_same_classes,
 )
-from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
+from rosenblatt.estimators.schemas import MISTAKES_MADE, NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.network import learn
@@ -31,7 +31,6 @@ from rosenblatt.loops.neurons import RESPONSES
 from rosenblatt.model.network import Layer
 from rosenblatt.model.outputs import Coding, CrossEntropy
 from rosenblatt.registry import Learner
-from rosenblatt.schema.codecs import Count, Maybe, Several
 from rosenblatt.schema.estimators import StateSchema
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")
@@ -143,7 +142,7 @@ class MultilayerPerceptron(ReportedNetwork):
 
     _learner = Learner(
         StateSchema(
-            NETWORK | TASK | {"_fit_mistakes": Several(Count()), "_stream_mistakes": Maybe(Count())},
+            NETWORK | TASK | MISTAKES_MADE,
             NETWORK_FIT,
             link_layers,
         ),

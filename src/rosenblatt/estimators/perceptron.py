@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -31,6 +32,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import PerceptronFit
+from rosenblatt.locking import locked
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
 
@@ -292,7 +294,8 @@ class Perceptron(OnlineLearning):
             every = check_count("every", every)
             if checkpoint is None and resume:
                 raise ParameterError("resume=True needs to know from where. Pass checkpoint=PATH.")
-            return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
+            with nullcontext() if checkpoint is None else locked(checkpoint):
+                return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
 
     def _check_parameters(self) -> None:
         check_parameters(self)

@@ -13,7 +13,7 @@ from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators import _network as shared
 from rosenblatt.estimators._network import NetworkEstimator
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators.schemas import NETWORK, NETWORK_FIT, TASK, link_layers
+from rosenblatt.estimators.schemas import MISTAKES_MADE, NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.network_plan import begin
@@ -99,7 +99,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     (1797, 50)
     """
 
-    _learner = Learner(StateSchema(NETWORK, TASK | NETWORK_FIT, _link))
+    _learner = Learner(StateSchema(NETWORK, TASK | MISTAKES_MADE | NETWORK_FIT, _link))
 
     def __init__(
         self,

@@ -181,10 +181,10 @@ def _data_facts(subject: Subject) -> Facts:
 
 
 def _versions() -> Facts:
-    import rosenblatt
+    from rosenblatt._version import __version__
 
     python = ".".join(map(str, sys.version_info[:3]))
-    return [("rosenblatt", rosenblatt.__version__), ("Python", python), ("numpy", np.__version__)]
+    return [("rosenblatt", __version__), ("Python", python), ("numpy", np.__version__)]
 
 
 def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
