@@ -10,6 +10,7 @@ import numpy as np
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.cli.text import aligned, count, number
+from rosenblatt.escaping import printable
 
 
 @click.command(
@@ -62,7 +63,7 @@ def _lines(stored: Any, n_features: int, largest: list[tuple[str, str, float]]) 
     changed = {name: value for name, value in stored.parameters.items() if value != usual.get(name)}
     lines = [f"{stored.learner}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"]
     if stored.classes is not None:
-        labels = ", ".join(map(str, stored.classes.tolist()[:20]))
+        labels = ", ".join(map(printable, stored.classes.tolist()[:20]))
         lines.append(f"{count(n_features, 'feature')}, {len(stored.classes)} classes: {labels}")
     if largest:
         several = len({of for of, _, _ in largest}) > 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from rosenblatt.cli.options import taking
+from rosenblatt.escaping import json_text, printable_lines
 
 __all__ = ["Output", "common"]
 
@@ -31,12 +31,12 @@ class Output:
 
     def result(self, text: str, value: Any) -> None:
         """Print a result: as text for people, or as JSON."""
-        click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False) if self.as_json else text)
+        click.echo(json_text(value) if self.as_json else printable_lines(text))
 
     def remark(self, text: str) -> None:
         """Say something on the way."""
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(printable_lines(text), err=True)
 
     @property
     def shows_progress(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rosenblatt.cli.fitting import learns_from_blocks
 from rosenblatt.cli.text import count, number, percent
+from rosenblatt.escaping import printable
 from rosenblatt.typing import Floats
 
 if TYPE_CHECKING:
@@ -118,7 +119,8 @@ class Summary:
     def _data(self) -> str:
         blocks = self.blocks
         classes = [
-            f"{label} {n:,}" for label, n in zip(blocks.classes.tolist(), blocks.counts.tolist(), strict=True)
+            f"{printable(label)} {n:,}"
+            for label, n in zip(blocks.classes.tolist(), blocks.counts.tolist(), strict=True)
         ]
         more = ", …" if len(classes) > SHOWN else ""
         return (
@@ -157,7 +159,7 @@ class Summary:
             lines.append(f"training rows: {percent(self.trained_on.accuracy)} right by the model saved")
         if self.held_out is not None:
             held = self.held_out
-            f1 = "" if held.f1_positive is None else f", F1 of {held.classes[1]!s} {held.f1_positive:.4f}"
+            f1 = "" if held.f1_positive is None else f", F1 of {printable(held.classes[1])} {held.f1_positive:.4f}"
             lines.append(f"held out: {percent(held.accuracy)} of {count(held.n_rows, 'row')} right{f1}")
         elif self._progressive is not None:
             lines.append(f"first pass: {percent(self._progressive)} right before they were learned from")

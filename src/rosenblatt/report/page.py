@@ -15,6 +15,7 @@ import numpy as np
 from rosenblatt.atomic import write_whole
 from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.time_limit import Clock
+from rosenblatt.escaping import printable_lines
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.report import provenance as origin
@@ -170,11 +171,18 @@ def _template() -> Template:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
         raise ImportError("rosenblatt.report needs jinja2: pip install rosenblatt[report]") from error
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, finalize=_shown, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"number": _number, "percent": _percent, "signed": _signed}
     return environment.from_string(
         files("rosenblatt.report").joinpath("template.html").read_text(encoding="utf-8")
     )
+
+
+def _shown(value: Any) -> Any:
+    """Escape control characters in text from files; pictures are markup of our own."""
+    return printable_lines(value) if type(value) is str else value
 
 
 def _number(value: float) -> str:
