@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt._version import __version__
+from rosenblatt.escaping import printable_lines
 from rosenblatt.exceptions import RosenblattError
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _sentence(message: str) -> str:
 
 
 def _complain(message: str) -> None:
-    print(f"rosenblatt: {message}", file=sys.stderr)
+    print(f"rosenblatt: {printable_lines(message)}", file=sys.stderr)
 
 
 @contextmanager

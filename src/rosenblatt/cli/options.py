@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias
 import click
 
 from rosenblatt.columns.options import Column, Options
+from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.formats.catalogue import FORMATS
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 
@@ -77,12 +77,12 @@ class Output:
 
     def result(self, text: str, value: Any) -> None:
         """Print a result: as text, or as JSON."""
-        click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False) if self.as_json else text)
+        click.echo(json_text(value) if self.as_json else printable_lines(text))
 
     def remark(self, text: str) -> None:
         """Print a remark, unless the command is quiet."""
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(printable_lines(text), err=True)
 
     @property
     def shows_progress(self) -> bool:

@@ -19,6 +19,7 @@ from rosenblatt.atomic import write_whole
 from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.time_limit import Clock
+from rosenblatt.escaping import printable_lines
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
@@ -152,7 +153,9 @@ def _template() -> Template:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
         raise ImportError("A report needs jinja2: pip install rosenblatt[report]") from error
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, finalize=_shown, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"number": _number, "percent": _percent, "signed": _signed}
     return environment.from_string(
         files("rosenblatt.reports").joinpath("template.html").read_text(encoding="utf-8")
@@ -211,6 +214,11 @@ def _text(value: Any) -> str:
     short = Repr()
     short.maxstring = short.maxother = 120
     return ADDRESS.sub("", short.repr(value))
+
+
+def _shown(value: Any) -> Any:
+    """Escape control characters in text from files; pictures are our own markup."""
+    return printable_lines(value) if type(value) is str else value
 
 
 def _number(value: float) -> str:

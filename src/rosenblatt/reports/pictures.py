@@ -8,9 +8,12 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from rosenblatt.escaping import printable_lines
+
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MANY = 1500
 """Up to so many points are drawn as shapes; more become one image."""
@@ -41,11 +44,27 @@ def picture(draw: Callable[[Axes], Any], size: tuple[float, float], name: str, d
         for points in ax.collections:
             if len(points.get_offsets()) > MANY:  # type: ignore[arg-type]
                 points.set_rasterized(True)
+        _make_printable(figure)
         made = BytesIO()
         figure.savefig(
             made, format="svg", dpi=SHARP, bbox_inches="tight", pad_inches=0.06, metadata={"Date": None}
         )
     return Markup(_element(made.getvalue(), name, described))
+
+
+def _make_printable(figure: Figure) -> None:
+    """Escape control characters in labels and names; draw what is no formula as plain text."""
+    from matplotlib.mathtext import MathTextParser
+    from matplotlib.text import Text
+
+    formulas = MathTextParser("path")
+    for text in figure.findobj(Text):
+        text.set_text(printable_lines(text.get_text()))
+        try:
+            for line in text.get_text().splitlines() if "$" in text.get_text() else ():
+                formulas.parse(line)
+        except ValueError:
+            text.set_parse_math(False)
 
 
 def _element(svg: bytes, name: str, described: str) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.batch import Batch, as_labelled
 from rosenblatt.data.labels import encode_labels
+from rosenblatt.escaping import printable
 from rosenblatt.evaluation import Evaluation, evaluate
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
@@ -46,7 +47,7 @@ class Subject:
     @property
     def labels(self) -> list[str]:
         """The classes as text."""
-        return [str(label) for label in self.batch.classes.tolist()]
+        return [printable(label) for label in self.batch.classes.tolist()]
 
     def feature(self, j: int) -> str:
         """Return the name of a feature, or x1, x2, … without names."""
@@ -162,11 +163,11 @@ def subject_of(model: Any, X: Any, y: Any, names: Sequence[str] | None, rows: Se
     batch = as_labelled(X, y, np.asarray(model.classes_))
     if names is None:
         known: NDArray[Any] | None = getattr(model, "feature_names_in_", None)
-        named = batch.names or (None if known is None else tuple(map(str, known)))
+        named = batch.names or (None if known is None else tuple(known))
     else:
-        named = tuple(map(str, names))
+        named = tuple(names)
     if named is not None and len(named) != batch.n_features:
         raise ShapeError(f"names has {len(named)} names, but X has {batch.n_features} features.")
     if rows is not None and len(rows) != batch.n_rows:
         raise ShapeError(f"rows has {len(rows)} names, but X has {batch.n_rows} rows.")
-    return Subject(model, X, y, batch, named, rows)
+    return Subject(model, X, y, batch, None if named is None else tuple(map(printable, named)), rows)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.escaping import printable
 from rosenblatt.registry import class_of
 from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.storage.prediction import Predictor
@@ -85,7 +86,7 @@ class ModelContents:
         changed = {name: value for name, value in self.parameters.items() if value != usual.get(name)}
         lines = [f"{self.learner}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"]
         if self.classes is not None:
-            labels = ", ".join(map(str, self.classes.tolist()[:20]))
+            labels = ", ".join(map(printable, self.classes.tolist()[:20]))
             lines.append(f"{count(self.n_features, 'feature')}, {len(self.classes)} classes: {labels}")
         if self.weights:
             several = len({each.of for each in self.weights}) > 1

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.escaping import printable
+
 __all__ = ["aligned", "count", "number", "percent", "size", "vector"]
 
 
@@ -82,7 +84,7 @@ def aligned(rows: Sequence[Sequence[Any]], *, left: Iterable[int] = ()) -> list[
     row       w
      12  (1, 0)
     """
-    texts = [[str(cell) for cell in row] for row in rows]
+    texts = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(*texts, strict=True)]
     starts = set(left)
     return [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import lru_cache, partial
 from typing import Any, BinaryIO
 
 from rosenblatt.atomic import replacing
+from rosenblatt.escaping import as_field, json_text, printable
 from rosenblatt.tasks.data import Data, Log, Place, describe_reading, log_info, require_apart
 from rosenblatt.tasks.models import opened_model, source_for
 
@@ -66,10 +67,12 @@ def predict_file(
         opening: Any = replacing(output)
     else:
         opening = nullcontext(output)
-    write = _as_json if as_json else _as_text
+    people_read = not isinstance(output, str | os.PathLike) and output.isatty()
+    field = lru_cache(maxsize=1 << 10)(printable if people_read else as_field)
+    write = _as_json if as_json else partial(_as_text, field)
     with opening as file:
         if scores and not as_json:
-            file.write(("\t".join(["label", *_headings(predictor.classes)]) + "\n").encode())
+            file.write(("\t".join(["label", *map(field, _headings(predictor.classes))]) + "\n").encode())
         for features, _ in opened.rows(source):
             decision = predictor.decision(features).tolist() if scores else None
             file.write(write(predictor.predict(features).tolist(), decision).encode())
@@ -81,12 +84,12 @@ def _headings(classes: Any) -> list[str]:
     return ["score"] if classes is None or len(classes) == 2 else [f"score:{label}" for label in classes.tolist()]
 
 
-def _as_text(labels: list[Any], scores: list[Any] | None) -> str:
+def _as_text(field: Callable[[Any], str], labels: list[Any], scores: list[Any] | None) -> str:
     if scores is None:
-        return "".join(f"{label}\n" for label in labels)
+        return "".join(f"{field(label)}\n" for label in labels)
     rows = (each if isinstance(each, list) else [each] for each in scores)
     return "".join(
-        "\t".join([str(label), *map(repr, row)]) + "\n" for label, row in zip(labels, rows, strict=True)
+        "\t".join([field(label), *map(repr, row)]) + "\n" for label, row in zip(labels, rows, strict=True)
     )
 
 
@@ -96,4 +99,4 @@ def _as_json(labels: list[Any], scores: list[Any] | None) -> str:
         if scores is None
         else ({"label": label, "score": score} for label, score in zip(labels, scores, strict=True))
     )
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return "".join(json_text(row) + "\n" for row in rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.escaping import printable
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.registry import abilities
@@ -204,7 +205,10 @@ class TrainingSummary:
         }
 
     def _data(self) -> str:
-        classes = [f"{label} {n:,}" for label, n in zip(self.classes.tolist(), self.counts.tolist(), strict=True)]
+        classes = [
+            f"{printable(label)} {n:,}"
+            for label, n in zip(self.classes.tolist(), self.counts.tolist(), strict=True)
+        ]
         more = ", …" if len(classes) > SHOWN else ""
         return (
             f"{self.learner}: {count(self.n_rows, 'row')}, {count(self.n_features, 'feature')}, "
@@ -228,7 +232,7 @@ class TrainingSummary:
             lines.append(f"training rows: {percent(self.trained_on.accuracy)} right by the model saved")
         if self.held_out is not None:
             held = self.held_out
-            f1 = "" if held.f1_positive is None else f", F1 of {held.classes[1]!s} {held.f1_positive:.4f}"
+            f1 = "" if held.f1_positive is None else f", F1 of {printable(held.classes[1])} {held.f1_positive:.4f}"
             lines.append(f"held out: {percent(held.accuracy)} of {count(held.n_rows, 'row')} right{f1}")
         elif self.first_pass is not None:
             lines.append(f"first pass: {percent(self.first_pass)} right before they were learned from")
