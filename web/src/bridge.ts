@@ -6,10 +6,11 @@ import { fromDocument, toDocument, toJson } from "./document.ts";
 import { checkProof, proofOf } from "./proof.ts";
 import { Random } from "./random.ts";
 import { type Bias, PLAIN, runOf, ruleOf } from "./setup.ts";
+import { pythonLines } from "./share.ts";
 import { boundBy, widePadded } from "./bound.ts";
 
 interface Question {
-  do: "run" | "prove" | "check" | "walk" | "bound";
+  do: "run" | "prove" | "check" | "walk" | "bound" | "python";
   X: number[][];
   y: Side[];
   eta?: number;
@@ -81,6 +82,10 @@ export function answer(text: string): string {
       return toJson({ proof: proofOf(rows, labels, decide(rows, config.bias !== "none")), verdict: decide(rows, config.bias !== "none").kind });
     case "check":
       return toJson({ holds: checkProof(question.proof ?? "", rows) });
+    case "python": {
+      const data = { name: "", features: [], labels, X: question.X, y: question.y };
+      return toJson(pythonLines(data, runOf(rows, config)));
+    }
     case "bound": {
       const rule = ruleOf(config, rows);
       const w0 = new Float64Array(rows.d + 1);
