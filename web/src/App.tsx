@@ -1,22 +1,18 @@
-import { signal, useSignal, useSignalEffect } from "@preact/signals";
+import { computed, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { BoundCard, StepCard, VerdictCard } from "./Cards.tsx";
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin } from "./Lessons.tsx";
-import { dark, palette } from "./palette.ts";
-import { Plane, type Tool, arrowScale, planar, tool } from "./Plane.tsx";
-import { averaged, lesson, message, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
+import { dark, palette, wide } from "./palette.ts";
+import { Plane, type Tool, arrowScale, placesOf, planar, tool } from "./Plane.tsx";
+import { averaged, endInWords, here, lesson, message, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
 import { Setup, toggleCompare } from "./Setup.tsx";
 import { Table } from "./Table.tsx";
 import { Transport, transportKeys } from "./Transport.tsx";
 import { fit } from "./view.ts";
 import { num, shown, visitInWords } from "./words.ts";
-
-const media = matchMedia("(min-width: 1180px)");
-const wide = signal(media.matches);
-media.addEventListener("change", (event) => (wide.value = event.matches));
 
 const TOOLS: readonly (readonly [Tool, string])[] = [["move", "Move"], ["plus", "Draw"], ["minus", "Draw"], ["flip", "Flip"], ["delete", "Delete"]];
 
@@ -34,10 +30,16 @@ function Tools(): JSX.Element {
   );
 }
 
+/** The factor of the arrows, in a plane of the usual size. */
+const arrows = computed(() => {
+  const { data, map } = situation.value;
+  return data.features.length > 2 || map !== "plain" ? 0 : arrowScale(fit(placesOf(data), 600, 460));
+});
+
 function Legend(): JSX.Element {
   const { labels, features } = situation.value.data;
   const flat = features.length <= 2;
-  const scale = flat && situation.value.map === "plain" ? arrowScale(fit(Float64Array.from(situation.value.data.X.flatMap((x) => [x[0], x[1] ?? 0])), 600, 460)) : 0;
+  const scale = arrows.value;
   return (
     <p class="legend">
       <span><i class="mark minus" /> {shown(labels[0])}</span>
@@ -62,7 +64,8 @@ export function App(): JSX.Element {
     const v = visit.value;
     if (playing.value) return;
     const { labels } = situation.value.data;
-    say(visitInWords(v, (row) => labels[rows.value.y[row] > 0 ? 1 : 0], run.value.mistakes));
+    const step = visitInWords(v, (row) => shown(labels[rows.value.y[row] > 0 ? 1 : 0]), run.value.mistakes);
+    say(v && here.value >= run.value.length ? `${step} ${endInWords()}` : step);
   });
   useEffect(() => {
     const keys = (event: KeyboardEvent): void => {

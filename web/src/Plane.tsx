@@ -14,7 +14,7 @@ export const tool = signal<Tool>("move");
 /** Whether the columns themselves are the axes. */
 export const planar = computed(() => situation.value.data.features.length <= 2);
 
-function placesOf(data: Data): Float64Array {
+export function placesOf(data: Data): Float64Array {
   const places = new Float64Array(2 * data.X.length);
   data.X.forEach((x, i) => {
     places[2 * i] = x[0];

@@ -44,8 +44,9 @@ function Points(): JSX.Element {
   const { rule } = trainedA.value;
   const current = visit.value?.row ?? -1;
   const { w } = state.value;
-  const counts = new Map<number, number>();
-  for (let k = 0; k < updates.value; k++) counts.set(run.value.index[k], (counts.get(run.value.index[k]) ?? 0) + 1);
+  const counts = new Int32Array(all.n);
+  const { index } = run.value;
+  for (let k = 0; k < updates.value; k++) counts[index[k]]++;
   const first = all.n <= MOST ? 0 : Math.max(0, Math.min(all.n - MOST, current - MOST / 2));
   const visible = Array.from({ length: Math.min(MOST, all.n) }, (_, k) => first + k);
   const columns = Math.min(all.d, 6);
@@ -75,7 +76,7 @@ function Points(): JSX.Element {
                 {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j])}</td>)}
                 {all.d > columns && <td>…</td>}
                 <td class="number">{num(f)}</td>
-                <td class="number">{counts.get(i) ?? 0}</td>
+                <td class="number">{counts[i]}</td>
                 <td class={right ? "good" : "bad"}>{right ? "right" : "wrong"}</td>
               </tr>
             );

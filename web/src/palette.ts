@@ -1,11 +1,18 @@
 /** Colours by Okabe and Ito, which people with any colour vision tell apart, for light and dark. */
 
-import { computed, signal } from "@preact/signals";
+import { type Signal, computed, signal } from "@preact/signals";
 import { theme } from "./player.ts";
 
-const media = typeof matchMedia === "undefined" ? null : matchMedia("(prefers-color-scheme: dark)");
-const prefers = signal(media?.matches ?? false);
-media?.addEventListener("change", (event) => (prefers.value = event.matches));
+/** Whether a media query holds, kept up to date; false where there is no screen. */
+function holds(query: string): Signal<boolean> {
+  const media = typeof matchMedia === "undefined" ? null : matchMedia(query);
+  const found = signal(media?.matches ?? false);
+  media?.addEventListener("change", (event) => (found.value = event.matches));
+  return found;
+}
+
+const prefers = holds("(prefers-color-scheme: dark)");
+export const wide = holds("(min-width: 1180px)");
 
 export const dark = computed(() => (theme.value === "auto" ? prefers.value : theme.value === "dark"));
 

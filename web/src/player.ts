@@ -284,10 +284,7 @@ export function startClock(): void {
       const before = run.value.passAt(here.value);
       batch(() => goTo(position.value + whole));
       if (run.value.passAt(here.value) !== before && before > 0) say(passInWords(before));
-      if (position.value >= length.value) {
-        playing.value = false;
-        say(endInWords());
-      }
+      if (position.value >= length.value) playing.value = false;
     }
     requestAnimationFrame(tick);
   };
