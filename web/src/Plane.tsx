@@ -109,6 +109,34 @@ const Words = ({ x, y, fill, children, anchor = "middle", bold = false }: { x: n
   </text>
 );
 
+/** The strip around the line that no point may enter, or that no point is in. */
+const Band = ({ v, w, level }: { v: View; w: ArrayLike<number>; level: number }): JSX.Element | null => {
+  const p = palette.value;
+  const size = Math.hypot(w[0], w.length > 2 ? w[1] : 0);
+  const line = pixelLine(v, w);
+  const ends = line && segment(v, line);
+  if (!line || !ends) return null;
+  const wide = (level / size) * v.scale;
+  const [[x1, y1], [x2, y2]] = ends;
+  const [dx, dy] = [(x2 - x1) * 9, (y2 - y1) * 9];
+  const side = (k: number): [number, number][] => [[x1 - dx + line[0] * k, y1 - dy + line[1] * k], [x2 + dx + line[0] * k, y2 + dy + line[1] * k]];
+  return (
+    <g>
+      <polygon points={points([...side(wide), ...side(-wide).reverse()])} fill={p.ink} opacity="0.07" />
+      <Line v={v} w={w} stroke={p.ink} width={1.2} dash="3 4" level={level} />
+      <Line v={v} w={w} stroke={p.ink} width={1.2} dash="3 4" level={-level} />
+    </g>
+  );
+};
+
+/** The least y·f where every point is right, and 0 where one is not or there are too many to look at. */
+function clearance(all: Rows, w: Weights): number {
+  if (all.n > 3000 || !all.n || w.length !== all.d + 1) return 0;
+  let least = Infinity;
+  for (let i = 0; i < all.n && least > 0; i++) least = Math.min(least, all.y[i] * score(all, i, w));
+  return Math.max(0, least);
+}
+
 /** Axes and the coloured half planes, below the points. */
 function Under({ v, w, quadratic, flat }: { v: View; w: Weights; quadratic: boolean; flat: boolean }): JSX.Element {
   const p = palette.value;
@@ -170,14 +198,15 @@ function ProofMarks({ v, at }: { v: View; at: (row: number) => [number, number] 
     const sides = [1, -1].map((side) => found.rows.filter((i) => all.y[i] === side).map(at));
     const [x, y] = [toX(v, found.point[0]), toY(v, found.point[1])];
     const star = Array.from({ length: 10 }, (_, k): [number, number] => {
-      const r = k % 2 ? 4.2 : 10;
+      const r = k % 2 ? 6.5 : 14;
       return [x + r * Math.sin((k * Math.PI) / 5), y - r * Math.cos((k * Math.PI) / 5)];
     });
     return (
       <g>
         {sides.map((corners, k) => corners.length > 1 && <polygon key={`o${k}`} points={points(corners)} fill={k ? p.minus : p.plus} fill-opacity={corners.length > 2 ? 0.18 : 0} stroke={p.ink} stroke-width="4.5" stroke-linejoin="round" opacity="0.85" />)}
         {sides.map((corners, k) => corners.length > 1 && <polygon key={`i${k}`} points={points(corners)} fill="none" stroke={k ? p.minus : p.plus} stroke-width="2.5" stroke-linejoin="round" />)}
-        <polygon points={points(star)} fill={p.wrong} stroke={p.paper} stroke-width="1.5" />
+        <polygon points={points(star)} fill="none" stroke={p.paper} stroke-width="5" stroke-linejoin="round" />
+        <polygon points={points(star)} fill="none" stroke={p.wrong} stroke-width="2.6" stroke-linejoin="round" />
       </g>
     );
   }
@@ -423,6 +452,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
           <circle cx={at(visit.row)[0]} cy={at(visit.row)[1]} r={sizeOf(rows.value.n) + 6} fill="none" stroke={visit.update >= 0 ? p.wrong : p.right} stroke-width="3" {...(visit.update >= 0 ? {} : { "stroke-dasharray": "4 3" })} />
         )}
       </svg>
+      {trainedB.value && <p class="caption">{which === "a" ? "First rule" : "Second rule"}: {trained.value.run.updatesAt(spot.value)} of {trained.value.run.mistakes} mistakes</p>}
       <svg width={v.width} height={v.height} aria-hidden="true">
         {chosen >= 0 && chosen < rows.value.n && <rect x={at(chosen)[0] - 13} y={at(chosen)[1] - 13} width="26" height="26" fill="none" stroke={p.ink} stroke-width="1.5" stroke-dasharray="3 3" />}
         {place && (
@@ -455,7 +485,8 @@ function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array,
       }
       context.fillStyle = side > 0 ? p.plus : p.minus;
       context.fill();
-      context.lineWidth = all.n > 2000 ? 0.6 : wrong ? 2.6 : 1.4;
+      if (all.n > 3000) continue; // outlines would hide the colours
+      context.lineWidth = wrong ? 2.6 : 1.4;
       context.strokeStyle = wrong ? p.wrong : p.outline;
       context.stroke();
     }
@@ -470,9 +501,8 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
   const visit = which === "a" ? run.value.visitAt(here.value) : null;
   if (quadratic) parts.push(<path d={curve(v, w).line} stroke={p.ink} stroke-width="2.5" fill="none" />);
   else {
-    if (rule.margin > 0 && flat) {
-      parts.push(<Line v={v} w={w} stroke={p.ink} width={1.2} dash="3 4" level={rule.margin} />, <Line v={v} w={w} stroke={p.ink} width={1.2} dash="3 4" level={-rule.margin} />);
-    }
+    const level = rule.margin > 0 ? rule.margin : clearance(rows.value, w);
+    if (flat && level > 0) parts.push(<Band v={v} w={w} level={level} />);
     if (visit && visit.update >= 0 && flat) parts.push(<Line v={v} w={visit.before.w} stroke={p.faint} width={1.8} dash="6 5" />);
     parts.push(<Line v={v} w={w} stroke={p.ink} width={2.6} />);
     const line = pixelLine(v, w);

@@ -251,12 +251,14 @@ interface Combination {
   readonly rows: number[];
   readonly weights: bigint[];
   readonly shape: string;
+  /** The least share of a corner in the point: how plain the drawing is. */
+  readonly plain: number;
 }
 
 /** Weights on corners of a hull whose mean is `v`, and the weight of `v`; null if `v` lies outside. */
 function inside(corners: readonly Point[], v: Point): Combination | null {
   const same = corners.find((p) => p.x === v.x && p.y === v.y);
-  if (same) return { rows: [same.row, v.row], weights: [1n, 1n], shape: "two points of different classes coincide" };
+  if (same) return { rows: [same.row, v.row], weights: [1n, 1n], shape: "two points of different classes coincide", plain: 1 };
   if (corners.length < 2) return null;
   if (corners.length === 2) return onSegment(corners[0], corners[1], v);
   const h = corners.length;
@@ -264,8 +266,10 @@ function inside(corners: readonly Point[], v: Point): Combination | null {
   for (let k = 0; k < h; k++) {
     if (orient(corners[k], corners[(k + 1) % h], v) === 0) return onSegment(corners[k], corners[(k + 1) % h], v);
   }
-  for (let k = 1; k + 1 < h; k++) {
-    const [a, b, c] = [corners[0], corners[k], corners[k + 1]];
+  // Floats choose a triangle that is plain to see; if rounding misled them, the triangles at the first corner cover all.
+  const all = Array.from({ length: h - 2 }, (_, m): [number, number] => [0, m + 1]);
+  for (const [first, k] of [plainest(corners, v), ...all]) {
+    const [a, b, c] = [corners[first], corners[(first + k) % h], corners[(first + k + 1) % h]];
     const signs = [orient(a, b, v), orient(b, c, v), orient(c, a, v)];
     if (signs.some((sign) => sign < 0)) continue;
     const scale = [a, b, c, v];
@@ -275,9 +279,29 @@ function inside(corners: readonly Point[], v: Point): Combination | null {
       rows: [...kept.map(([row]) => row), v.row],
       weights: [...kept.map(([, area]) => area), exactArea(a, b, c, scale)],
       shape: kept.length === 3 ? "a point lies in a triangle of the other class" : "a point lies on a segment of the other class",
+      plain: share(a, b, c, v),
     });
   }
   return null;
+}
+
+/** The least of the three shares that a triangle's corners have in a point, by floats. */
+function share(a: Point, b: Point, c: Point, v: Point): number {
+  const area = (p: Point, q: Point, r: Point): number => (p.x - r.x) * (q.y - r.y) - (p.y - r.y) * (q.x - r.x);
+  return Math.min(area(b, c, v), area(c, a, v), area(a, b, v)) / area(a, b, c) || 0;
+}
+
+/** Of all fans of triangles, the corner they start at and the triangle in which `v` lies most clearly. */
+function plainest(corners: readonly Point[], v: Point): [number, number] {
+  const h = corners.length;
+  let [first, triangle, most] = [0, 1, 0];
+  for (let i = 0; i < h && i < 40; i++) {
+    for (let k = 1; k + 1 < h; k++) {
+      const found = share(corners[i], corners[(i + k) % h], corners[(i + k + 1) % h], v);
+      if (found > most) [first, triangle, most] = [i, k, found];
+    }
+  }
+  return [first, triangle];
 }
 
 function onSegment(a: Point, b: Point, v: Point): Combination | null {
@@ -286,7 +310,7 @@ function onSegment(a: Point, b: Point, v: Point): Combination | null {
   const [part, whole] = ax !== bx ? [vx - ax, bx - ax] : [vy - ay, by - ay];
   const [p, q] = whole < 0n ? [-part, -whole] : [part, whole];
   if (p <= 0n || p >= q) return null;
-  return lowest({ rows: [a.row, b.row, v.row], weights: [q - p, p, q], shape: "a point lies on a segment of the other class" });
+  return lowest({ rows: [a.row, b.row, v.row], weights: [q - p, p, q], shape: "a point lies on a segment of the other class", plain: 0.5 });
 }
 
 function crossing(a: Point, b: Point, c: Point, d: Point): Combination | null {
@@ -302,6 +326,7 @@ function crossing(a: Point, b: Point, c: Point, d: Point): Combination | null {
       size(exactArea(a, b, c, scale)),
     ],
     shape: "two segments cross",
+    plain: 1,
   });
 }
 
@@ -312,14 +337,15 @@ function lowest(found: Combination): Combination {
 
 /** Where two hulls meet, if they do. */
 function meeting(A: readonly Point[], B: readonly Point[]): Combination | null {
-  for (const v of B) {
-    const found = inside(A, v);
-    if (found) return found;
+  let best: Combination | null = null;
+  for (const [corners, others] of [[A, B], [B, A]]) {
+    for (const [k, v] of others.entries()) {
+      if (best && k > 40) break;
+      const found = inside(corners, v);
+      if (found && (!best || found.plain > best.plain)) best = found;
+    }
   }
-  for (const v of A) {
-    const found = inside(B, v);
-    if (found) return found;
-  }
+  if (best) return best;
   const edges = (corners: readonly Point[]): [Point, Point][] =>
     corners.length < 2
       ? []
