@@ -8,6 +8,7 @@ import { LessonCard, LessonList, begin } from "./Lessons.tsx";
 import { dark, palette, wide } from "./palette.ts";
 import { Plane, type Tool, arrowScale, placesOf, planar, tool } from "./Plane.tsx";
 import { averaged, endInWords, here, lesson, message, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
+import { cancel, waiting } from "./server.ts";
 import { Setup, toggleCompare } from "./Setup.tsx";
 import { Table } from "./Table.tsx";
 import { Transport, transportKeys } from "./Transport.tsx";
@@ -116,6 +117,7 @@ export function App(): JSX.Element {
           <button type="button" onClick={() => (open.value = "help")}>Help</button>
         </nav>
       </header>
+      {waiting.value && <p class="message" role="status"><span>Python is {waiting.value}.</span><button type="button" onClick={cancel}>Cancel</button></p>}
       {message.value && (
         <p class="message" role="alert">
           <span>{message.value}</span>

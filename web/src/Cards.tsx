@@ -5,6 +5,7 @@ import { type Fraction, gcd } from "./exact.ts";
 import { palette } from "./palette.ts";
 import { averaged, bound, endInWords, errors, here, message, names, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
 import { checkProof, proofOf } from "./proof.ts";
+import { askToDecide, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
 import { num, shown, term, vec } from "./words.ts";
 
@@ -261,6 +262,7 @@ export function VerdictCard(): JSX.Element {
         </>
       )}
       {found.kind === "undecided" && <p>{found.why}</p>}
+      {found.kind === "undecided" && served.value === "open" && rows.value.n > 1 && !waiting.value && <p class="row"><button type="button" class="main" onClick={() => askToDecide(situation.value.a.bias !== "none")}>Decide it in Python</button></p>}
       {ended && <p class="small">{endInWords()}</p>}
       <p class="row">
         {found.kind === "inseparable" && found.point && <label class="check"><input type="checkbox" checked={showProof.value} onChange={(event) => (showProof.value = event.currentTarget.checked)} /> draw the proof</label>}

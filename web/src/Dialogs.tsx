@@ -7,6 +7,7 @@ import { download, toPng } from "./files.ts";
 import { pictures } from "./Plane.tsx";
 import { letterKeys, message, names, played, position, rows, situation, trainedA, verdict } from "./player.ts";
 import { proofOf } from "./proof.ts";
+import { served } from "./server.ts";
 import { LONGEST, pythonLines, toFile, toHash } from "./share.ts";
 
 export const open = signal<"" | "share" | "help">("");
@@ -41,7 +42,8 @@ function Share(): JSX.Element {
     const kept = { situation: situation.value, position: position.value };
     void toHash(kept).then((hash) => (address.value = location.href.split("#")[0] + hash));
   });
-  const long = address.value.length > LONGEST;
+  const local = served.value !== "";
+  const long = local || address.value.length > LONGEST;
   const lines = trainedA.value.run.ordered ? pythonLines(situation.value.data, trainedA.value) : "";
   const picture = async (kind: "svg" | "png"): Promise<void> => {
     const svg = pictures.a?.();
@@ -59,7 +61,7 @@ function Share(): JSX.Element {
     <Dialog title="Share and keep">
       <h3>The whole situation</h3>
       {long ? (
-        <p>This situation is too long for an address. Save it as a file, and open it again under “Your own data”.</p>
+        <p>{local ? "The address of this page works only on this computer." : "This situation is too long for an address."} Save it as a file, and open it again under “Your own data”.</p>
       ) : (
         <label class="field tall"><span>Its address</span><input type="text" id="address" readOnly value={address.value} onFocus={(event) => event.currentTarget.select()} /></label>
       )}

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { EXAMPLES, MAKERS } from "./data.ts";
 import { takeFile, take } from "./files.ts";
 import { change, message, played, rows, run, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
+import { askToTrain, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
 import { num } from "./words.ts";
 
@@ -141,6 +142,7 @@ export function Setup(): JSX.Element {
         <h2 id="rule-title">{b ? "First rule" : "Rule"}</h2>
         {played.value && <p class="small">A recorded run. Change anything to train anew.</p>}
         <Rule which="a" />
+        {served.value === "open" && !waiting.value && <p class="row"><button type="button" onClick={() => askToTrain(situation.value.a)}>Train it in Python</button></p>}
       </section>
       {b && (
         <section class="card" aria-labelledby="rule-b-title">

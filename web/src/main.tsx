@@ -3,6 +3,7 @@ import { App } from "./App.tsx";
 import { answer } from "./bridge.ts";
 import { Refused } from "./document.ts";
 import { goTo, message, position, run, situation, startClock, change } from "./player.ts";
+import { connect } from "./server.ts";
 import { fromHash } from "./share.ts";
 
 declare global {
@@ -32,5 +33,6 @@ if (typeof document !== "undefined") {
   void fromAddress();
   addEventListener("hashchange", () => void fromAddress());
   startClock();
+  connect();
   render(<App />, root);
 }

@@ -4,7 +4,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { type Bound, boundBy, widePadded } from "./bound.ts";
 import { EXAMPLES } from "./data.ts";
 import { type Played } from "./document.ts";
-import { type Best, type Visit, type Weights, Run, average, countErrors, pocket } from "./engine.ts";
+import { type Best, type Rows, type Visit, type Weights, Run, average, countErrors, pocket } from "./engine.ts";
 import { Fraction, type Verdict, checkCombination, checkLine, decide, gcd, hull } from "./exact.ts";
 import { type Config, type Data, MOST_VISITS, PLAIN, type Situation, type Trained, namesFor, rowsFor, runOf } from "./setup.ts";
 
@@ -53,11 +53,16 @@ const best = computed<Best[]>(() => (situation.value.a.pocket ? pocket(run.value
 export const pocketed = computed<Best | null>(() => best.value.findLast((each) => each.updates <= updates.value) ?? null);
 export const errors = computed(() => countErrors(rows.value, trainedA.value.rule.zero, state.value.w));
 
+/** What Python proved about some rows. */
+export const answered = signal<{ readonly rows: Rows; readonly verdict: Verdict } | null>(null);
+
 export const verdict = computed<Verdict>(() => {
   const bias = situation.value.a.bias !== "none";
   const all = rows.value;
   if (!all.n) return { kind: "undecided", why: "There are no points yet. Draw some, or choose an example." };
   if (all.d <= 2) return decide(all, bias);
+  const known = answered.value;
+  if (known && known.rows === all && known.verdict.kind !== "undecided" && known.verdict.bias === bias) return known.verdict;
   if (!all.y.includes(1) || !all.y.includes(-1)) return { kind: "undecided", why: "There is only one class. Add a point of the other." };
   return bySpace(run.value, bias);
 });

@@ -137,8 +137,8 @@ function numberOf(text: unknown): Fraction {
   return power >= 0 ? new Fraction(top << BigInt(power), bottom) : new Fraction(top, bottom << BigInt(-power));
 }
 
-/** Check a proof file against rows: a sentence if it holds, a `Refused` that says why if it does not. */
-export function checkProof(text: string, rows: Rows): string {
+/** Read a proof file and check it on rows, exactly; a `Refused` says why it is rejected. */
+export function readProof(text: string, rows: Rows): Verdict {
   let proof: Record<string, any>;
   try {
     proof = JSON.parse(text);
@@ -147,25 +147,48 @@ export function checkProof(text: string, rows: Rows): string {
   }
   if (proof?.["format"] !== "rosenblatt-proof" || proof["version"] !== 1) throw new Refused("The proof is rejected: this is not a proof file of version 1.");
   if (proof["data"]?.sha256 !== fingerprint(rows)) throw new Refused("The proof is rejected: it is about other data than the points shown.");
+  const bias = proof["bias"];
+  if (typeof bias !== "boolean") throw new Refused("The proof is rejected: it does not say whether there is a bias.");
   const list = (value: unknown): unknown[] => {
     if (!Array.isArray(value)) throw new Refused("The proof is rejected: a list is missing.");
     return value;
   };
   if (proof["verdict"] === "separable") {
-    const w = list(proof["hyperplane"]?.w).map(numberOf);
+    const w = vectorOf(proof["hyperplane"]?.w, rows.d, list);
     const b = numberOf(proof["hyperplane"]?.b);
-    const sound = w.length === rows.d && (proof["bias"] === true || b.sign === 0) && separates(rows, w, b);
-    if (!sound) throw new Refused("The proof is rejected: its line has a point on the wrong side.");
-    return "The proof holds: its line has every point strictly on its side.";
+    if (w.length !== rows.d || (!bias && b.sign !== 0) || !separates(rows, w, b)) {
+      throw new Refused("The proof is rejected: its line has a point on the wrong side.");
+    }
+    return { kind: "separable", bias, w, b };
   }
   if (proof["verdict"] === "inseparable") {
     const weights = list(proof["combination"]?.weights).map(numberOf);
     const common = weights.reduce((all, each) => all * each.d, 1n);
     const whole = weights.map((each) => each.n * (common / each.d));
-    if (!checkCombination(rows, list(proof["combination"]?.rows) as number[], whole, proof["bias"] === true)) {
+    const which = list(proof["combination"]?.rows) as number[];
+    if (!checkCombination(rows, which, whole, bias)) {
       throw new Refused("The proof is rejected: its weights do not sum the points to zero.");
     }
-    return "The proof holds: a point lies in the hulls of both classes, so no line separates them.";
+    return { kind: "inseparable", bias, rows: which, weights: whole, shape: "weights on some points sum both classes to the same point" };
   }
   throw new Refused("The proof is rejected: its verdict is unknown.");
+}
+
+/** A vector of a proof: all its numbers, or some columns and zeros elsewhere. */
+function vectorOf(value: any, width: number, list: (value: unknown) => unknown[]): Fraction[] {
+  if (Array.isArray(value)) return value.map(numberOf);
+  const w = Array.from({ length: width }, () => new Fraction(0n));
+  const values = list(value?.values).map(numberOf);
+  list(value?.columns).forEach((column, k) => {
+    if (!Number.isInteger(column) || !((column as number) in w) || !values[k]) throw new Refused("The proof is rejected: a column does not exist.");
+    w[column as number] = values[k];
+  });
+  return w;
+}
+
+/** Check a proof file against rows: a sentence if it holds, a `Refused` that says why if it does not. */
+export function checkProof(text: string, rows: Rows): string {
+  return readProof(text, rows).kind === "separable"
+    ? "The proof holds: its line has every point strictly on its side."
+    : "The proof holds: a point lies in the hulls of both classes, so no line separates them.";
 }
