@@ -14,21 +14,18 @@ import socket
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
 from importlib.resources import files
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rosenblatt.exceptions import RosenblattError
 
-try:
-    import msgspec
-    import uvicorn
+if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import HTTPConnection, Request
-    from starlette.responses import PlainTextResponse, RedirectResponse, Response
-    from starlette.routing import Route, WebSocketRoute
-    from starlette.websockets import WebSocket, WebSocketDisconnect
-except ImportError as error:  # pragma: no cover - depends on what is installed
-    raise ImportError(f"The lab needs {error.name}. Install rosenblatt[lab].") from error
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
 
 COOKIE = "rosenblatt-lab"
 LARGEST_MESSAGE = 16_000_000
@@ -39,16 +36,19 @@ MOST_PASSES = 100_000
 Read: TypeAlias = Callable[[], tuple[Any, Any, tuple[str, ...] | None]]
 
 
-class PageMessage(msgspec.Struct, forbid_unknown_fields=True):
+@dataclass(frozen=True, kw_only=True)
+class PageMessage:
     """A message of the page; its answer has the same number."""
 
     id: int
 
 
+@dataclass(frozen=True, kw_only=True)
 class DataMessage(PageMessage):
     """Asks for the data that the lab was started with, as a run."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class PointsMessage(PageMessage):
     """Rows and their sides."""
 
@@ -56,6 +56,7 @@ class PointsMessage(PageMessage):
     y: list[Literal[-1, 1]]
 
 
+@dataclass(frozen=True, kw_only=True)
 class RunMessage(PointsMessage):
     """Asks for a run by a rule."""
 
@@ -71,17 +72,19 @@ class RunMessage(PointsMessage):
     average: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
 class CertifyMessage(PointsMessage):
     """Asks whether a hyperplane separates the rows, with a proof."""
 
     bias: bool
 
 
+@dataclass(frozen=True, kw_only=True)
 class CancelMessage(PageMessage):
     """Gives up the question with this number."""
 
 
-MESSAGES: dict[str, type] = {
+MESSAGES: dict[str, type[PageMessage]] = {
     "data": DataMessage,
     "run": RunMessage,
     "certify": CertifyMessage,
@@ -91,15 +94,25 @@ MESSAGES: dict[str, type] = {
 
 def read_message(text: str) -> Any:
     """Return the message that a text holds; what it asks for is its "do"."""
-    fields = msgspec.json.decode(text, type=dict[str, Any])
-    kind = fields.pop("do", None)
-    if not isinstance(kind, str) or kind not in MESSAGES:
-        raise msgspec.ValidationError(f"do is {kind!r}, not one of {', '.join(MESSAGES)}")
-    return msgspec.convert(fields, MESSAGES[kind])
+    import msgspec
+
+    given = msgspec.json.decode(text, type=dict[str, Any])
+    kind = MESSAGES.get(str(given.pop("do", None)))
+    if kind is None:
+        raise msgspec.ValidationError(f"do must be one of {', '.join(MESSAGES)}")
+    unknown = given.keys() - {field.name for field in fields(kind)}
+    if unknown:
+        raise msgspec.ValidationError(f"the field {min(unknown)!r} is unknown")
+    return msgspec.convert(given, kind)
 
 
 def serve(read: Read, port: int, ready: Callable[[str], None]) -> None:
     """Serve the page on this computer until Ctrl-C; `ready` gets the address once it can be opened."""
+    try:
+        import msgspec  # noqa: F401 - asked for here, so that it is not missed later
+        import uvicorn
+    except ImportError as error:
+        raise ImportError(f"The lab needs {error.name}. Install rosenblatt[lab].") from error
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
@@ -139,7 +152,8 @@ class LabServer:
 
     def app(self, started: Callable[[], None]) -> Starlette:
         """Return the application; `started` is called when it takes requests."""
-        from contextlib import asynccontextmanager
+        from starlette.applications import Starlette
+        from starlette.routing import Route, WebSocketRoute
 
         @asynccontextmanager
         async def lifespan(_app: Starlette) -> Any:
@@ -151,6 +165,8 @@ class LabServer:
 
     def page(self, request: Request) -> Response:
         """Return the page, or exchange the code for a cookie."""
+        from starlette.responses import RedirectResponse, Response
+
         if request.headers.get("host") not in self.hosts:
             return _refused("This server answers only under the address it printed.")
         code = request.query_params.get("code")
@@ -168,6 +184,8 @@ class LabServer:
 
     async def talk(self, connection: WebSocket) -> None:
         """Answer questions until the page is closed."""
+        from starlette.websockets import WebSocketDisconnect
+
         host = connection.headers.get("host")
         origin = connection.headers.get("origin")
         if host not in self.hosts or origin != f"http://{host}" or not self._knows(connection):
@@ -203,6 +221,8 @@ class Conversation:
 
     async def take(self, text: str) -> None:
         """Read a message and begin to answer it."""
+        import msgspec
+
         try:
             question = read_message(text)
         except msgspec.DecodeError as error:
@@ -329,4 +349,6 @@ def _headers() -> dict[str, str]:
 
 
 def _refused(sentence: str) -> Response:
+    from starlette.responses import PlainTextResponse
+
     return PlainTextResponse(sentence, status_code=403, headers=_headers())
