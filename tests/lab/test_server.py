@@ -162,6 +162,15 @@ def test_a_run_can_be_cancelled(served):
         assert reply["id"] == 7
 
 
+def test_without_data_the_page_shows_its_example():
+    served = Served()
+    with connect(
+        f"ws://{served.host}/ws", origin=f"http://{served.host}", additional_headers={"Cookie": served.enter()}
+    ) as socket:
+        assert ask(socket, do="data") == {"id": 7}
+    served.close()
+
+
 def test_what_is_no_data_gets_a_sentence():
     served = Served("no-such-file.csv")
     cookie = served.enter()

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { countErrors } from "./engine.ts";
+import { countErrors, pocketReach } from "./engine.ts";
 import { Refused } from "./document.ts";
 import { type Fraction, gcd } from "./exact.ts";
 import { palette } from "./palette.ts";
@@ -163,7 +163,7 @@ export function BoundCard(): JSX.Element {
           <tbody>
             <tr><th scope="row"><i class="line" /> {b ? "first rule" : "this line"}</th><td>{errors.value}</td><td>{updates.value}</td></tr>
             {averaged.value && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule.zero, averaged.value)}</td><td /></tr>}
-            {pocketed.value && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.value.errors}</td><td /></tr>}
+            {pocketed.value && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.value.errors}</td><td>{updates.value > pocketReach(made) && `counted up to mistake ${pocketReach(made)}`}</td></tr>}
             {b && <tr><th scope="row">second rule</th><td>{countErrors(rows.value, b.rule.zero, b.run.at(Math.min(position.value, b.run.length)).w)}</td><td>{b.run.updatesAt(Math.min(position.value, b.run.length))} of {b.run.mistakes}</td></tr>}
           </tbody>
         </table>

@@ -436,7 +436,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       style={{ height: `${v.height}px` }}
       tabIndex={0}
       role="application"
-      aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes.`}
+      aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. ${flat.value ? "Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes." : "Seen along the weights."}`}
       data-which={which}
       onPointerDown={down}
       onPointerMove={moved}

@@ -108,6 +108,11 @@ export function countErrors(rows: Rows, zero: Side, w: Weights, enough = Infinit
   return errors;
 }
 
+/** Updates after which all errors are counted for the pocket, so that the page never waits long. */
+export function pocketReach(run: Run): number {
+  return Math.min(run.mistakes, Math.max(1000, Math.floor(6e7 / Math.max(1, run.rows.n * run.rows.d))));
+}
+
 class Numbers {
   private held: Float64Array;
   length = 0;
@@ -408,7 +413,8 @@ export function pocket(run: Run, zero: Side): Best[] {
   const best: Best[] = [
     { w: w.slice(), errors: countErrors(run.rows, zero, w), visits: run.start.visits, updates: 0 },
   ];
-  for (let k = 0; k < run.mistakes && best[best.length - 1].errors > 0; k++) {
+  const reach = pocketReach(run);
+  for (let k = 0; k < reach && best[best.length - 1].errors > 0; k++) {
     const i = run.index[k];
     move(run.rows, i, run.rows.y[i] > 0 ? run.step[k] : -run.step[k], run.beta, w);
     const fewest = best[best.length - 1].errors;

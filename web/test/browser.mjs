@@ -309,8 +309,8 @@ const checks = {
   async accessible() {
     const found = [];
     for (const colorScheme of ["light", "dark"]) {
-      for (const act of ["main", "xor", "lesson", "compare", "share", "help"]) {
-        const page = await fresh({ colorScheme });
+      for (const act of ["main", "phone", "xor", "lesson", "compare", "share", "help"]) {
+        const page = await fresh({ colorScheme, ...(act === "phone" ? { viewport: { width: 390, height: 800 } } : {}) });
         await press(page, "Next mistake");
         if (act === "xor") await example(page, "XOR");
         if (act === "lesson") await press(page, "Lessons");

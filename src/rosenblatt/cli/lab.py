@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.data import DATA, reading
+from rosenblatt.cli.data import reading
 from rosenblatt.cli.options import Sectioned
 from rosenblatt.cli.output import Output, common
 from rosenblatt.columns.options import Options
@@ -17,19 +17,20 @@ from rosenblatt.columns.options import Options
     cls=Sectioned,
     epilog="""\b
 Examples:
+  rosenblatt lab
   rosenblatt lab @six-points
   rosenblatt lab data.csv --target species
   rosenblatt lab @spam-table --no-browser
 
 The page is served to this computer only, until Ctrl-C. It needs the packages of rosenblatt[lab].""",
 )
-@DATA
+@click.argument("data", nargs=-1, metavar="[DATA...]")
 @reading
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. [default: any free one]")
 @click.option("--browser/--no-browser", default=True, help="Open the browser. [default: --browser]")
 @common
 def lab(data: tuple[str, ...], options: Options, port: int, browser: bool, output: Output) -> None:
-    """See the perceptron learn DATA, two classes, step by step in the browser."""
+    """See the perceptron learn DATA, two classes, step by step in the browser; without DATA, an example."""
     from rosenblatt.cli.lab_server import serve
 
     def read() -> tuple[Any, Any, tuple[str, ...] | None]:
@@ -44,7 +45,7 @@ def lab(data: tuple[str, ...], options: Options, port: int, browser: bool, outpu
         if browser:
             webbrowser.open(address)
 
-    serve(read, port, ready)
+    serve(read if data else None, port, ready)
 
 
 if __name__ == "__main__":

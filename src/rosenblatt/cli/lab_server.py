@@ -33,7 +33,7 @@ MOST_VALUES = 2_000_000
 LONGEST_PROOF = 60.0  # seconds that a decision may take
 MOST_PASSES = 100_000
 
-Read: TypeAlias = Callable[[], tuple[Any, Any, tuple[str, ...] | None]]
+Read: TypeAlias = Callable[[], tuple[Any, Any, tuple[str, ...] | None]] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,8 +133,8 @@ class LabServer:
 
     Parameters
     ----------
-    read : callable
-        Returns X, y and the names of the features; called when the page asks for them.
+    read : callable or None
+        Returns X, y and the names of the features; called when the page asks for them. None shows an example.
     port : int
         The port that the server listens on.
     """
@@ -247,6 +247,8 @@ def answer(question: Any, read: Read, cancelled: Callable[[], bool]) -> dict[str
         warnings.simplefilter("ignore")  # how a run ended stands in its document
         match question:
             case DataMessage():
+                if read is None:
+                    return {}
                 X, y, names = read()
                 return _first_run(X, y, names, cancelled)
             case RunMessage():
