@@ -135,7 +135,7 @@ export function BoundCard(): JSX.Element {
   const made = run.value;
   const { config, rule } = trainedA.value;
   const b = trainedB.value;
-  const extras = config.bias === "none" ? "C = R" : config.bias === "unit" ? "C² = R² + 1" : "C² = 2R²";
+  const extras = config.bias === "unit" ? "C² = R² + 1" : "C² = 2R²";
   const moving = made.start.w.some((w) => w !== 0) || rule.margin > 0;
   return (
     <section class="card" aria-labelledby="bound-title">
@@ -148,8 +148,8 @@ export function BoundCard(): JSX.Element {
       {found ? (
         <>
           <p class="small">
-            C = {num(found.C, 4)}, γ = {num(found.gamma, 4)}{moving ? "; the start and the margin count as well" : <>, and (C/γ)² = {num(found.C ** 2 / found.gamma ** 2, 5)}</>}.{" "}
-            {config.bias === "none" ? "C is the length of the longest point" : `${extras}: the bias is the weight of one more feature`}, γ the margin of a line checked exactly (Novikoff 1962).
+            R = {num(Math.sqrt(Math.max(0, found.C ** 2 - rule.beta)), 4)}, {config.bias === "none" ? "" : `${extras} = ${num(found.C ** 2, 4)}, `}γ = {num(found.gamma, 4)}
+            {moving ? "; the start and the margin count as well" : <>, so ({config.bias === "none" ? "R" : "C"}/γ)² = {num(found.C ** 2 / found.gamma ** 2, 5)}</>} (Novikoff 1962). γ is the margin of a line that was checked exactly{config.bias === "none" ? "" : ", with the bias as one more weight"}.
             {config.tie === "half" && " Half steps count as half a mistake."}
           </p>
           <Curves />

@@ -358,8 +358,25 @@ const checks = {
       return found.sort((a, b) => a - b);
     });
     must((await verdict(page)).startsWith("No line"), await verdict(page));
+    const jumps = await page.evaluate(async () => {
+      const slider = document.querySelector("input[type=range]");
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      const found = [];
+      for (let k = 0; k < 25; k++) {
+        await frame();
+        const from = performance.now();
+        slider.value = String(Math.floor((Number(slider.max) * ((k * 7) % 25)) / 25));
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        await Promise.resolve();
+        found.push(performance.now() - from);
+        await frame();
+      }
+      return found.sort((a, b) => a - b);
+    });
+    const mistakes = await page.locator(".figures b").nth(1).textContent();
+    must(Number(mistakes) > 100_000, `the run has only ${mistakes} mistakes`);
     await sound(page);
-    return { median: times[12], worst: times.at(-1) };
+    return { step: times[12], slowest_step: times.at(-1), jump: jumps[12], slowest_jump: jumps.at(-1), mistakes };
   },
 };
 
