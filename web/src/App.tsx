@@ -1,7 +1,7 @@
 import { computed, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { BoundCard, StepCard, VerdictCard } from "./Cards.tsx";
+import { BoundCard, Retina, StepCard, VerdictCard } from "./Cards.tsx";
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin } from "./Lessons.tsx";
@@ -137,6 +137,7 @@ export function App(): JSX.Element {
         </div>
         <div class="cards">
           <StepCard />
+          <Retina />
           <VerdictCard />
           <BoundCard />
         </div>

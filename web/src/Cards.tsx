@@ -15,6 +15,42 @@ export function Badge({ side }: { side: number }): JSX.Element {
   return <span class={side > 0 ? "mark plus" : "mark minus"} aria-hidden="true" />;
 }
 
+/** Rows with a square number of features as pictures, as the Mark I saw them on its retina; and the weights. */
+export function Retina(): JSX.Element | null {
+  const { d, x } = rows.value;
+  const side = Math.round(Math.sqrt(d));
+  if (side * side !== d || side < 3 || side > 32 || situation.value.map !== "plain") return null;
+  const p = palette.value;
+  const v = visit.value;
+  const { w } = state.value;
+  const most = w.subarray(0, d).reduce((size, each) => Math.max(size, Math.abs(each)), 0) || 1;
+  const row = v ? x.subarray(v.row * d, v.row * d + d) : null;
+  const bright = row ? row.reduce((size, each) => Math.max(size, Math.abs(each)), 0) || 1 : 1;
+  const cells = (fill: (j: number) => [string, number]): JSX.Element[] =>
+    Array.from({ length: d }, (_, j) => {
+      const [colour, opacity] = fill(j);
+      return <rect key={j} x={(j % side) + 0.03} y={Math.floor(j / side) + 0.03} width="0.94" height="0.94" fill={colour} opacity={opacity.toFixed(3)} />;
+    });
+  const Picture = ({ label, children }: { label: string; children: JSX.Element[] }): JSX.Element => (
+    <figure>
+      <svg viewBox={`-0.1 -0.1 ${side + 0.2} ${side + 0.2}`} role="img" aria-label={label}>
+        <rect x="-0.1" y="-0.1" width={side + 0.2} height={side + 0.2} fill={p.grid} />
+        {children}
+      </svg>
+      <figcaption>{label}</figcaption>
+    </figure>
+  );
+  return (
+    <section class="card" aria-labelledby="retina-title">
+      <h2 id="retina-title">Retina</h2>
+      <div class="retina">
+        {row && v ? <Picture label={`card ${v.row + 1}, class ${labelOf(v.row)}`}>{cells((j) => [p.ink, Math.abs(row[j]) / bright])}</Picture> : <figure><figcaption>Step forward to see the first card.</figcaption></figure>}
+        <Picture label="the weights now">{cells((j) => [w[j] >= 0 ? p.plus : p.minus, Math.abs(w[j]) / most])}</Picture>
+      </div>
+    </section>
+  );
+}
+
 /** The arithmetic of the step shown. */
 export function StepCard(): JSX.Element {
   const v = visit.value;
@@ -209,7 +245,8 @@ function equation(w: readonly Fraction[], b: Fraction, features: readonly string
       const text = name && size === 1 ? name : `${num(size)}${name && `·${name}`}`;
       return k === 0 ? (value < 0 ? `−${text}` : text) : `${value < 0 ? " − " : " + "}${text}`;
     });
-  return `${terms.join("")} ${short ? "=" : "≈"} 0`;
+  const long = terms.length > 8;
+  return `${terms.slice(0, long ? 6 : 8).join("")}${long ? " + …" : ""} ${short ? "=" : "≈"} 0`;
 }
 
 function fraction(n: bigint, d: bigint): string {

@@ -33,6 +33,26 @@ export const EXAMPLES: Record<string, { title: string; make: () => Data }> = {
   },
 };
 
+const LETTERS = ["1111110000111101000011111", "1111110000111101000010000"].map((bits) => Array.from(bits, Number));
+
+/** Cards of five by five with an E or an F, on each of which three places are smudged, as the Mark I was shown letters. */
+function cards(): Data {
+  const random = new Random(11);
+  const X = Array.from({ length: 24 }, (_, i) => {
+    const card = [...LETTERS[i % 2]];
+    for (const place of random.permutation(25).subarray(0, 3)) card[place] = 1 - card[place];
+    return card;
+  });
+  return {
+    name: "Cards with E and F",
+    features: Array.from({ length: 25 }, (_, j) => `p${Math.floor(j / 5) + 1}${(j % 5) + 1}`),
+    labels: ["E", "F"],
+    X,
+    y: X.map((_, i) => (i % 2 ? 1 : -1)),
+  };
+}
+EXAMPLES["cards"] = { title: "Cards with letters", make: cards };
+
 /** Coordinates on a binary grid, so that small sums of them are exact. */
 const onGrid = (x: number): number => Math.round(x * 32) / 32;
 

@@ -10,8 +10,10 @@ export function num(x: number, digits = 6): string {
   return text.replace(/-/g, "−");
 }
 
+/** A vector; of a long one, its first numbers. */
 export function vec(values: ArrayLike<number>, digits = 6): string {
-  return `(${Array.from(values, (x) => num(x, digits)).join(", ")})`;
+  const all = Array.from(values);
+  return `(${all.slice(0, all.length > 7 ? 5 : 7).map((x) => num(x, digits)).join(", ")}${all.length > 7 ? ", …" : ""})`;
 }
 
 /** A label as people write it: numbers with a real minus sign. */

@@ -309,10 +309,11 @@ const checks = {
   async accessible() {
     const found = [];
     for (const colorScheme of ["light", "dark"]) {
-      for (const act of ["main", "phone", "xor", "lesson", "compare", "share", "help"]) {
+      for (const act of ["main", "phone", "xor", "cards", "lesson", "compare", "share", "help"]) {
         const page = await fresh({ colorScheme, ...(act === "phone" ? { viewport: { width: 390, height: 800 } } : {}) });
         await press(page, "Next mistake");
         if (act === "xor") await example(page, "XOR");
+        if (act === "cards") await example(page, "Cards with letters");
         if (act === "lesson") await press(page, "Lessons");
         if (act === "compare") await press(page, "Compare");
         if (act === "share") await press(page, "Share");
