@@ -18,9 +18,10 @@ Examples:
   rosenblatt predict spam.model new.csv --scores -o predicted.tsv
   cat new.jsonl | rosenblatt predict spam.model - --json
 
-Prints one label a line, in quotes as in CSV where it holds a tab, a quote or a line end. With --scores it prints a table with a header, separated by tabs: for two classes one
-score, which is positive for the second class, and otherwise one score for each class. Columns are found by the
-names they had in training, and labels are not needed. Rows that --skip-bad leaves out have no line.""",
+Prints one label a line, in quotes as in CSV where it holds a tab, a quote or a line end. With --scores it prints a
+table with a header, separated by tabs: for two classes one score, which is positive for the second class, and
+otherwise one score for each class. Columns are found by the names they had in training, and labels are not needed.
+Rows that --skip-bad leaves out have no line.""",
 )
 @MODEL
 @DATA
