@@ -7,10 +7,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.data import reading
-from rosenblatt.cli.options import Sectioned
-from rosenblatt.cli.output import Output, common
-from rosenblatt.columns.options import Options
+from rosenblatt.cli.options import Output, Sectioned, common, reading
 
 
 @click.command(
@@ -29,15 +26,15 @@ The page is served to this computer only, until Ctrl-C. It needs the packages of
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. [default: any free one]")
 @click.option("--browser/--no-browser", default=True, help="Open the browser. [default: --browser]")
 @common
-def lab(data: tuple[str, ...], options: Options, port: int, browser: bool, output: Output) -> None:
+def lab(data: tuple[str, ...], options: dict[str, Any], port: int, browser: bool, output: Output) -> None:
     """See the perceptron learn DATA, two classes, step by step in the browser; without DATA, an example."""
     from rosenblatt.cli.lab_server import serve
 
     def read() -> tuple[Any, Any, tuple[str, ...] | None]:
-        from rosenblatt.cli.table import read_table
+        from rosenblatt.tasks.data import read_table
 
-        table = read_table(data, options, output, filled=True)
-        return table.X, table.y, table.names
+        X, y, names = read_table(*data, log=output.remark, **options)
+        return X, y, names
 
     def ready(address: str) -> None:
         output.remark("The lab is at this address, for one use; end it with Ctrl-C:")
