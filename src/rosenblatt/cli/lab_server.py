@@ -259,7 +259,7 @@ def answer(question: Any, read: Read, cancelled: Callable[[], bool]) -> dict[str
 
 
 def _first_run(X: Any, y: Any, names: tuple[str, ...] | None, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    from rosenblatt.estimators.perceptron import Perceptron
+    from rosenblatt import Perceptron
 
     clf = Perceptron(order="cyclic", max_iter=200, callbacks=[lambda _report: cancelled()]).fit(X, y)
     order = range(X.shape[0])
@@ -274,9 +274,8 @@ def _first_run(X: Any, y: Any, names: tuple[str, ...] | None, cancelled: Callabl
 def _run(question: RunMessage, cancelled: Callable[[], bool]) -> dict[str, Any]:
     import numpy as np
 
-    from rosenblatt.estimators.perceptron import Perceptron
+    from rosenblatt import Perceptron
     from rosenblatt.exceptions import InputError
-    from rosenblatt.learners.order import make_order
 
     X, y = _arrays(question)
     if not 1 <= question.passes <= MOST_PASSES:
@@ -286,8 +285,9 @@ def _run(question: RunMessage, cancelled: Callable[[], bool]) -> dict[str, Any]:
     if question.order == "cyclic":
         order: Any = np.arange(n)
     else:
-        drawn = make_order(question.order, n, question.seed % 2**64)
-        order = [drawn.visits(epoch) for epoch in range(1, passes + 1)]
+        rng = np.random.default_rng(abs(question.seed))
+        draw = rng.permutation if question.order == "shuffle" else lambda n: rng.integers(n, size=n)
+        order = [draw(n) for _ in range(passes)]
     clf = Perceptron(
         order=order,
         max_iter=passes,
@@ -309,7 +309,7 @@ def _run(question: RunMessage, cancelled: Callable[[], bool]) -> dict[str, Any]:
 
 
 def _decide(question: CertifyMessage) -> dict[str, Any]:
-    from rosenblatt.certify.certifying import certify
+    from rosenblatt import certify
 
     X, y = _arrays(question)
     found: Any = certify(X, y, bias=question.bias, margin=False, time_limit=LONGEST_PROOF)
