@@ -114,7 +114,7 @@ def test_text_marks_what_is_undefined():
 def test_text_lists_confusions_of_many_classes():
     truth = [0, 0, 0, 5, 5, 7]
     text = str(evaluate(truth, [1, 1, 1, 6, 6, 7], [f"c{c}" for c in range(13)]))
-    assert text.endswith("most often taken for another:\n  c0 for c1: 3\n  c5 for c6: 2")
+    assert text.endswith("most frequent confusions:\n  c0 for c1: 3\n  c5 for c6: 2")
 
 
 def test_most_confused_first():

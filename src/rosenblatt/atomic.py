@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written aside, forced to the disk, then put in place in one step."""
+"""Files that are complete or absent: written to a temporary file, synchronised, and renamed in one step."""
 
 from __future__ import annotations
 
@@ -14,22 +14,19 @@ from typing import BinaryIO
 
 from rosenblatt.exceptions import StorageError
 
-__all__ = ["remove", "replacing", "require_place", "write_whole"]
-
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # what the disk says when it cannot take more
-ASIDE = ".partial"  # how names of files under way end; none is ever read
-LONG_AGO = 24 * 3600.0  # seconds; nobody is still writing to a file that was not written to since
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of a full or broken disk
+ASIDE = ".partial"  # the suffix of temporary files, which are never read
+LONG_AGO = 24 * 3600.0  # seconds after which a temporary file is taken to be abandoned
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[BinaryIO]:
-    """Open a file to be written that takes the place of `path` once it is complete.
+    """Open a file for writing that replaces `path` when it is complete.
 
-    Whatever ends this process, and when, `path` holds either all that was written or what it held before. A disk
-    that is full, or a folder that may not be written to, is a `StorageError`; any other error passes through.
-    Where what is written is checked when it is read, and can be made again, it need not be `forced` to the disk,
-    which takes long for large files: only a machine that goes down can then leave a damaged one. A link is
-    followed, and what is no plain file, such as a pipe or the null device, is written to and not replaced.
+    Whenever the process ends, `path` has either the whole new content or the old one. A full disk or a folder
+    without write permission raises `StorageError`; other errors pass through. Without `forced`, which is slow for
+    large files, a crash of the machine can leave a damaged file; use that only if readers check the content and
+    can make it again. Links are followed. A target that is no plain file, such as a pipe, is written to directly.
 
     Examples
     --------
@@ -61,7 +58,7 @@ def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[
         _settle(target.parent)
     except OSError as error:
         if error.errno not in NO_ROOM or isinstance(error, StorageError):
-            raise  # whoever writes may read, too, and fail at that
+            raise  # an error of the caller, which may also read
         raise _not_written(target, error) from error
     finally:
         with suppress(FileNotFoundError):
@@ -75,7 +72,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> No
 
 
 def require_place(path: str | os.PathLike[str]) -> None:
-    """Require that a file can be written at `path`, before the work that is to be written there is done."""
+    """Raise `StorageError` if no file can be written at `path`; call it before long work."""
     target = Path(path)
     if target.is_dir():
         raise StorageError(f"{target} is a folder. Name a file in it.")
@@ -84,7 +81,7 @@ def require_place(path: str | os.PathLike[str]) -> None:
     if not target.parent.is_dir():
         raise StorageError(f"{target} cannot be written: there is no folder {target.parent}. Make it first.")
     if not os.access(target.parent, os.W_OK):
-        raise StorageError(f"{target} cannot be written: the folder {target.parent} may not be written to.")
+        raise StorageError(f"{target} cannot be written: there is no write permission for {target.parent}.")
 
 
 def _is_special(target: Path) -> bool:
@@ -92,13 +89,13 @@ def _is_special(target: Path) -> bool:
 
 
 def remove(path: str | os.PathLike[str]) -> None:
-    """Remove a file that nobody writes to any more, and what killed processes left of others for its place."""
+    """Remove a file, and the temporary files that killed processes left for it."""
     Path(path).unlink(missing_ok=True)
     _sweep(Path(path), 0.0)
 
 
 def _sweep(target: Path, age: float) -> None:
-    """Remove what processes left behind that were killed while they wrote to this place, so many seconds ago."""
+    """Remove temporary files of this target that are older than `age` seconds."""
     with suppress(OSError):
         for aside in target.parent.glob(f".{glob.escape(target.name)}.*{ASIDE}"):
             if time.time() - aside.stat().st_mtime >= age:
@@ -106,7 +103,7 @@ def _sweep(target: Path, age: float) -> None:
 
 
 def _mode(target: Path) -> int:
-    """Return the permissions of what is replaced, or those that a new file gets."""
+    """Return the permissions of the old file, or those of a new one."""
     with suppress(FileNotFoundError):
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -115,7 +112,7 @@ def _mode(target: Path) -> int:
 
 
 def _settle(folder: Path) -> None:
-    """Force the new name to the disk, where the system lets folders be forced."""
+    """Synchronise the folder with the disk, if the system supports it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -128,6 +125,6 @@ def _settle(folder: Path) -> None:
 def _not_written(target: Path, error: OSError) -> StorageError:
     reason = error.strerror or str(error)
     return StorageError(
-        f"{target} could not be written: {reason}. What stood there before is as it was. "
-        "Free some space, or choose another place."
+        f"{target} could not be written: {reason}. The old content is unchanged. Free some space, or choose "
+        "another place."
     )

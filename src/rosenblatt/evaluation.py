@@ -1,4 +1,4 @@
-"""How well labels were predicted: counts of what was taken for what, and the rates that follow from them."""
+"""How well labels are predicted: the confusion matrix, and the rates that follow from it."""
 
 from __future__ import annotations
 
@@ -13,26 +13,24 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["Evaluation", "evaluate", "wilson"]
-
-NORMAL_95 = 1.959963984540054  # the standard normal exceeds it, either way, once in twenty times
+NORMAL_95 = 1.959963984540054  # the absolute value of a standard normal exceeds it with probability 0.05
 WIDEST = 12
-"""Classes up to which a terminal shows the whole confusion matrix."""
+"""Up to so many classes the text has the whole confusion matrix."""
 MOST_CONFUSED = 10
-"""Of more classes, the confusions that are listed."""
+"""For more classes, the number of confusions that are listed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """Predicted labels against true ones.
 
-    A rate whose denominator is zero is undefined. It is given as 0.0, counted as such in averages, and named in
-    `undefined`: precision where a class was never predicted, recall where it never occurs, F1 where neither.
+    A rate whose denominator is zero is undefined. It is 0.0, also in averages, and marked in `undefined`:
+    precision of a class that was never predicted, recall of one that never occurs, and F1 of one with neither.
 
     Attributes
     ----------
     confusion : ndarray of int64, shape (n_classes, n_classes)
-        Rows of each class (first axis) that were taken for each class (second axis).
+        The number of rows of each class (first axis) predicted as each class (second axis).
     classes : ndarray
         The labels, in the order of both axes; of two, the second is the positive one.
 
@@ -59,62 +57,62 @@ class Evaluation:
 
     @property
     def n_rows(self) -> int:
-        """The rows that were predicted."""
+        """The number of rows."""
         return int(self.confusion.sum())
 
     @property
     def n_right(self) -> int:
-        """Those predicted right."""
+        """The number of rows predicted right."""
         return int(self._right.sum())
 
     @property
     def accuracy(self) -> float:
-        """The share of rows that are right; 0.0 of no rows."""
+        """The share of rows predicted right; 0.0 without rows."""
         return self.n_right / self.n_rows if self.n_rows else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95% interval of the accuracy on rows like these: fresh ones, not those of training."""
+        """Wilson's 95% interval of the accuracy on new rows; it does not hold for training rows."""
         return wilson(self.n_right, self.n_rows)
 
     @property
     def support(self) -> Ints:
-        """The rows of each class."""
+        """The number of rows of each class."""
         return np.asarray(self.confusion.sum(axis=1), np.int64)
 
     @property
     def predicted(self) -> Ints:
-        """The rows taken for each class."""
+        """The number of rows predicted as each class."""
         return np.asarray(self.confusion.sum(axis=0), np.int64)
 
     @property
     def precision(self) -> Floats:
-        """Of the rows taken for a class, the share that are of it."""
+        """Of the rows predicted as each class, the share that belong to it."""
         return _shares(self._right, self.predicted)
 
     @property
     def recall(self) -> Floats:
-        """Of the rows of a class, the share taken for it."""
+        """Of the rows of each class, the share predicted as it."""
         return _shares(self._right, self.support)
 
     @property
     def f1(self) -> Floats:
-        """The harmonic mean of precision and recall, of each class."""
+        """The harmonic mean of precision and recall of each class."""
         return _shares(2 * self._right, self.predicted + self.support)
 
     @property
     def macro_f1(self) -> float:
-        """The mean F1 of all classes, each counted once."""
+        """The mean F1 of all classes."""
         return float(self.f1.mean())
 
     @property
     def f1_positive(self) -> float | None:
-        """F1 of the second of two classes; None of more."""
+        """F1 of the second of two classes; None for more classes."""
         return float(self.f1[1]) if len(self.classes) == 2 else None
 
     @cached_property
     def undefined(self) -> dict[str, NDArray[np.bool_]]:
-        """For "precision", "recall" and "f1", the classes whose rate is no rate but 0.0 instead."""
+        """For "precision", "recall" and "f1", the classes whose rate is undefined and 0.0 instead."""
         return {
             "precision": self.predicted == 0,
             "recall": self.support == 0,
@@ -123,7 +121,7 @@ class Evaluation:
 
     @property
     def confusions(self) -> list[tuple[int, int, int]]:
-        """What was taken for what, as (true code, predicted code, rows), the most frequent first."""
+        """The confusions as (true code, predicted code, rows), the most frequent first."""
         wrong = self.confusion.copy()
         np.fill_diagonal(wrong, 0)
         truth, predicted = np.nonzero(wrong)
@@ -131,13 +129,7 @@ class Evaluation:
         return sorted(found, key=lambda each: (-each[2], each[0], each[1]))
 
     def merged(self, other: Evaluation) -> Evaluation:
-        """Return the evaluation of the rows of both: of another chunk of a stream, or another fold.
-
-        Raises
-        ------
-        LabelError
-            If the classes are not the same, in the same order.
-        """
+        """Return the evaluation of the rows of both; raise `LabelError` unless their classes are the same."""
         if self.classes.tolist() != other.classes.tolist():
             raise LabelError(
                 f"The classes {self.classes.tolist()} and {other.classes.tolist()} differ, so their counts cannot "
@@ -146,7 +138,7 @@ class Evaluation:
         return Evaluation(_read_only(self.confusion + other.confusion), self.classes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values, as JSON can hold them."""
+        """Return plain values for JSON."""
         per_class = [
             {
                 "label": plain_label(label),
@@ -200,7 +192,7 @@ class Evaluation:
             lines = _aligned([["", *labels], *([a, *row] for a, row in zip(labels, counts, strict=True))])
             return [lines[0] + "   predicted", *lines[1:]]
         shown = self.confusions[:MOST_CONFUSED]
-        return ["most often taken for another:"] * bool(shown) + [
+        return ["most frequent confusions:"] * bool(shown) + [
             f"  {labels[a]} for {labels[b]}: {count:,}" for a, b, count in shown
         ]
 
@@ -210,28 +202,15 @@ class Evaluation:
 
 
 def evaluate(truth_codes: Any, predicted_codes: Any, classes: Any) -> Evaluation:
-    """Compare predicted classes with true ones.
+    """Compare predicted classes with true ones, both given as positions in `classes`.
 
-    Parameters
-    ----------
-    truth_codes, predicted_codes : sequence of int, shape (n_rows,)
-        For each row the position of its class in `classes`, and of the class it was taken for. There may be no
-        rows: what comes later is added by `Evaluation.merged`.
-    classes : sequence of labels
-        All classes; of two, the second is the positive one.
-
-    Returns
-    -------
-    Evaluation
-        The counts, and the rates that follow from them.
+    Of two classes, the second is the positive one. There may be no rows; `Evaluation.merged` adds more.
     """
     labels = np.asarray(classes)
     if labels.ndim != 1 or not len(labels):
-        raise ParameterError(f"classes must name at least one class, one after the other; got {classes!r}.")
+        raise ParameterError(f"classes must be a sequence of at least one class; got {classes!r}.")
     K = len(labels)
-    truth, predicted = (
-        _codes(name, given, K) for name, given in (("truth", truth_codes), ("predicted", predicted_codes))
-    )
+    truth, predicted = _codes("truth", truth_codes, K), _codes("predicted", predicted_codes, K)
     if truth.shape != predicted.shape:
         raise ShapeError(f"{len(truth)} rows have a true class, but {len(predicted)} a predicted one.")
     counts = np.bincount(truth * K + predicted, minlength=K * K).reshape(K, K)
@@ -239,7 +218,7 @@ def evaluate(truth_codes: Any, predicted_codes: Any, classes: Any) -> Evaluation
 
 
 def wilson(right: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval of a share, from `right` of `n` independent trials; all of [0, 1] if n is 0.
+    """Return Wilson's 95% interval of a share, from `right` of `n` independent trials; [0, 1] if n is 0.
 
     Examples
     --------
@@ -252,21 +231,21 @@ def wilson(right: int, n: int) -> tuple[float, float]:
     z2 = NORMAL_95**2
     middle = right + z2 / 2.0
     half = NORMAL_95 * sqrt(right * (n - right) / n + z2 / 4.0)
-    # Rounding must not take the share itself out of its interval.
+    # Rounding must not move the share itself out of its interval.
     low = 0.0 if right == 0 else (middle - half) / (n + z2)
     high = 1.0 if right == n else (middle + half) / (n + z2)
     return low, high
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label as JSON can hold it: itself, or as text."""
+    """Return a label for JSON: itself, or as text."""
     return label if isinstance(label, str | bool | int | float) else str(label)
 
 
 def _codes(name: str, given: Any, n_classes: int) -> Ints:
     codes = np.asarray(given)
     if codes.ndim != 1 or (codes.size and codes.dtype.kind not in "iu"):
-        raise ShapeError(f"{name}_codes must hold one whole number a row, the position of its class.")
+        raise ShapeError(f"{name}_codes must have one whole number for each row, the position of its class.")
     codes = codes.astype(np.int64)
     strange = np.flatnonzero((codes < 0) | (codes >= n_classes))
     if strange.size:
@@ -287,6 +266,6 @@ def _read_only(array: Ints) -> Ints:
 
 
 def _aligned(table: list[list[str]]) -> list[str]:
-    """Return lines of a table: the first column to the left, all others to the right."""
+    """Return the lines of a table: the first column aligned left, all others right."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table]

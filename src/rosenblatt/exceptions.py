@@ -1,64 +1,43 @@
-"""Every error this package raises on purpose.
+"""The exceptions of this package.
 
-The tree is small so that a caller can catch as much or as little as they like::
+::
 
     RosenblattError
-    ├── InputError (also a ValueError)      something handed in cannot be used
+    ├── InputError (also a ValueError)      an argument that cannot be used
     │   ├── ShapeError                      wrong number of dimensions, rows or features
     │   ├── DataTypeError (also TypeError)  values that are not real numbers
     │   ├── NonFiniteError                  NaN or infinity
     │   ├── LabelError                      labels that do not name classes
     │   ├── WeightError                     sample or class weights
     │   ├── OrderError                      an order of visits
-    │   ├── NotSeparableError               classes that no hyperplane separates, where one is asked for
-    │   ├── FormatError                     a data file that is not what its format says, and where
-    │   ├── ModelFileError                  a file that is no model, or none that can be trusted
+    │   ├── NotSeparableError               no hyperplane separates the classes, but one is needed
+    │   ├── FormatError                     a data file that violates its format, and where
+    │   ├── ModelFileError                  a file that is no model, or a damaged one
     │   └── ParameterError                  any other argument
-    ├── StorageError (also an OSError)      a file that could not be written; the old one is as it was
-    ├── UndecidedError (also a ValueError)  a proof is asked for of what was not decided
+    ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
+    ├── UndecidedError (also a ValueError)  a proof is needed, but the question is undecided
     └── TrainingOverflowError               finite data, but weights beyond the largest float
         (also a ValueError and an OverflowError)
 
-Each message names the argument, the place in it, and the way out. There are two warnings of its own,
-`KernelWarning` and `TrivialSeparationWarning`; those about limits that training ended on are scikit-learn's
-``ConvergenceWarning``.
+Each message names the argument, the place in it, and what to do. There are two warnings, `KernelWarning` and
+`TrivialSeparationWarning`; training that ends on a limit warns by scikit-learn's ``ConvergenceWarning``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "DataTypeError",
-    "FormatError",
-    "InputError",
-    "KernelWarning",
-    "LabelError",
-    "ModelFileError",
-    "NonFiniteError",
-    "NotSeparableError",
-    "OrderError",
-    "ParameterError",
-    "RosenblattError",
-    "ShapeError",
-    "StorageError",
-    "TrainingOverflowError",
-    "TrivialSeparationWarning",
-    "UndecidedError",
-    "WeightError",
-]
-
 
 class RosenblattError(Exception):
-    """Anything this package raises on purpose."""
+    """The base class of all errors of this package."""
 
 
 class InputError(RosenblattError, ValueError):
-    """Something handed in cannot be used."""
+    """An argument cannot be used."""
 
 
 class ShapeError(InputError):
-    """The number of dimensions, rows or features does not fit."""
+    """The number of dimensions, rows or features is wrong."""
 
 
 class DataTypeError(InputError, TypeError):
@@ -66,7 +45,7 @@ class DataTypeError(InputError, TypeError):
 
 
 class NonFiniteError(InputError):
-    """NaN or infinity where a number is needed."""
+    """NaN or infinity instead of a finite number."""
 
 
 class LabelError(InputError):
@@ -82,26 +61,26 @@ class OrderError(InputError):
 
 
 class NotSeparableError(InputError):
-    """Classes that no hyperplane separates, or not by more than rounding, where one is asked for.
+    """No hyperplane separates the classes, or only by rounding, but one is needed.
 
     Attributes
     ----------
     certificate : Inseparable, Separable or None
-        The proof of which of the two it is, where it was decided exactly; see `rosenblatt.certify`.
+        The proof of which of the two it is, if that was decided exactly; see `rosenblatt.certify`.
     """
 
     certificate: Any = None
 
 
 class FormatError(InputError):
-    """A data file that is not what its format says.
+    """A data file that violates its format.
 
     Attributes
     ----------
     file : str or None
-        As it was named; ``<stdin>`` for standard input.
+        Its name; ``<stdin>`` for standard input.
     line, column : int or None
-        Where, both from 1; the column counts bytes in lines of text, and fields in tables.
+        The place, both from 1; the column counts bytes in lines of text, and fields in tables.
     """
 
     def __init__(
@@ -113,19 +92,19 @@ class FormatError(InputError):
 
 
 class ModelFileError(InputError):
-    """A file that is no model, or none that can be trusted."""
+    """A file that is no model, or a damaged one."""
 
 
 class ParameterError(InputError):
-    """An argument outside the values it may take."""
+    """An argument outside its allowed values."""
 
 
 class UndecidedError(RosenblattError, ValueError):
-    """A proof is asked for of what was not decided."""
+    """A proof is needed, but the question is undecided."""
 
 
 class StorageError(RosenblattError, OSError):
-    """A file could not be written; what stood there before is as it was."""
+    """A file could not be written; the old one is unchanged."""
 
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
@@ -133,8 +112,8 @@ class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
 
 
 class TrivialSeparationWarning(UserWarning):
-    """Data so few in so many dimensions that they are separable whatever their labels."""
+    """So few rows in so many dimensions that they are separable for any labels."""
 
 
 class KernelWarning(UserWarning):
-    """A function handed in as a kernel that is none on the training data: not symmetric positive semidefinite."""
+    """A function passed as a kernel is not symmetric positive semidefinite on the training data."""

@@ -1,7 +1,7 @@
 """The geometry of a hyperplane D = {x : <w, x> + b = 0}: distances, projections, margins.
 
-Every function takes one row (1-D) and returns one value, or many rows (2-D, dense or sparse) and returns
-one value for each.
+Every function takes one row (1-D) and returns one value, or takes many rows (2-D, dense or sparse) and returns one
+value for each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rosenblatt.typing import Floats
 __all__ = ["decision", "functional_margin", "geometric_margin", "normalise", "project", "signed_distance"]
 
 Rows: TypeAlias = Any
-"""One row or many: anything `numpy.asarray` takes, or a scipy sparse array."""
+"""One row or many: an array-like or a scipy sparse array."""
 
 
 def decision(X: Rows, w: Any, b: float = 0.0) -> Floats:
@@ -45,8 +45,6 @@ def decision(X: Rows, w: Any, b: float = 0.0) -> Floats:
 def signed_distance(X: Rows, w: Any, b: float = 0.0) -> Floats:
     """Return r = f(x)/‖w‖, the distance from D, positive on the side that w points to.
 
-    At the origin it is b/‖w‖.
-
     Examples
     --------
     >>> signed_distance([[1, 1], [0, 0]], [3, 4], -2)
@@ -72,18 +70,14 @@ def project(X: Rows, w: Any, b: float = 0.0) -> Floats:
 
 
 def functional_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
-    """Return y·f(x): positive where x is on its side. The margin of a set is the minimum.
+    """Return y·f(x), positive if x is classified correctly. The margin of a set is the minimum.
 
     Parameters
     ----------
-    X : array of shape (d,) or (n, d), or sparse array
-        One row, or many.
     y : −1 or +1, or an array of them of shape (n,)
         One label for each row.
-    w : array of shape (d,)
-        The normal vector.
-    b : float
-        The bias.
+    X, w, b
+        As for `decision`.
 
     Examples
     --------
@@ -95,7 +89,7 @@ def functional_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
 
 
 def geometric_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
-    """Return y·r, the functional margin for the normalised hyperplane. The margin of a set is the minimum.
+    """Return y·r, the functional margin of the normalised hyperplane. The margin of a set is the minimum.
 
     Examples
     --------
@@ -119,10 +113,10 @@ def normalise(w: Any, b: float = 0.0) -> tuple[Floats, float]:
 
 
 def _scaled(w: Any, b: float) -> tuple[Floats, float, float]:
-    """Return w and b scaled so that the largest entry of w lies between ½ and 1, and ‖w‖ after that.
+    """Return w and b, scaled so that the largest entry of w lies between ½ and 1, and ‖w‖ after that.
 
     The scale is a power of two, hence exact: f keeps its sign and its zeros, and no square overflows or
-    vanishes.
+    underflows.
     """
     w = _vector(w)
     largest = float(np.max(np.abs(w), initial=0.0))
@@ -149,7 +143,7 @@ def _rows(X: Rows) -> Any:
 def _vector(w: Any) -> Floats:
     vector = np.asarray(w, dtype=np.float64)
     if vector.ndim != 1:
-        raise ShapeError(f"w has shape {vector.shape}, but must be one vector: of a fitted model pass coef_[0]")
+        raise ShapeError(f"w has shape {vector.shape}, but must be one vector: pass coef_[0] of a fitted model")
     return vector
 
 

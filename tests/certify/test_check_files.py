@@ -217,7 +217,7 @@ def test_tables_are_read(content, options, tmp_path):
     "content, options, message",
     [
         ("1,2,a\n3,b\n", {}, "line 2 has 2 columns, the first has 3"),
-        ("1,2,a\n3,x,b\n", {}, "line 2, column 2: 'x' is no finite number"),
+        ("1,2,a\n3,x,b\n", {}, "line 2, column 2: 'x' is not a finite number"),
         ("1,2,a\n\n3,,b\n", {}, "line 3, column 2: ''"),
         ("1,nan,a\n", {}, "line 1, column 2: 'nan'"),
         ("nan,nan,a\n", {}, "line 1, column 1: 'nan'"),
@@ -250,7 +250,7 @@ def test_an_empty_table_is_no_data(tmp_path, capsys):
 def test_bad_rows_in_memory_are_named():
     rows, labels, proof = CASES["and"]
     for bad in ([math.nan, 1.0], [1.0], [math.inf, 0.0]):
-        with pytest.raises(checker.DataError, match="row 2 has not 2 finite values"):
+        with pytest.raises(checker.DataError, match="row 2 does not have 2 finite values"):
             check(proof, [*rows[:2], bad, rows[3]], labels)
 
 

@@ -22,7 +22,7 @@ from rosenblatt.exceptions import (
     TrainingOverflowError,
 )
 from rosenblatt.learners import filtering
-from rosenblatt.loops import reference_filter as reference
+from rosenblatt.loops import reference_family as reference
 
 
 def call(n=3000, n_taps=37, seed=0, complex_=False):

@@ -13,7 +13,7 @@ import rosenblatt as rb
 from rosenblatt.learners import lifted
 from rosenblatt.loops import reference
 from rosenblatt.loops import reference_family as family
-from rosenblatt.margins import soft_fit
+from rosenblatt.margins import soft_margin
 from tests.shared.examples import examples
 from tests.shared.relatives import LAYOUTS, interrupt_at, laid_out
 from tests.shared.strategies import exact, exact_rule, noisy, problems, quietly
@@ -173,7 +173,7 @@ def test_an_interrupt_of_the_lemma_leaves_what_was_trained(monkeypatch, where):
 
     X, y = noisy(100, 4, flip=0.2)
     whole = rb.LiftedPerceptron().fit(X, y)
-    monkeypatch.setattr(lifted if where == "largest_square" else soft_fit, where, interrupted)
+    monkeypatch.setattr(lifted if where == "largest_square" else soft_margin, where, interrupted)
     clf = rb.LiftedPerceptron()
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)

@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError, TrainingOverflowError, WeightError
-from rosenblatt.margins import soft_fit
+from rosenblatt.margins import soft_margin
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import least_objective, objective
 from tests.shared.strategies import full_state, noisy, problems, quietly, separable
@@ -272,7 +272,7 @@ def test_ctrl_c_publishes_the_best_and_goes_on_its_way(monkeypatch):
 
     X, y = noisy(50, 3, seed=8)
     clf = rb.SoftMarginClassifier(solver="sgd")
-    monkeypatch.setattr(soft_fit, "stochastic", interrupted)
+    monkeypatch.setattr(soft_margin, "stochastic", interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
     assert clf.stop_reason_ == "interrupted"
@@ -333,12 +333,12 @@ def test_bad_parameters(parameters, message):
 def test_the_solver_that_suits_the_data_is_chosen(monkeypatch):
     X, y = noisy(40, 30, seed=10)
     direct = {p: fitted(X, y, penalty=p, alpha=0.05, tol=1e-6) for p in ("l2", "l1")}
-    monkeypatch.setattr(soft_fit, "DIRECT", 10)
+    monkeypatch.setattr(soft_margin, "DIRECT", 10)
     for penalty, clf in direct.items():
         other = fitted(X, y, penalty=penalty, alpha=0.05, tol=1e-6)
         assert other.n_iter_ != clf.n_iter_
         assert other.objective_ == pytest.approx(clf.objective_, rel=2e-6)
-    monkeypatch.setattr(soft_fit, "LARGEST", 10)
+    monkeypatch.setattr(soft_margin, "LARGEST", 10)
     with pytest.raises(ParameterError, match="too many of both"):
         fitted(X, y, penalty=None)
 

@@ -10,25 +10,25 @@ from scipy.sparse import csr_array
 
 from rosenblatt.learners.backpropagation import Backpropagation
 from rosenblatt.loops import reference_network as reference
-from rosenblatt.loops.neurons import GainControl, Logistic, LogSquare, ReLU, Tanh
+from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU, Sigmoid, Tanh
 from rosenblatt.model.network import Layer, n_parameters, parts
 from rosenblatt.model.outputs import CrossEntropy, SquaredError
 
 KINDS = {
     "identity": (),
-    "logistic": (Logistic(),),
+    "logistic": (Sigmoid(),),
     "tanh": (Tanh(),),
     "relu": (ReLU(),),
     "log_square": (LogSquare(),),
     "gain": (GainControl(0.7),),
     "log_square, gain": (LogSquare(), GainControl(0.7)),
-    "tanh, logistic": (Tanh(), Logistic()),  # the second must not write over what the first needs
+    "tanh, logistic": (Tanh(), Sigmoid()),  # the second must not write over what the first needs
 }
-PLAIN = {Logistic(): "logistic", Tanh(): "tanh", ReLU(): "relu", LogSquare(): "log_square"}
+PLAIN = {Sigmoid(): "logistic", Tanh(): "tanh", ReLU(): "relu", LogSquare(): "log_square"}
 LOSSES = {"squared_error": SquaredError(), "cross_entropy": CrossEntropy()}
 
 RESPONSES = {
-    Logistic: lambda f, z: 1.0 / (1.0 + anp.exp(-z)),
+    Sigmoid: lambda f, z: 1.0 / (1.0 + anp.exp(-z)),
     Tanh: lambda f, z: anp.tanh(z),
     ReLU: lambda f, z: anp.maximum(z, 0.0),
     LogSquare: lambda f, z: anp.log(z**2 + 1.0),

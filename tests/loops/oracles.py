@@ -73,7 +73,7 @@ def run(
     return Fast(w, u, *map(np.concatenate, zip(first, second, strict=True)))
 
 
-def assert_equals_reference(fast: Fast, expected: reference.Trained, visits: int) -> None:
+def assert_equals_reference(fast: Fast, expected: reference.TrainedBinary, visits: int) -> None:
     """Every number must be the reference's, exactly."""
     assert fast.at.tolist() == [mistake.visit for mistake in expected.mistakes]
     assert fast.score.tolist() == [mistake.score for mistake in expected.mistakes]

@@ -15,8 +15,7 @@ from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Iterate, Objective
-from rosenblatt.margins.soft_fit import squared_hinge_minimum
-from rosenblatt.margins.soft_margin import Limits, minimise
+from rosenblatt.margins.soft_margin import Limits, minimise, squared_hinge_minimum
 from tests.margins.test_objective import LOSS, make
 from tests.shared.margin_oracles import least_objective
 from tests.shared.strategies import Problem, noisy, problems

@@ -18,7 +18,7 @@ from rosenblatt.certify.time_limit import Clock
 from rosenblatt.report import render_report
 from rosenblatt.report.errors import cases_of
 from rosenblatt.report.page import _number, _percent
-from rosenblatt.report.proof import proof_of
+from rosenblatt.report.separability import separability_of
 from rosenblatt.report.subject import subject_of
 from rosenblatt.report.weights import looks_of
 from tests.shared.examples import examples
@@ -41,7 +41,7 @@ def clouds(n_classes, n=60, d=4, seed=1):
 
 
 def test_six_points(read):
-    """E-1: 11 mistakes, w = (1.5, 7.5), b = 8, in the 6th pass."""
+    """11 mistakes, w = (1.5, 7.5), b = 8, in the 6th pass."""
     X, y = rb.datasets.load_six_points()
     clf = rb.Perceptron(order="cyclic", bias="radius").fit(X, y)
     page = read(render_report(clf, X, y, names=["length", "width"]))
@@ -83,7 +83,7 @@ def test_precomputed_kernels_are_no_features(read):
     X, y = rb.datasets.load_or()
     K = X @ X.T + 1
     page = read(render_report(rb.KernelPerceptron("precomputed").fit(K, y), K, y))
-    assert "put in the kernel's space" in page.sections["certificate"]
+    assert "decided in the kernel's space" in page.sections["certificate"]
     assert "Separable" in page.sections["certificate"]
 
 
@@ -91,7 +91,7 @@ def test_several_classes(read):
     X, y = clouds(3)
     clf = fitted(rb.Perceptron(max_iter=20), X, y)
     page = read(render_report(clf, X, y))
-    assert "The bounds are of two classes; this model has 3." in page.sections["training"]
+    assert "The bounds are for two classes; this model has 3." in page.sections["training"]
     assert "of 3 pairs of classes are separable" in page.sections["certificate"]
     assert "rest" in page.sections["certificate"]
 
@@ -119,7 +119,7 @@ def test_other_rows_than_those_of_training(read):
     X, y = clouds(2)
     clf = fitted(rb.Perceptron(max_iter=10), X[:40], y[:40])
     page = read(render_report(clf, X[40:], y[40:]))
-    assert "these are others" in page.sections["training"]
+    assert "these are other rows" in page.sections["training"]
     assert "training rows" not in page.sections["head"]
     assert "expect less" not in page.sections["scores"]
 
@@ -278,7 +278,7 @@ def test_what_was_decided_in_time_does_not_count_for_all():
     assert (found.verdict, late.verdict) == ("separable", "undecided")
     first = next(iter(found.pairs))
     parts = ClassTables(late.pairs | {first: found.pairs[first]}, late.rest)
-    proof = proof_of(about(rb.Perceptron(max_iter=2), X, y), parts, Clock(None))
+    proof = separability_of(about(rb.Perceptron(max_iter=2), X, y), parts, Clock(None))
     assert (proof.verdict, proof.holds, proof.words) == ("undecided", True, "in the time allowed")
     assert proof.checked.startswith("The proof was checked")
     assert proof.table == [["", "yes", "?", "?"], ["yes", "", "?", "?"], ["?", "?", "", "?"]]

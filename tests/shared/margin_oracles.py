@@ -9,7 +9,7 @@ from scipy.special import expit
 
 
 def objective(X, y, w, b, *, loss, cost=None, l1=0.0, l2=0.0, margin=1.0):
-    """The objective as S-23 writes it, for labels −1 and +1."""
+    """The objective of a soft margin, for labels −1 and +1."""
     z = y * (X @ w + b)
     each = {
         "perceptron": np.maximum(0, margin - z),

@@ -107,7 +107,7 @@ class Textbook(NamedTuple):
     """The reference's answer: passes made, and what they left."""
 
     passes: int
-    result: reference.Trained
+    result: reference.TrainedBinary
     visits: int
     settled: bool
 

@@ -34,9 +34,9 @@ SLIGHTLY_MORE = 1 + 1e-12
 @pytest.mark.parametrize(
     "bias, bound",
     [
-        ("radius", lambda R2, gamma: 4 * R2 / gamma**2),  # S-25
-        (None, lambda R2, gamma: R2 / gamma**2),  # S-26
-        ("unit", lambda R2, gamma: (R2 + 1) / gamma**2),  # S-27 with b* = 0
+        ("radius", lambda R2, gamma: 4 * R2 / gamma**2),  # Koski
+        (None, lambda R2, gamma: R2 / gamma**2),  # Novikoff 1962
+        ("unit", lambda R2, gamma: (R2 + 1) / gamma**2),  # with b* = 0
     ],
 )
 @settings(max_examples=examples(1000))
@@ -53,7 +53,7 @@ def test_mistake_bounds(bias, bound, data, eta, seed):
 @settings(max_examples=examples(300))
 @given(data=separable_sets(), shift=st.floats(-3, 3))
 def test_the_bound_of_a_hyperplane_off_the_origin(data, shift):
-    """S-27 with b* ≠ 0: moving all rows along w* moves the hyperplane, not the margin."""
+    """With b* ≠ 0: moving all rows along w* moves the hyperplane, not the margin."""
     X = data.X + shift * data.w
     clf = Perceptron(max_iter=10**6, n_iter_no_change=10**6).fit(X, data.y)
     assert clf.converged_
@@ -63,7 +63,7 @@ def test_the_bound_of_a_hyperplane_off_the_origin(data, shift):
 @settings(max_examples=examples(300))
 @given(data=separable_sets())
 def test_the_bound_for_unit_rows_of_the_rule_that_starts_at_the_first(data):
-    """S-10, S-26 (Z): rows of length 1, start y₁x₁, mistake iff y f < 0."""
+    """Harchaoui: rows of length 1, start y₁x₁, mistake iff y f < 0."""
     X = data.X / np.linalg.norm(data.X, axis=1)[:, None]
     gamma = (data.y * (X @ data.w)).min()
     clf = Perceptron(bias=None, init="first", tie="correct", order="cyclic", max_iter=10**6)
@@ -75,7 +75,7 @@ def test_the_bound_for_unit_rows_of_the_rule_that_starts_at_the_first(data):
 @settings(max_examples=examples(300))
 @given(data=separable_sets(), margin=st.floats(0.01, 2), start=st.floats(0, 3), eta=st.sampled_from([0.25, 1.0]))
 def test_the_bound_from_a_start_and_with_a_margin(data, margin, start, eta):
-    """S-27's last line: kηγ + <w₀,w*> ≤ sqrt(‖w₀‖² + k(η²R² + 2ηm)), solved for k."""
+    """kηγ + <w₀,w*> ≤ sqrt(‖w₀‖² + k(η²R² + 2ηm)), solved for k."""
     X, y = data
     rng = np.random.default_rng(0)
     w0 = start * rng.normal(size=X.shape[1])
@@ -91,7 +91,7 @@ def test_the_bound_from_a_start_and_with_a_margin(data, margin, start, eta):
 @settings(max_examples=examples(200))
 @given(data=separable_sets())
 def test_proof_quantities_along_a_run(data):
-    """S-29: <w_k, w*> ≥ kηγ and ‖w_k‖² ≤ kη²R² after every single update."""
+    """<w_k, w*> ≥ kηγ and ‖w_k‖² ≤ kη²R² after every single update."""
     X, y = data
     clf = Perceptron(bias=None, max_iter=10**6, n_iter_no_change=10**6).fit(X, y)
     W, _ = clf.trace_.path(X, y)

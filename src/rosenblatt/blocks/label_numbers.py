@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import factorize, require_classes
+from rosenblatt.data.labels import factorize, one_a_row, require_classes
 from rosenblatt.data.reals import read_only, shown
-from rosenblatt.data.targets import one_a_row
 from rosenblatt.exceptions import LabelError
 from rosenblatt.typing import Ints
 

@@ -1,11 +1,11 @@
 """Check a proof that data is, or is not, linearly separable: ``python check.py PROOF DATA.csv``.
 
-This file trusts nobody and needs nothing but Python: copy it wherever a proof is to be checked. What a proof
-states, and why that suffices, is written down in docs/proofs.md. No tolerance decides anything: floats settle only
-rows about which a proved error bound leaves no doubt, integers settle the others.
+This file needs only Python's standard library: copy it to check a proof anywhere. docs/proofs.md describes what a
+proof states and why that suffices. No tolerance decides anything: floats decide a row only if a proved error bound
+leaves no doubt, and integers decide the others.
 
-Exit codes: 0 the proof holds, 1 it is rejected (malformed, false, or of other data), 2 wrong usage or a file that
-cannot be read.
+Exit codes: 0 the proof holds, 1 it is rejected (malformed, false, or about other data), 2 wrong usage or a file
+that cannot be read.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ from operator import mul
 from reprlib import repr as short
 from typing import Any, NamedTuple
 
-# Limits that keep time and memory in proportion to what was handed in; honest proofs stay far below them.
+# Limits that keep time and memory in proportion to the input; honest proofs stay far below them.
 LARGEST_FILE = 2**28  # bytes of a proof
 LARGEST_BITS = 2**20  # bits of a numerator, a denominator, or the common denominator of a list
-LARGEST_LIST = 2**31  # bits that a list's common denominator may add to its numbers together
+LARGEST_LIST = 2**31  # bits that the common denominator of a list may add to all its numbers
 LARGEST_EXPONENT = 100_000
-LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # numbers in a matrix whose rank is found, and multiplications for it
+LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # entries of a matrix, and multiplications to find its rank
 
 NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
-PRIMES = 0x2545F4914F6CDD3B, 0x16A09E667F3BCC908B2FB1417  # modulo which powers of two stay apart
+PRIMES = 0x2545F4914F6CDD3B, 0x16A09E667F3BCC908B2FB1417  # powers of two have many remainders modulo these
 Pair = tuple[int, int]  # (m, e) is the number m·2^e
-Kept = dict[int, tuple[list[float], int]]  # the rows a proof weighs, by number: (x, 1), or x without bias; and y
+Kept = dict[int, tuple[list[float], int]]  # weighted rows by number: (x, 1), or x without bias, and y
 
 
 class ProofError(ValueError):
-    """A proof that proves nothing: it is malformed, false, or speaks of other data."""
+    """The proof is malformed, false, or about other data."""
 
     def __str__(self) -> str:
         return f"Rejected: {self.args[0]}"
 
 
 class DataError(ValueError):
-    """Data that cannot be read."""
+    """The data cannot be read."""
 
 
 # ---- numbers ----------------------------------------------------------------------------------------------------
 
 
 def parts(text: str) -> tuple[int, int, int]:
-    """Return numerator, exponent of two and denominator of a NUMBER."""
+    """Return the numerator, the exponent of two and the denominator of a NUMBER."""
     match = NUMBER.fullmatch(text)
     if not match:
-        raise ProofError(f"{short(text)} is no number such as 0x1f, -0x3p-4 or 0x1/0x3")
+        raise ProofError(f"{short(text)} is not a number such as 0x1f, -0x3p-4 or 0x1/0x3")
     top, power, bottom = int(match[1], 16), int(match[2] or 0), int(match[3] or "1", 16)
     if abs(power) > LARGEST_EXPONENT or max(top.bit_length(), bottom.bit_length()) > LARGEST_BITS or not bottom:
         raise ProofError(f"the number {short(text)} is too long, too large, too small or divided by zero")
@@ -65,7 +65,7 @@ def parts(text: str) -> tuple[int, int, int]:
 
 
 def number(text: str) -> Fraction:
-    """Return the value of a NUMBER: hexadecimal, perhaps times a power of two or over a denominator.
+    """Return the value of a NUMBER: hexadecimal, optionally times a power of two or over a denominator.
 
     >>> number("-0x3p-4"), number("0x1/0xa")
     (Fraction(-3, 16), Fraction(1, 10))
@@ -75,7 +75,7 @@ def number(text: str) -> Fraction:
 
 
 def text_of(value: Fraction | int) -> str:
-    """Write a number as proofs do; `number` reads it back.
+    """Write a number in the format of proofs; `number` reads it.
 
     >>> text_of(26), text_of(Fraction(-3, 16)), text_of(Fraction(1, 10))
     ('0x1a', '-0x3p-4', '0x1/0xa')
@@ -108,13 +108,13 @@ class Vector(NamedTuple):
     denominator: int = 1
 
     def dot(self, values: Sequence[float]) -> Pair:
-        """Return the product with floats, which are integers times powers of two; times the denominator."""
+        """Return the product with floats, times the denominator."""
         met = ((pair, values[j].as_integer_ratio()) for j, pair in zip(self.columns, self.pairs, strict=True))
         return total((m * p, e + 1 - q.bit_length()) for (m, e), (p, q) in met if m and p)
 
 
 def vector(columns: Sequence[int], texts: Sequence[str], where: str) -> Vector:
-    """Read NUMBERs and bring them over one denominator."""
+    """Read NUMBERs and write them over one denominator."""
     numbers, common = [parts(text) for text in texts], 1
     for bottom in {bottom for _, _, bottom in numbers}:
         common = lcm(common, bottom)
@@ -128,20 +128,21 @@ class Side:
     """Decides the sign of y f(x) − least, f(x) = <w, x> + b, given w, b and least as one vector."""
 
     def __init__(self, exact: Vector, width: int) -> None:
-        # Signs do not change if all is divided by a power of two that leaves no number above 1.
+        # Dividing by a power of two, so that no number is above 1, does not change signs.
         top = max((m.bit_length() + e for m, e in exact.pairs if m), default=0)
         self.exact, self.floats = exact, [0.0] * (width + 2)
         for j, (m, e) in zip(exact.columns, exact.pairs, strict=True):
-            self.floats[j] = m / (1 << (top - e)) if m else 0.0  # Python rounds this to nearest
+            self.floats[j] = m / (1 << (top - e)) if m else 0.0  # Python rounds this division to nearest
 
     def sign(self, row: list[float], y: int) -> int:
         """Return −1, 0 or 1, by floats if their error bound allows it.
 
-        With u = 2^-53, rounding a result to nearest moves it by at most u times itself, or 2^-1075 where it is
+        With u = 2^-53, rounding to nearest moves a result by at most u times itself, or 2^-1075 if it is
         subnormal. So rounding the coefficients c_j costs at most Σ (u|c_j x_j| + 2^-1075 |x_j|), rounding the
         products p_j at most Σ (u|p_j| + 2^-1075), and fsum, which rounds once, u|Σ p_j|. With S = Σ|p_j| and D
-        terms that is less than 3.1 u S + 2^-1075 (2D + Σ|x_j|) in all. Plain summation finds S, in which nothing
-        cancels, to a relative D u. So the bound below is ample for D < 2^40, its own rounding included.
+        terms that is less than 3.1 u S + 2^-1075 (2D + Σ|x_j|) in total. Plain summation computes S, without
+        cancellation, to a relative error of D u. So the bound below suffices for D < 2^40, including its own
+        rounding.
         """
         values = [*row, 1.0, float(-y)]
         products = list(map(mul, self.floats, values))
@@ -157,7 +158,7 @@ class Side:
 
 
 def has_rank(vectors: Sequence[Vector], width: int, wanted: int) -> bool:
-    """Tell if the rank modulo a prime is at least `wanted`; the true rank is no less, as minors map to minors."""
+    """Return whether the rank modulo a prime is at least `wanted`; the true rank is never smaller."""
     work = len(vectors) * width
     if work > LARGEST_MATRIX:
         raise ProofError(f"{len(vectors)} vectors of length {width} are too many to find their rank")
@@ -222,12 +223,12 @@ def conform(value: Any, shape: Any, where: str) -> None:
 
 
 def read_proof(text: str) -> dict[str, Any]:
-    """Return a proof from its JSON, each field there and of the right kind; `check` judges what it states."""
+    """Read a proof and check that all fields are present and of the right type; `check` checks what it states."""
     return conforming(parse(text))
 
 
 def read_proofs(text: str) -> list[dict[str, Any]]:
-    """Return the proofs of a file that holds one, or a list of them."""
+    """Read a proof, or a list of proofs."""
     value = parse(text)
     if value == []:
         raise ProofError("it is an empty list")
@@ -235,12 +236,12 @@ def read_proofs(text: str) -> list[dict[str, Any]]:
 
 
 def parse(text: str) -> Any:
-    """Return what JSON holds, no field of an object given twice."""
+    """Parse JSON; no object may have the same field twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         fields = dict(pairs)
         if len(fields) < len(pairs):
-            raise ProofError("a field stands twice in one object")
+            raise ProofError("an object has the same field twice")
         return fields
 
     try:
@@ -250,11 +251,11 @@ def parse(text: str) -> Any:
     except ProofError:
         raise
     except ValueError as error:  # not JSON, or an integer of thousands of digits
-        raise ProofError(f"it is no JSON: {error}") from None
+        raise ProofError(f"it is not JSON: {error}") from None
 
 
 def conforming(proof: Any) -> dict[str, Any]:
-    """Return a proof if each field is there and of the right kind."""
+    """Return a proof after checking that all fields are present and of the right type."""
     if type(proof) is not dict or proof.get("format") != "rosenblatt-proof":
         raise ProofError('it has no "format": "rosenblatt-proof"')
     if proof.get("version") != 1:
@@ -280,7 +281,7 @@ def conforming(proof: Any) -> dict[str, Any]:
 
 
 def label_key(text: str) -> object:
-    """Return what a label is compared as: a number if it is written as one, and else its text.
+    """Return the form in which labels are compared: a number if the text is one, else the text.
 
     >>> label_key(" 1.0 ") == label_key("1"), label_key("1_0") == label_key("10")
     (True, False)
@@ -290,7 +291,7 @@ def label_key(text: str) -> object:
 
 
 def signer(positive: str, negative: str | None) -> Callable[[object], int]:
-    """Return the function that gives a label its sign: 1, −1, or 0 for a class that takes no part.
+    """Return a function from labels to signs: 1, −1, or 0 for any other class.
 
     >>> sign = signer("1", "0")
     >>> sign(1.0), sign(" 0 "), sign("spam")
@@ -311,7 +312,7 @@ def signer(positive: str, negative: str | None) -> Callable[[object], int]:
 
 
 class RowFingerprint:
-    """The SHA-256 of rows and signs, the same however they are stored: zeros are left out, −0 is 0."""
+    """The SHA-256 of rows and signs, without zeros, so that it does not depend on how they are stored."""
 
     def __init__(self, width: int) -> None:
         self.width, self.rows = width, 0
@@ -319,7 +320,7 @@ class RowFingerprint:
         self.all_columns = struct.pack(f"<{width}Q", *range(width))
 
     def add(self, row: list[float], sign: int) -> None:
-        """Take in the next row."""
+        """Add the next row."""
         columns = self.all_columns
         if 0.0 in row:
             nonzero = [j for j, x in enumerate(row) if x]
@@ -336,7 +337,7 @@ class RowFingerprint:
 
 
 def fingerprint(rows: Iterable[Sequence[float]], signs: Iterable[int], width: int) -> str:
-    """Return the SHA-256 of data that a proof holds; signs are 1, −1 or 0.
+    """Return the SHA-256 of data, as in proofs; signs are 1, −1 or 0.
 
     >>> fingerprint([[0.5, 0.0]], [1], 2) == fingerprint([[0.5, -0.0]], [1], 2)
     True
@@ -352,9 +353,9 @@ def read_table(
 ) -> Iterator[tuple[list[float], str]]:
     """Yield each row of a CSV or TSV file in UTF-8, with its label; empty lines are skipped.
 
-    `target` is the name or the place, from 1, of the column of labels; by default the last. Columns are separated
-    by commas, or tabs if the path ends in .tsv or .tab, unless `delimiter` says otherwise. The first line holds
-    names if `header` says so, or by default if none of its features is a number.
+    `target` is the name or the position, from 1, of the column of labels; by default the last. The delimiter is by
+    default a comma, or a tab if the path ends in .tsv or .tab. The first line holds names if `header` says so, or
+    by default if none of its features is a number.
     """
     delimiter = delimiter or ("\t" if path.lower().endswith((".tsv", ".tab")) else ",")
     with open(path, encoding="utf-8-sig", newline="") as file:
@@ -378,8 +379,8 @@ def read_table(
                 if not fine:
                     j = next(j for j, x in enumerate(features) if not (is_number(x) and isfinite(float(x))))
                     raise DataError(
-                        f"line {lines.line_num}, column {j + 1 + (j >= place)}: {short(features[j])} is no finite "
-                        "number (say --header if the first line holds names, --target which column the labels)"
+                        f"line {lines.line_num}, column {j + 1 + (j >= place)}: {short(features[j])} is not a "
+                        "finite number (use --header for a line of names, --target to name the label column)"
                     )
                 yield row, cells[place]
         except csv.Error as error:
@@ -389,7 +390,7 @@ def read_table(
 
 
 def is_number(cell: str) -> bool:
-    """Tell if a cell reads as a number."""
+    """Return whether a cell is a number."""
     try:
         float(cell)
     except ValueError:
@@ -403,7 +404,7 @@ def find_column(target: str | None, names: list[str]) -> int:
         raise DataError("the first line has one column, but features and a label are needed (see --delimiter)")
     if target is None:
         return len(names) - 1
-    if re.fullmatch("[0-9]{1,9}", target):  # a column whose name is a number is asked for by its place
+    if re.fullmatch("[0-9]{1,9}", target):  # a number is always a position, even if a column has it as its name
         place = int(target) - 1
     else:
         place = names.index(target) if target in names else -1
@@ -416,7 +417,7 @@ def find_column(target: str | None, names: list[str]) -> int:
 
 
 def entries(value: Any, width: int, where: str) -> tuple[Sequence[int], list[str], str]:
-    """Return the columns and numbers of a VECTOR of this length."""
+    """Return the columns and numbers of a VECTOR of this length, and its name for errors."""
     columns, texts = (value["columns"], value["values"]) if isinstance(value, dict) else (range(width), value)
     if len(columns) != len(texts):
         raise ProofError(f"{where} has {len(texts)} numbers for {len(columns)} columns")
@@ -426,7 +427,7 @@ def entries(value: Any, width: int, where: str) -> tuple[Sequence[int], list[str
 
 
 def plane(proof: dict[str, Any], width: int) -> tuple[Side | None, int]:
-    """Return the proof's hyperplane, if it has one, and the least sign that y f(x) − least may have."""
+    """Return the hyperplane of a proof, or None, and the smallest sign allowed for y f(x) − least."""
     ties, margin = proof.get("ties", {}), proof.get("margin", {})
     source = proof.get("hyperplane", ties)
     if "w" not in source:
@@ -436,13 +437,13 @@ def plane(proof: dict[str, Any], width: int) -> tuple[Side | None, int]:
     (b, _), (least, _) = exact.pairs[-2:]
     if b and not proof["bias"]:
         raise ProofError("it is about hyperplanes through the origin, but b is not 0")
-    if margin and least <= 0:  # a margin above 0 shows that rows are strictly on their side
+    if margin and least <= 0:  # a positive margin proves that rows are strictly on their side
         raise ProofError("margin.least is not above 0")
     return Side(exact, width), 0 if margin or ties else 1
 
 
 def weigh(part: dict[str, Any], kept: Kept, where: str) -> tuple[Vector, list[int]]:
-    """Return weight_i y_i as a vector over the part's rows, and the y_i; the weights are positive."""
+    """Return weight_i y_i as a vector over the rows of a part, and the y_i; weights must be positive."""
     rows, weights = part["rows"], vector(range(len(part["weights"])), part["weights"], where)
     if not rows or len(rows) != len(weights.pairs) or len(set(rows)) != len(rows):
         raise ProofError(f"{where} does not give one or more different rows a weight each")
@@ -464,7 +465,7 @@ def check_zero(part: dict[str, Any], kept: Kept, where: str) -> None:
 
 
 def check_margin(proof: dict[str, Any], kept: Kept, width: int) -> str:
-    """Raise ProofError unless the bounds of γ² are shown by w and by the weighted rows; return them in words."""
+    """Raise ProofError unless w and the weighted rows prove the bounds of γ²; return the bounds in words."""
     margin, bias = proof["margin"], proof["bias"]
     if len(margin["squared"]) != 2:
         raise ProofError("margin.squared is not a pair")
@@ -472,7 +473,7 @@ def check_margin(proof: dict[str, Any], kept: Kept, width: int) -> str:
     w = vector(*entries(proof["hyperplane"]["w"], width, "w"))
     norm = over(total((m * m, 2 * e) for m, e in w.pairs), w.denominator**2)
     if not 0 < low <= high or low * norm > number(margin["least"]) ** 2:
-        raise ProofError("the lower bound of the squared margin is not shown by w and margin.least")
+        raise ProofError("w and margin.least do not prove the lower bound of the squared margin")
     weights, signs = weigh(margin, kept, "margin")
     for y in (1, -1) if bias else (0,):
         chosen = ((m * s, e) for s, (m, e) in zip(signs, weights.pairs, strict=True) if y in (0, s))
@@ -481,12 +482,12 @@ def check_margin(proof: dict[str, Any], kept: Kept, width: int) -> str:
     columns = zip(*(kept[i][0][:width] for i in margin["rows"]), strict=True)
     square = total((m * m, 2 * e) for m, e in map(weights.dot, columns))
     if over(square, weights.denominator**2) > high * (4 if bias else 1):
-        raise ProofError("the upper bound of the squared margin is not shown by the weighted rows")
+        raise ProofError("the weighted rows do not prove the upper bound of the squared margin")
     return f"; the largest margin γ has {readable(low)} ≤ γ² ≤ {readable(high)}"
 
 
 def check_overlap(ties: dict[str, Any], null: list[Vector], kept: Kept, length: int) -> None:
-    """Raise ProofError unless the rows, which balance, span all that independent null vectors leave."""
+    """Raise ProofError unless the rows sum to 0 and span the complement of independent null vectors."""
     check_zero(ties, kept, "ties")
     rows = []
     for i in ties["rows"]:
@@ -499,10 +500,9 @@ def check_overlap(ties: dict[str, Any], null: list[Vector], kept: Kept, length: 
 
 
 def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterable[object]) -> str:
-    """Return in words what a proof from `read_proof` proves of the data; raise ProofError if it does not.
+    """Return in words what a proof from `read_proof` proves about the data; raise ProofError if it does not hold.
 
-    Rows and labels are read once, in step. Labels are compared with those of the proof as text, or as numbers
-    where both are.
+    Rows and labels are read once, in parallel. Labels are compared as numbers if both are numbers, else as text.
     """
     data, bias, ties = proof["data"], proof["bias"], proof.get("ties", {})
     width, sign = data["features"], signer(data["positive"], data["negative"])
@@ -510,8 +510,8 @@ def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterab
     first = next(table, None)
     if first is None:
         raise DataError("the data has no rows")
-    if len(first[0]) != width:  # told before anything as long as the proof claims is made
-        raise ProofError(f"it is of other data: of {short(width)} features, not {len(first[0])}")
+    if len(first[0]) != width:  # checked before any vector of this length is created
+        raise ProofError(f"it is about other data: with {short(width)} features, not {len(first[0])}")
     side, least = plane(proof, width)
     length = width + bias
     if len(ties.get("null", ())) > length:
@@ -522,13 +522,13 @@ def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterab
     counts, strict, fault, digest = {1: 0, -1: 0, 0: 0}, 0, "", RowFingerprint(width)
     for i, (row, y) in enumerate(chain([first], table)):
         if len(row) != width or not all(map(isfinite, row)):
-            raise DataError(f"row {i} has not {width} finite values")
+            raise DataError(f"row {i} does not have {width} finite values")
         digest.add(row, y)
         counts[y] += 1
         z = [*row, 1.0] if bias else row
         if i in wanted:
             kept[i] = z, y
-        if not y or fault:  # of rows after a fault only the fingerprint matters: is this the proof's data at all?
+        if not y or fault:  # after a fault only the fingerprint matters
             continue
         s = side.sign(row, y) if side else 0
         strict += s > 0
@@ -537,9 +537,9 @@ def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterab
         if any(v.dot(z)[0] for v in null):
             fault = f"ties: a null vector is not orthogonal to row {i}"
     if digest.rows != data["rows"] or digest.hexdigest() != data["sha256"]:
-        raise ProofError(f"it is of other data: the SHA-256 of these {digest.rows} rows is {digest.hexdigest()}")
+        raise ProofError(f"it is about other data: these {digest.rows} rows have SHA-256 {digest.hexdigest()}")
     if fault or not counts[1] + counts[-1]:
-        raise ProofError(fault or "no row is of the classes it names")
+        raise ProofError(fault or "no row belongs to its classes")
     others = "any other" if data["negative"] is None else repr(data["negative"])
     about = f"{data['positive']!r} ({counts[1]} rows) and {others} ({counts[-1]} rows)"
     planes = "hyperplane" if bias else "hyperplane through the origin"
@@ -559,7 +559,7 @@ def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterab
 
 
 def readable(value: Fraction) -> str:
-    """Write a positive number for people, who do not want thousands of digits."""
+    """Write a positive number in few digits."""
     if max(value.numerator, value.denominator) < 2**64:
         return str(value)
     power = value.numerator.bit_length() - value.denominator.bit_length()
@@ -567,10 +567,10 @@ def readable(value: Fraction) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check proofs against a file and print what they prove; return 0 if they hold, 1 if not, 2 if unreadable."""
+    """Check proofs against a file and print what they prove; return the exit code."""
     parser = argparse.ArgumentParser(prog="check", description="Check a proof that data is separable, or is not.")
-    parser.add_argument("proof", metavar="PROOF", help="the proof, a JSON file, or a list of proofs")
-    parser.add_argument("data", metavar="DATA", help="a CSV or TSV file of the float64 values the proof speaks of")
+    parser.add_argument("proof", metavar="PROOF", help="a JSON file with a proof or a list of proofs")
+    parser.add_argument("data", metavar="DATA", help="a CSV or TSV file with the float64 values of the proof")
     parser.add_argument("--target", help="the column of labels: a name, or a number from 1 (default: the last)")
     parser.add_argument("--delimiter", help="between columns (default: a comma, or a tab for .tsv and .tab)")
     parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line holds names")
@@ -579,7 +579,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
-        print("--delimiter is one character, neither a quote nor the end of a line", file=sys.stderr)
+        print("--delimiter must be one character, and not a quote or a line end", file=sys.stderr)
         return 2
     try:
         with open(options.proof, "rb") as file:
@@ -591,7 +591,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             table = read_table(
                 options.data, target=options.target, delimiter=options.delimiter, header=options.header
             )
-            one, two = tee(table)  # read in step, so that no more than a row waits between them
+            one, two = tee(table)  # read in parallel, so that at most one row is buffered
             lines.append(check(proof, (row for row, _ in one), (label for _, label in two)))
     except ProofError as error:
         lines, code = [str(error)], 1

@@ -92,14 +92,10 @@ class Margin:
         square = sum((value * value for value in self.w), Fraction(0))
         return square + self.b**2 / self.padding if self.padding else square
 
-    def named(self, names: Ints) -> Margin:
-        """Return the margin with row i renamed to names[i]."""
-        return replace(self, rows=names[self.rows])
-
-    def scaled(self, factor: Fraction) -> Margin:
-        """Return the margin with its hyperplane multiplied by a positive factor."""
-        w = tuple(factor * value for value in self.w)
-        return replace(self, w=w, b=factor * self.b, least=factor * self.least)
+    def rewritten(self, names: Ints, factor: Fraction) -> Margin:
+        """Return the margin with row i renamed to names[i] and its hyperplane multiplied by a positive factor."""
+        w, b = tuple(factor * value for value in self.w), factor * self.b
+        return replace(self, rows=names[self.rows], w=w, b=b, least=factor * self.least)
 
     def __iter__(self) -> Iterator[float]:
         return iter(self.interval)
@@ -108,21 +104,9 @@ class Margin:
 def margin_of(problem: SeparationProblem, plane: Plane, clock: Clock, *, padding: Padding = None) -> Margin | None:
     """Return an interval that contains the maximum margin of rows that `plane` separates.
 
-    Parameters
-    ----------
-    problem : SeparationProblem
-        The rows.
-    plane : Plane
-        Any hyperplane that separates them.
-    clock : Clock
-        When the time is over, the interval found so far is returned.
-    padding : Fraction or None
-        β > 0: the bias counts as the weight of a feature √β; None for a free bias. Only for problems with a bias.
-
-    Returns
-    -------
-    Margin or None
-        None if there is only one class and the bias is free, so that margins are unbounded.
+    With a padding β > 0 the bias counts as the weight of a feature √β; else the bias of the problem, if any, is
+    free. When the time is over, the interval found so far is returned. Returns None if there is only one class and
+    the bias is free, because margins are then unbounded.
 
     Examples
     --------

@@ -158,11 +158,11 @@ class SeparationProblem:
 
     def _signed(self, rows: Ints, columns: Ints | None = None) -> tuple[Floats, Ints]:
         """Return z_i of some rows and columns as in the data, and the powers of two of the columns."""
-        X, scale = self.matrix.X[rows], self.scale
-        if columns is not None:
-            X, scale = X[:, columns], scale[columns]
-        dense = np.asarray(X.toarray() if self.sparse else X, np.float64)
-        y = self.y[rows][:, None]
+        scale, y = self.scale, self.y[rows][:, None]
+        if columns is None:
+            dense = self.matrix.dense(rows)
+        else:
+            dense, scale = self.matrix.X[rows][:, columns].toarray().astype(np.float64), scale[columns]
         if self.bias:
             return y * np.hstack([dense, np.ones_like(y)]), np.append(scale, 0)
         return y * dense, scale
@@ -173,7 +173,10 @@ class SeparationProblem:
         `only_used` leaves out the columns in which all these rows are 0. Raises `Unsettled` if there are too many
         integers to hold.
         """
-        columns = np.unique(self.matrix.X[rows].indices) if only_used and self.sparse else None
+        columns = None
+        if only_used and self.sparse:
+            used = np.unique(self.matrix.X[rows].indices)
+            columns = used if len(used) else np.zeros(1, np.int64)
         width = self.width if columns is None else len(columns) + self.bias
         if len(rows) * width > LARGEST:
             raise Unsettled(

@@ -91,7 +91,10 @@ class Search:
         for _ in range(ROUNDS):
             found = self.solve() or self.solve()  # the second attempt begins without a basis
             if found is not None and found.t < -TOUCHING and self.zoom < FINE:
-                yield from self.contradiction()
+                self.normalised = False  # the rows are far from separable according to floats
+                self.begin_anew()
+                if (found := self.solve()) is not None:
+                    yield from self.contradicting(found)
                 return
             if found is not None and found.t <= 0.0 and self.zoom >= FINE:
                 yield from self.contradicting(found)
@@ -107,14 +110,6 @@ class Search:
             self.zoom = self.zoom + FINER if worst >= 0.0 else max(0, floor(-log2(-worst)))
             if self.zoom > FINEST:
                 return
-
-    def contradiction(self) -> Iterator[Finding]:
-        """Yield the rows that are far from separable according to floats."""
-        self.normalised = False
-        self.begin_anew()
-        found = self.solve()
-        if found is not None:
-            yield from self.contradicting(found)
 
     def begin_anew(self) -> None:
         """Set u to zero, so that the program finds a new one."""

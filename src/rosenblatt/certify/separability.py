@@ -122,7 +122,11 @@ class Question:
 
     def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Certificate:
         """Decide one class against another, by their codes; with None against all others."""
-        return self.answer(self.posed(positive, negative), guess)
+        posed = self.posed(positive, negative)
+        try:
+            return self.decided(posed, guess)
+        except Unsettled as end:
+            return Undecided(**posed.known, why=str(end))
 
     def posed(self, positive: int, negative: int | None) -> Posed:
         """Pose a question: one class against another, or with None against all others."""
@@ -145,13 +149,6 @@ class Question:
         """Return a label as text."""
         return str(self.batch.classes[[code]].tolist()[0])
 
-    def answer(self, posed: Posed, guess: Floats | None = None) -> Certificate:
-        """Return the certificate of a question."""
-        try:
-            return self.decided(posed, guess)
-        except Unsettled as end:
-            return Undecided(**posed.known, why=str(end))
-
     def decided(self, posed: Posed, guess: Floats | None) -> Certificate:
         """Decide a question, and express the proof in terms of the data."""
         problem, names, known = posed
@@ -163,7 +160,7 @@ class Question:
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:
-                margin = margin.named(names).scaled(tidy_factor((*margin.w, margin.b)))
+                margin = margin.rewritten(names, tidy_factor((*margin.w, margin.b)))
                 return Separable(**known, w=margin.w, b=margin.b, margin=margin)
             w = problem.original(found.v.integers, found.v.power)
             factor = tidy_factor((*w, found.b))

@@ -23,7 +23,7 @@ from rosenblatt.certify.sides import on_both_sides, products
 from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.rationals.dyadic import as_integers, common
-from rosenblatt.rationals.linear import PRIMES, IntegerRows, independent, null_space, product, solve
+from rosenblatt.rationals.linear import PRIMES, IntegerRows, combined, independent, null_space, product, solve
 from rosenblatt.typing import Ints
 
 SAMPLE = 8  # rows per dimension that are examined first
@@ -43,7 +43,10 @@ def ties(problem: SeparationProblem, meeting: Meeting, names: Ints, clock: Clock
         if (problem.width - len(meeting.rows)) * problem.width > LARGEST:
             return None
         clock.check(DOING)
-        null = _alike(null_space(problem.integer_rows(meeting.rows)[0]))
+        null = null_space(problem.integer_rows(meeting.rows)[0])
+        bits = [max(map(int.bit_length, v)) for v in null]
+        shifts = [max(bits) - own for own in bits]  # powers of two that make the vectors similar in size
+        null = [[value << shift for value in v] for v, shift in zip(null, shifts, strict=True)]
         outside = _not_orthogonal(problem, _mixed(null), clock) if null else np.empty(0, np.int64)
         if not len(outside):  # rows may be orthogonal to the mixture only, so check each vector
             outside = next((some for v in null if len(some := _not_orthogonal(problem, v, clock))), outside)
@@ -84,16 +87,10 @@ def _not_orthogonal(problem: SeparationProblem, v: list[int], clock: Clock) -> I
     return np.flatnonzero(products(problem, v, np.arange(problem.n))[1])
 
 
-def _alike(vectors: list[list[int]]) -> list[list[int]]:
-    """Return vectors times powers of two that make their largest entries similar, which suits floats."""
-    bits = [max(map(int.bit_length, v)) for v in vectors]
-    return [[value << (max(bits) - own) for value in v] for v, own in zip(vectors, bits, strict=True)]
-
-
 def _mixed(vectors: list[list[int]]) -> list[int]:
     """Return a random combination of vectors: a row orthogonal to it is hardly ever not orthogonal to each."""
     shares = np.random.default_rng(0).integers(1, 2**30, len(vectors)).tolist()
-    return product([shares], list(zip(*vectors, strict=True)))[0]
+    return combined(shares, vectors)
 
 
 def _by_one_sign(
@@ -161,7 +158,7 @@ class _Reduced:
 
     def combined(self, shares: list[int]) -> list[int]:
         """Return a combination of the vectors; the new rows are those that it does not separate."""
-        (v,) = product([shares], list(zip(*self.vectors, strict=True)))
+        v = combined(shares, self.vectors)
         self.new = _wrong_rows(self.problem, v, self.outside)[: self.batch]
         return v
 
@@ -180,8 +177,7 @@ def _joined(problem: SeparationProblem, old: Meeting, new: Meeting) -> Meeting:
     n = len(old.rows)
     lowest = min(powers)
     weights = [weight << (power - lowest) for weight, power in zip(old.weights + new.weights, powers, strict=True)]
-    (excess,) = product([weights[n:]], list(zip(*integers[n:], strict=True)))
-    shares, denominator = _in_terms_of(integers[:n], excess)  # subtracted from a multiple of the old weights
+    shares, denominator = _in_terms_of(integers[:n], combined(weights[n:], integers[n:]))
     factor = 1 + max([0, *(-(-share // weights[i]) for i, share in shares.items())])
     weights = [factor * weight - shares.get(i, 0) for i, weight in enumerate(weights[:n])] + [
         denominator * weight for weight in weights[n:]
@@ -200,7 +196,6 @@ def _in_terms_of(rows: IntegerRows, target: list[int]) -> tuple[dict[int, int], 
         kept, columns = independent(rows, prime)
         found = solve([[rows[i][j] for i in kept] for j in columns], [target[j] for j in columns])
         assert found is not None, "independent modulo a prime is independent"
-        (sums,) = product([found[0]], list(zip(*(rows[i] for i in kept), strict=True)))
-        if sums == [found[1] * value for value in target]:
+        if combined(found[0], [rows[i] for i in kept]) == [found[1] * value for value in target]:
             return dict(zip(kept, found[0], strict=True)), found[1]
     raise Unsettled("Ranks modulo both primes are too small. Change the data slightly.")

@@ -16,7 +16,7 @@ from rosenblatt.certify.sides import products
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.rationals.dyadic import common, shifted
-from rosenblatt.rationals.linear import product, rank
+from rosenblatt.rationals.linear import combined, rank
 from rosenblatt.typing import Ints
 
 
@@ -61,7 +61,9 @@ class _Checker:
     def check(self, certificate: Answer) -> str:
         """Return what is proved, or raise `Refuted`."""
         if isinstance(certificate, Separable):
-            self.plane(certificate.w, certificate.b, "The hyperplane")
+            wrong = np.flatnonzero(self.signs(certificate.w, certificate.b) <= 0)
+            if len(wrong):
+                raise Refuted(f"The hyperplane does not have row {self.names[wrong[0]]} strictly on its side.")
             if certificate.margin is not None:
                 self.margin(certificate)
         elif isinstance(certificate, Inseparable):
@@ -89,12 +91,6 @@ class _Checker:
             return np.zeros(self.problem.n, np.int64)
         return products(self.problem, v, self.rows)[1]
 
-    def plane(self, w: Sequence[Fraction], b: Fraction, what: str) -> None:
-        """Require every row strictly on its side."""
-        wrong = np.flatnonzero(self.signs(w, b) <= 0)
-        if len(wrong):
-            raise Refuted(f"{what} does not have row {self.names[wrong[0]]} strictly on its side.")
-
     def places(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> Ints:
         """Return the positions of the rows of a combination, after checking rows and weights."""
         if not len(rows) or len(set(map(int, rows))) != len(rows) or len(rows) != len(weights):
@@ -112,8 +108,7 @@ class _Checker:
         integers, powers = self.problem.integer_rows(self.places(rows, weights))
         scaled = [shifted(1, power) * Fraction(weight) for weight, power in zip(weights, powers, strict=True)]
         numerators, denominator = common(scaled)
-        (sums,) = product([numerators], list(zip(*integers, strict=True)))
-        return [Fraction(value, denominator) for value in sums]
+        return [Fraction(value, denominator) for value in combined(numerators, integers)]
 
     def zero(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> None:
         """Require Σ λ_i z_i = 0."""

@@ -24,7 +24,8 @@ def wording(certificate: Answer) -> str:
     if isinstance(certificate, Inseparable):
         lines += _combination(certificate) + _ties(certificate)
     if certificate.chance is not None:
-        chance = _probability(certificate.chance)
+        chance = f"{certificate.chance:.3g}" if certificate.chance >= 1e-300 else "less than 1e-300"
+        chance = "1" if certificate.chance == 1.0 else chance
         lines.append(f"Labels drawn at random would be separable with probability {chance} (Cover).")
     return "\n".join(lines)
 
@@ -118,9 +119,3 @@ def _ties(certificate: Inseparable) -> list[str]:
         f"right side{rows}, and the others on it.",
         f"Logistic regression diverges along it; the features involved are {listed(features)}.",
     ]
-
-
-def _probability(value: float) -> str:
-    if value == 1.0:
-        return "1"
-    return f"{value:.3g}" if value >= 1e-300 else "less than 1e-300"

@@ -16,11 +16,10 @@ from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.roles import Roles, assign, begun, find_again
 from rosenblatt.columns.table import Block, Field, Table, Wanted, arrow_block, kind_of
 from rosenblatt.columns.wording import PARAMETERS
-from rosenblatt.data.features import Features, as_rows, require_finite, require_table
+from rosenblatt.data.features import Features, as_rows, require_finite, require_table, stacked
 from rosenblatt.data.frames import as_frame, frame_names
 from rosenblatt.data.reals import shown
 from rosenblatt.data.sparse import is_sparse
-from rosenblatt.data.stack import stacked
 from rosenblatt.exceptions import DataTypeError, InputError, ParameterError, ShapeError
 
 if TYPE_CHECKING:

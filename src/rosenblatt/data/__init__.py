@@ -1,1 +1,1 @@
-"""From whatever people hold their data in to one immutable `Batch`."""
+"""From arrays, sparse matrices and dataframes of any kind to one immutable `Batch`."""

@@ -13,35 +13,21 @@ from rosenblatt.data.labels import as_labels, encode_labels, listed
 from rosenblatt.data.reals import read_only
 from rosenblatt.data.weights import as_weight
 from rosenblatt.exceptions import LabelError, ShapeError
-from rosenblatt.loops.layout import CSR, Rows, Unsigned
+from rosenblatt.loops.layout import CSR, Rows, Unsigned, csr_take
 from rosenblatt.typing import Floats, Ints
-
-__all__ = ["Batch", "as_batch", "as_labelled", "require_two"]
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Batch(Features):
-    """Rows, their classes and their weights; all arrays are read-only.
+    """Rows, as in `Features`, their classes and their weights; all arrays are read-only."""
 
-    Attributes
-    ----------
-    rows, n_rows, n_features, names
-        As in `Features`.
-    codes : ndarray of int64, shape (n_rows,)
-        The class of each row, as a position in `classes`.
-    classes : ndarray
-        The labels.
-    weight : ndarray of float64, shape (n_rows,), or None
-        The weight of each row; None if all weigh the same.
-    """
-
-    codes: Ints
-    classes: NDArray[Any]
-    weight: Floats | None = None
+    codes: Ints  # (n_rows,): the class of each row, as a position in `classes`
+    classes: NDArray[Any]  # the labels
+    weight: Floats | None = None  # (n_rows,): the weight of each row; None if all weigh the same
 
     @property
     def signs(self) -> NDArray[np.int8]:
-        """The classes as +1 (the second of two) and -1 (the first)."""
+        """The labels as +1 (the second class) and −1 (the first)."""
         self.require_classes()
         if len(self.classes) != 2:
             raise LabelError(
@@ -60,18 +46,7 @@ class Batch(Features):
         return np.bincount(self.codes, minlength=len(self.classes))
 
     def take(self, index: Any) -> Batch:
-        """Pick rows, in the order given; the classes stay, also those that no row is left of.
-
-        Parameters
-        ----------
-        index : slice, sequence of int, or mask
-            Whatever picks elements of a one-dimensional array.
-
-        Returns
-        -------
-        Batch
-            With copies of the rows.
-        """
+        """Return copies of the rows that a slice, sequence of int or mask picks; all classes stay."""
         picked = np.arange(self.n_rows)[index]
         if picked.ndim != 1 or not len(picked):
             raise ShapeError(f"take must pick at least one row, by a one-dimensional index; got {index!r}.")
@@ -94,23 +69,18 @@ def require_two(classes: NDArray[Any]) -> None:
 
 
 def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
-    """Check features, labels and weights, and put them together.
+    """Check features, labels and weights, as `as_rows`, `as_labels` and `as_weight` do, and put them together.
 
-    NaN and infinity in X pass: training meets them in its scores, and `require_finite` finds them.
+    NaN and infinity in X pass: training finds them in its scores, and `require_finite` in the rows.
 
     Parameters
     ----------
     X : array-like, scipy sparse matrix or array, or dataframe
-        See `rosenblatt.data.features.as_rows`.
+        The rows.
     y : sequence, array or series
-        One label a row; see `rosenblatt.data.labels.as_labels`.
+        One label for each row.
     sample_weight : None, number, or sequence of numbers
-        See `rosenblatt.data.weights.as_weight`.
-
-    Returns
-    -------
-    Batch
-        Read-only.
+        The weight of each row.
 
     Examples
     --------
@@ -124,7 +94,7 @@ def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
 
 
 def as_labelled(X: Any, y: Any, classes: NDArray[Any]) -> Batch:
-    """Check features and labels of classes that are known already.
+    """Check features, and labels of classes that are already known.
 
     Examples
     --------
@@ -143,12 +113,8 @@ def _labelled(features: Features, codes: Ints, classes: NDArray[Any], weight: Fl
 def _take(rows: Rows, picked: Ints) -> Rows:
     if not isinstance(rows, CSR):
         return read_only(rows[picked])
-    starts = rows.indptr[:-1].astype(np.int64)[picked]
-    lengths = np.diff(rows.indptr)[picked].astype(np.int64)
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    # What stands at p in the new rows stood as far from the start of its row in the old ones.
-    positions = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    data, indices, indptr = csr_take(rows, picked)
     # Rows picked more than once can outgrow 32 bits.
     narrow = rows.indptr.dtype == np.uint32 and indptr[-1] <= np.iinfo(np.int32).max
-    ends: Unsigned = indptr.astype(np.uint32) if narrow else indptr.astype(np.uint64)
-    return CSR(read_only(rows.data[positions]), read_only(rows.indices[positions]), read_only(ends))
+    ends: Unsigned = indptr.astype(np.uint32) if narrow else indptr
+    return CSR(read_only(data), read_only(indices), read_only(ends))

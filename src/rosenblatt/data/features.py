@@ -1,42 +1,32 @@
-"""From whatever holds features to rows that the loops can read: `as_rows`, and `require_finite`."""
+"""From features of any kind to rows that the loops can read."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.reals import as_reals, first_masked, place
+from rosenblatt.data.reals import as_reals, first_masked, place, read_only
 from rosenblatt.data.sparse import as_csr, is_sparse, place_in_csr
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
-from rosenblatt.loops.layout import CSR, Rows
-
-__all__ = ["Features", "as_rows", "require_finite", "require_table"]
+from rosenblatt.loops.layout import CSR, Rows, part_of
+from rosenblatt.typing import Floats
 
 BLOCK = 2**16
-"""Values looked at together by `require_finite`: half a megabyte, which stays in the cache."""
+"""Values that `require_finite` checks at a time: half a megabyte, which stays in the cache."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Features:
-    """Rows of numbers, read-only, in a layout the loops can read.
+    """Rows of numbers, read-only, in a layout the loops can read."""
 
-    Attributes
-    ----------
-    rows : ndarray or CSR
-        C-contiguous float64 or float32, or compressed sparse rows of them.
-    n_rows, n_features : int
-        Both at least one.
-    names : tuple of str or None
-        The names of the columns, where the input had them and all were strings.
-    """
-
-    rows: Rows
-    n_rows: int
+    rows: Rows  # C-contiguous float64 or float32, or compressed sparse rows of them
+    n_rows: int  # at least one, as is n_features
     n_features: int
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # the names of the columns, if the input has them and all are strings
 
     @property
     def stored(self) -> int:
@@ -46,9 +36,7 @@ class Features:
     def part(self, rows: slice) -> Features:
         """Return some consecutive rows, without a copy."""
         first, last, _ = rows.indices(self.n_rows)
-        X = self.rows
-        part = CSR(X.data, X.indices, X.indptr[first : last + 1]) if isinstance(X, CSR) else X[first:last]
-        return Features(part, last - first, self.n_features, self.names)
+        return Features(part_of(self.rows, first, last), last - first, self.n_features, self.names)
 
     def native(self) -> Any:
         """Return the rows as a numpy array or a scipy sparse array."""
@@ -61,13 +49,18 @@ class Features:
         parts = (data, indices.view(signed[0]), indptr.view(signed[1]))
         return csr_array(parts, shape=(self.n_rows, self.n_features))
 
+    def dense(self) -> Floats:
+        """Return the rows as a float64 array."""
+        rows = self.native()
+        return np.asarray(rows.toarray() if isinstance(self.rows, CSR) else rows, np.float64)
+
     @property
     def values(self) -> NDArray[Any]:
         """The stored values, one after the other."""
         return self.rows.data if isinstance(self.rows, CSR) else self.rows.reshape(-1)
 
     def place(self, position: int, first: int = 0) -> str:
-        """Say where the stored value at a position of `values` stands, in rows counted from `first`."""
+        """Return the row, counted from `first`, and the column of a position in `values`, in words."""
         if isinstance(self.rows, CSR):
             row, column = place_in_csr(position, self.rows.indices, self.rows.indptr)
         else:
@@ -76,24 +69,12 @@ class Features:
 
 
 def as_rows(X: Any, *, name: str = "X") -> Features:
-    """Give X as rows that the loops can read.
+    """Return X, an array-like, scipy sparse matrix or dataframe, as rows that the loops can read.
 
-    float32 stays float32 and float16 becomes it; all other numbers become float64, and those that float64
-    would round are refused. There is no copy where X already is a C-contiguous float64 or float32 array or
-    canonical CSR of them, and one conversion otherwise. X is never changed. NaN and infinity pass: see
-    `require_finite`.
-
-    Parameters
-    ----------
-    X : array-like, scipy sparse matrix or array, or dataframe
-        Two-dimensional, at least one row and one column.
-    name : str
-        What X is called in messages.
-
-    Returns
-    -------
-    Features
-        Read-only.
+    float32 stays float32 and float16 becomes float32. All other numbers become float64, and numbers that float64
+    would round are an error. A C-contiguous float64 or float32 array, or canonical CSR of them, is not copied; all
+    else is converted once. X is never changed. NaN and infinity pass: see `require_finite`. Messages call it
+    `name`.
 
     Raises
     ------
@@ -130,37 +111,60 @@ def as_rows(X: Any, *, name: str = "X") -> Features:
 
 
 def require_finite(features: Features, *, name: str = "X", first: int = 0) -> None:
-    """Raise `NonFiniteError` at the first NaN or infinity.
+    """Raise `NonFiniteError` at the first NaN or infinity; rows are counted from `first`.
 
-    Training does not need this: there a score is finite exactly if the row is, unless it overflows.
-
-    Parameters
-    ----------
-    features : Features
-        As `as_rows` gives them.
-    name : str
-        What the features are called in the message.
-    first : int
-        The number that the first of these rows has.
+    Training does not need this: a score is finite only if its row is.
     """
     values = features.values
     for start in range(0, len(values), BLOCK):
         block = values[start : start + BLOCK]
         with np.errstate(over="ignore", invalid="ignore"):
             total = block.sum()
-        # A finite sum has finite terms. The reverse fails when the sum overflows, so look again.
+        # A finite sum has finite terms. A sum of finite terms may overflow, so check them one by one then.
         if np.isfinite(total) or np.isfinite(block).all():
             continue
         position = start + int(np.argmin(np.isfinite(block)))
-        raise _not_finite(float(values[position]), features.place(position, first), name)
+        value = float(values[position])
+        kind, told = ("NaN", "NaN") if np.isnan(value) else ("infinity", value)
+        raise NonFiniteError(
+            f"Input {name} contains {kind}. The value at {features.place(position, first)} is {told}; a "
+            "perceptron needs finite numbers. Impute such values or drop their rows."
+        )
 
 
-def _not_finite(value: float, where: str, name: str) -> NonFiniteError:
-    kind = "NaN" if np.isnan(value) else "infinity"
-    return NonFiniteError(
-        f"Input {name} contains {kind}. The value at {where} is {'NaN' if np.isnan(value) else value}; a "
-        "perceptron needs every number finite. Impute such values or drop their rows."
-    )
+def require_width(features: Features, n_features: int) -> None:
+    """Raise `ShapeError` unless the rows have the features that a model was trained on."""
+    if features.n_features != n_features:
+        raise ShapeError(
+            f"X has {features.n_features} features, but the model was trained on {n_features}. Pass the same "
+            "features in the same order as in training."
+        )
+
+
+def stacked(parts: Sequence[Features]) -> Features:
+    """Return the rows of several parts, one below the other.
+
+    Dense parts with the same number of columns stay dense; otherwise the rows become sparse, as wide as the
+    widest.
+
+    Examples
+    --------
+    >>> stacked([as_rows([[1.0, 2.0]]), as_rows([[3.0, 4.0]])]).rows
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    if len(parts) == 1:
+        return parts[0]
+    n_rows, width = sum(part.n_rows for part in parts), max(part.n_features for part in parts)
+    tables = [part.rows for part in parts if isinstance(part.rows, np.ndarray)]
+    if len(tables) == len(parts) and all(part.n_features == width for part in parts):
+        table = np.concatenate(tables, dtype=np.result_type(*tables))
+        return Features(read_only(table), n_rows, width)
+    from scipy.sparse import csr_array, vstack
+
+    each = [csr_array(part.native()) for part in parts]
+    wide = [csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], width)) for part in each]
+    return as_rows(csr_array(vstack(wide, format="csr")))
 
 
 def _as_array(X: Any, *, name: str) -> NDArray[Any]:
@@ -180,7 +184,7 @@ def _as_array(X: Any, *, name: str) -> NDArray[Any]:
 
 
 def _is_altered(array: NDArray[Any]) -> bool:
-    """Tell whether numpy may have changed the values of a list to bring them to one type."""
+    """Return whether numpy may have changed the values of a list to give them one type."""
     if array.dtype.kind in "US":  # numbers next to text became text
         return True
     # Integers next to floats, or too large for one integer type, became floats.
@@ -198,7 +202,7 @@ def require_table(shape: tuple[int, ...], *, name: str) -> None:
     if len(shape) != 2:
         raise ShapeError(
             f"Expected 2D {name}, rows by features, got {len(shape)} dimensions (shape={shape}). "
-            f"Hand in a table of numbers; {name}.reshape(len({name}), -1) flattens the rows."
+            f"Pass a table of numbers; {name}.reshape(len({name}), -1) flattens the rows."
         )
     if shape[0] == 0:
         raise ShapeError(

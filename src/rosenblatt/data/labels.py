@@ -8,39 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.reals import read_only, shown
-from rosenblatt.data.targets import is_column, missing_label, object_array, one_a_row
-from rosenblatt.exceptions import LabelError
+from rosenblatt.data.reals import first_masked, read_only, shown
+from rosenblatt.data.sparse import is_sparse
+from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.typing import Ints
 
-__all__ = ["as_labels", "encode_labels", "factorize", "is_column", "listed", "require_classes"]
+TEXT = {str, np.str_}
+BYTES = {bytes, np.bytes_}
+NUMBERS = (bool, np.bool_, int, np.integer, float, np.floating)
 
 
 def as_labels(y: Any, n_rows: int) -> tuple[Ints, NDArray[Any]]:
-    """Find the classes that y names, and number them.
+    """Return the class of each row, as a position in the classes, and the classes.
 
-    The classes are sorted if their labels can be compared, and in order of first appearance if not (such as
-    numbers next to strings). They keep the dtype of y; tuples and labels of mixed types make an object array.
-    Labels that are equal in Python (``1``, ``1.0``, ``True``) name the same class.
-
-    Parameters
-    ----------
-    y : sequence, array, or series of pandas, polars or pyarrow
-        One hashable label a row. A single column of labels is taken as it stands.
-    n_rows : int
-        How many labels there must be.
-
-    Returns
-    -------
-    codes : ndarray of int64, shape (n_rows,)
-        The position of each row's label in classes.
-    classes : ndarray, shape (n_classes,)
-        The distinct labels.
+    The classes are sorted if their labels can be compared, and otherwise in order of first appearance. They keep
+    the dtype of y; tuples and labels of mixed types make an object array. Labels that are equal in Python (``1``,
+    ``1.0``, ``True``) name the same class. A table with one column counts as its column.
 
     Raises
     ------
     LabelError
-        No labels, missing labels, measurements instead of labels, or labels that are not hashable.
+        No labels, missing labels, continuous values, or labels that are not hashable.
     ShapeError
         More than one column, or a number of labels other than `n_rows`.
 
@@ -55,26 +43,7 @@ def as_labels(y: Any, n_rows: int) -> tuple[Ints, NDArray[Any]]:
 
 
 def encode_labels(y: Any, classes: NDArray[Any], n_rows: int) -> Ints:
-    """Translate labels to the numbers of classes that are already known.
-
-    Parameters
-    ----------
-    y : sequence, array or series
-        As for `as_labels`; need not name every class.
-    classes : ndarray
-        The known labels.
-    n_rows : int
-        How many labels there must be.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows,)
-        The position of each row's label in classes.
-
-    Raises
-    ------
-    LabelError
-        A label that is not among the classes, or for the reasons of `as_labels`.
+    """Return the position of each label in `classes`; raise `LabelError` for a label that is not among them.
 
     Examples
     --------
@@ -96,29 +65,25 @@ def encode_labels(y: Any, classes: NDArray[Any], n_rows: int) -> Ints:
 
 
 def listed(classes: NDArray[Any], limit: int = 10) -> str:
-    """Write the classes for a message."""
+    """Return the classes as text for a message."""
     named = ", ".join(shown(label) for label in classes[:limit])
     return f"[{named}]" if len(classes) <= limit else f"[{named} and {len(classes) - limit} more]"
 
 
 def factorize(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Give the distinct labels, and for each label which of them it is."""
+    """Return the distinct labels, and for each label its position among them."""
     if labels.dtype == object:
         return _factorize_objects(labels)
     if np.can_cast(labels.dtype, np.int64):
         low, high = int(labels.min()), int(labels.max())
         if high - low < len(labels):
-            return _factorize_dense_integers(labels, low)
+            # Counting is several times as fast as sorting, and most labels are small integers.
+            offsets = labels.astype(np.int64) - low
+            present = np.bincount(offsets) > 0
+            codes = np.cumsum(present)[offsets] - 1
+            return (np.flatnonzero(present) + low).astype(labels.dtype), codes
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.astype(np.int64, copy=False)
-
-
-def _factorize_dense_integers(labels: NDArray[Any], low: int) -> tuple[NDArray[Any], Ints]:
-    # Counting instead of sorting: several times as fast, and what most labels are.
-    offsets = labels.astype(np.int64) - low
-    present = np.bincount(offsets) > 0
-    codes = np.cumsum(present)[offsets] - 1
-    return (np.flatnonzero(present) + low).astype(labels.dtype), codes
 
 
 def _factorize_objects(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
@@ -148,22 +113,21 @@ def _is_hashable(label: object) -> bool:
 
 
 def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
-    """Refuse labels that name no class, or are missing; rows are counted from `first`."""
+    """Raise `LabelError` if labels are missing, infinite or continuous; rows are counted from `first`."""
     if classes.dtype.kind in "biuUS":
         return
     for code, label in enumerate(classes):
+        row = first + int(np.argmax(codes == code))
         if _is_missing(label):
-            raise missing_label(label, first + _first_row(codes, code))
+            raise missing_label(label, row)
         if not isinstance(label, float | np.floating):
             continue
         if math.isinf(label):
-            row = first + _first_row(codes, code)
             raise LabelError(f"Input y contains infinity, at row {row}. Drop the row or give it a label.")
         if label != math.floor(label):
-            row = first + _first_row(codes, code)
             raise LabelError(
-                f"Unknown label type: continuous. y is {shown(label)} at row {row}, but "
-                "this is a classifier and its labels name classes. Sort y into classes, or use a regressor."
+                f"Unknown label type: continuous. y is {shown(label)} at row {row}, but this is a classifier and "
+                "its labels name classes. Sort y into classes, or use a regressor."
             )
 
 
@@ -173,8 +137,95 @@ def _is_missing(label: object) -> bool:
     try:
         return bool(label != label)  # true of NaN and NaT alone
     except (TypeError, ValueError):
-        return True  # pandas' NA, which does not know whether it equals itself
+        return True  # pandas' NA, for which comparison has no truth value
 
 
-def _first_row(codes: Ints, code: int) -> int:
-    return int(np.argmax(codes == code))
+def missing_label(label: object, row: int) -> LabelError:
+    """Return the error for a missing label."""
+    what = "NaN" if isinstance(label, float | np.floating) else f"a missing label ({label})"
+    return LabelError(f"Input y contains {what}, at row {row}. Drop the row or give it a label.")
+
+
+def one_a_row(y: Any, n_rows: int) -> NDArray[Any]:
+    """Return y as an array of `n_rows` labels, with its own dtype, without checking the labels themselves."""
+    if y is None:
+        raise LabelError("A classifier requires y to be passed, but the target y is None. Pass one label a row.")
+    if isinstance(y, list | tuple):
+        labels = _from_sequence(y)
+    elif isinstance(y, np.ndarray):
+        masked = first_masked(y)
+        if masked is not None:
+            raise missing_label("masked", masked[0])
+        labels = np.asarray(y)
+    elif is_sparse(y):
+        raise LabelError(
+            "y is a sparse matrix, which holds several labels a row or none. Multilabel targets are not "
+            "supported: learn one column of y at a time, as a dense array."
+        )
+    else:
+        labels = _from_series(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ShapeError(
+            f"y must be one label a row, got {labels.ndim} dimensions (shape={labels.shape}). Multilabel and "
+            "multioutput targets are not supported: learn one column of y at a time."
+        )
+    if len(labels) != n_rows:
+        raise ShapeError(
+            f"X has {n_rows} rows but y has {len(labels)} labels (inconsistent numbers of samples). "
+            "Each row needs exactly one label."
+        )
+    return labels
+
+
+def is_column(y: Any) -> bool:
+    """Return whether y is a table with one column, which `as_labels` flattens."""
+    if _is_table(y):
+        return len(y[0]) == 1
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    return len(shape) == 2 and shape[1] == 1
+
+
+def object_array(labels: Any) -> NDArray[Any]:
+    """Return labels as an object array, filled one by one because numpy would take tuples for rows."""
+    return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+def _from_sequence(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    if is_column(y):
+        return _from_sequence([row[0] for row in y])
+    if _is_table(y):
+        return np.asarray(y, dtype=object)
+    types = {type(label) for label in y}
+    if types <= TEXT or types <= BYTES or all(issubclass(kind, NUMBERS) for kind in types):
+        natural = np.asarray(y)
+        # numpy rounds integers next to floats and drops zero bytes at the end, which would merge labels.
+        if natural.tolist() == list(y):
+            return natural
+    return object_array(y)
+
+
+def _from_series(y: Any) -> NDArray[Any]:
+    import narwhals as nw
+
+    series: Any = nw.from_native(y, pass_through=True, allow_series=True)
+    if isinstance(series, nw.LazyFrame):
+        raise LabelError("y is a lazy frame, which holds no labels yet: collect() it first.")
+    if isinstance(series, nw.DataFrame) and series.shape[1] == 1:
+        series = next(series.iter_columns())
+    if not isinstance(series, nw.Series):
+        return np.asarray(y)
+    labels = series.to_numpy()
+    absent = series.is_null().to_numpy()
+    if absent.any():
+        raise missing_label(labels[np.argmax(absent)], int(np.argmax(absent)))
+    return labels
+
+
+def _is_table(y: Any) -> bool:
+    # A tuple is a label. A list or an array is not, so equally long ones are the rows of a table.
+    if not isinstance(y, list | tuple):
+        return False
+    rows = all(isinstance(row, list) or (isinstance(row, np.ndarray) and row.ndim == 1) for row in y)
+    return rows and len({len(row) for row in y}) == 1

@@ -1,10 +1,11 @@
-"""From whatever holds the targets of a regression to numbers."""
+"""From numbers of any kind to the targets of a regression, or to a signal."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.data.features import as_rows
 from rosenblatt.data.reals import as_reals, first_masked, read_only
@@ -12,32 +13,15 @@ from rosenblatt.data.sparse import is_sparse
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.typing import Floats
 
-__all__ = ["as_measurements"]
-
 
 def as_measurements(y: Any, n_rows: int) -> Floats:
-    """Give the targets of a regression as float64, one a row or one row each.
-
-    Parameters
-    ----------
-    y : array-like, series or dataframe
-        Finite numbers, of one dimension or two.
-    n_rows : int
-        How many rows there must be.
-
-    Returns
-    -------
-    ndarray, shape (n_rows,) or (n_rows, n_outputs)
-        As many dimensions as y; read-only.
+    """Return the targets of a regression, one or several for each row, as read-only float64.
 
     Raises
     ------
     InputError
-        No targets, or sparse ones.
-    ShapeError
-        Of other dimensions, or another number of rows.
-    DataTypeError, NonFiniteError
-        Not numbers, or not finite.
+        No targets, or sparse ones; as `ShapeError`, `DataTypeError` or `NonFiniteError` for values that do not
+        fit.
 
     Examples
     --------
@@ -45,11 +29,9 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
     array([1. , 2.5])
     """
     if y is None:
-        raise InputError(
-            "A regressor requires y to be passed, but the target y is None. Hand in one number a row."
-        )
+        raise InputError("A regressor requires y to be passed, but the target y is None. Pass one number a row.")
     if is_sparse(y):
-        raise InputError("y is a sparse matrix; targets must be dense. Hand in y.toarray().")
+        raise InputError("y is a sparse matrix; targets must be dense. Pass y.toarray().")
     try:
         array = np.asarray(y)
     except ValueError as error:
@@ -65,7 +47,8 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
         values = np.asarray(as_rows(y, name="y").rows, np.float64)
     else:
         raise ShapeError(
-            f"y must be one number a row, or one row of numbers each, got {len(shape)} dimensions (shape={shape})."
+            f"y must have one number or one row of numbers for each row of X, got {len(shape)} dimensions "
+            f"(shape={shape})."
         )
     if len(values) != n_rows:
         raise ShapeError(
@@ -78,3 +61,50 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
         kind = "NaN" if np.isnan(values[row]).any() else "infinity"
         raise NonFiniteError(f"Input y contains {kind}, at row {row}. Drop the row or give it a number.")
     return read_only(values if len(shape) == 2 else values[:, 0])
+
+
+def as_signal(samples: Any, *, name: str) -> NDArray[Any]:
+    """Return samples as a one-dimensional array of float64, or of complex128 if they are complex.
+
+    Examples
+    --------
+    >>> as_signal([1, 2], name="far_end")
+    array([1., 2.])
+    """
+    masked = first_masked(samples)
+    if masked is not None:
+        raise InputError(f"{name} has masked samples, the first at {masked}. Fill them with zeros.")
+    try:
+        signal = np.asarray(samples)
+    except ValueError as error:
+        raise ShapeError(f"{name} is no signal: it must be a flat sequence of samples. ({error})") from error
+    if signal.ndim != 1:
+        raise ShapeError(
+            f"{name} must be one channel, a one-dimensional sequence of samples; its shape is {signal.shape}. "
+            "Pass one channel at a time, such as signal[:, 0]."
+        )
+    if not signal.size:
+        raise ShapeError(f"{name} has no samples. Pass at least one.")
+    if signal.dtype.kind == "c":
+        signal = signal.astype(np.complex128)
+    else:
+        reals = as_reals(signal, name=name, where=lambda position: f"sample {position}")
+        signal = reals.astype(np.float64, copy=False)
+    finite = np.isfinite(signal)
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise NonFiniteError(
+            f"{name} is {signal[at]} at sample {at}. Replace missing samples, by zero if need be."
+        )
+    return signal
+
+
+def as_signals(far_end: Any, microphone: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return two signals of the same length."""
+    far, mic = as_signal(far_end, name="far_end"), as_signal(microphone, name="microphone")
+    if len(far) != len(mic):
+        raise ShapeError(
+            f"far_end has {len(far):,} samples, but microphone has {len(mic):,}. Cut the longer one, so that both "
+            "cover the same time."
+        )
+    return far, mic

@@ -1,4 +1,4 @@
-"""How much memory there is to ask for."""
+"""How much memory is free."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from pathlib import Path
 
 from rosenblatt.exceptions import ParameterError
 
-__all__ = ["free_memory", "require_memory"]
-
 _LINUX = Path("/proc/meminfo")
 _CONTAINER = Path("/sys/fs/cgroup")
 
 
 def free_memory() -> int:
-    """Return the bytes that can be had: what Linux says is available, within a container's limit.
+    """Return the free bytes: on Linux what is available within the container's limit, elsewhere all memory.
 
-    Elsewhere all the memory that the machine has; where not even that is known, what a pointer can address.
+    If the size of the memory is not known either, the result is the largest size of an object.
     """
     try:
         lines = dict(line.split(":") for line in _LINUX.read_text().splitlines())
@@ -32,7 +30,7 @@ def free_memory() -> int:
 
 
 def require_memory(what: str, n_bytes: int, way_out: str, limit: int | None = None) -> None:
-    """Refuse what would not fit, before any of it is allocated; `limit` stands in the place of what is free."""
+    """Raise `ParameterError` if `n_bytes` exceed the free memory, or `limit` if it is given."""
     room = free_memory() if limit is None else limit
     if n_bytes > room:
         whose = "free" if limit is None else "allowed"
@@ -42,7 +40,7 @@ def require_memory(what: str, n_bytes: int, way_out: str, limit: int | None = No
 
 
 def written(n_bytes: int) -> str:
-    """Write a number of bytes in a unit that suits it.
+    """Return a number of bytes as text, in a suitable unit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From an array of any dtype to float64 or float32, without ever rounding unasked."""
+"""From an array of any dtype to float64 or float32, without silent rounding."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import DataTypeError
 from rosenblatt.typing import Floats, Reals
 
-__all__ = ["Place", "as_reals", "first_masked", "place", "read_only", "real_dtype", "require_exact", "shown"]
-
 Place: TypeAlias = Callable[[int], str]
-"""Says in words where the value at a flat position stands."""
+"""Returns in words the place of a position in the flattened values."""
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -27,25 +25,25 @@ SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 80
 
 
 def shown(value: object) -> str:
-    """Write a value for a message: short, and without numpy's type around it."""
+    """Return a value as short text for a message, without numpy's type around it."""
     return SHORT.repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def place(row: int, column: int, names: Sequence[object] | None = None) -> str:
-    """Say where a value stands in a table."""
+    """Return the place of a value in a table, in words."""
     return f"row {row}, column {column}" + (f" ({shown(names[column])})" if names else "")
 
 
 def read_only(array: Array) -> Array:
-    """View an array without the right to write; the array itself keeps its own flags."""
+    """Return a read-only view; the array itself keeps its flags."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def first_masked(array: object) -> tuple[int, ...] | None:
-    """Find the first place that a numpy masked array hides."""
-    # Asked of subclasses only, because numpy imports its masked arrays when they are first named.
+    """Return the first masked place of a numpy masked array, or None."""
+    # Only subclasses are checked, because numpy imports its masked arrays when they are first named.
     if type(array) is np.ndarray or not isinstance(array, np.ndarray):
         return None
     if not isinstance(array, np.ma.MaskedArray) or not np.ma.is_masked(array):
@@ -54,7 +52,7 @@ def first_masked(array: object) -> tuple[int, ...] | None:
 
 
 def real_dtype(dtype: np.dtype[Any], *, name: str) -> np.dtype[np.float64] | np.dtype[np.float32]:
-    """Choose float32 for floats of at most 32 bits and float64 for every other real number."""
+    """Return float32 for floats of at most 32 bits and float64 for every other real number."""
     match dtype.kind:
         case "f" if dtype.itemsize <= 4:
             return np.dtype(np.float32)
@@ -63,7 +61,7 @@ def real_dtype(dtype: np.dtype[Any], *, name: str) -> np.dtype[np.float64] | np.
         case "c":
             raise DataTypeError(
                 f"Complex data not supported: {name} has dtype {dtype}. "
-                f"Hand in {name}.real and {name}.imag as separate columns."
+                f"Pass {name}.real and {name}.imag as separate columns."
             )
     raise DataTypeError(
         f"{name} has dtype {dtype}, but must hold real numbers. Convert text that spells numbers with "
@@ -72,17 +70,7 @@ def real_dtype(dtype: np.dtype[Any], *, name: str) -> np.dtype[np.float64] | np.
 
 
 def require_exact(values: NDArray[Any], *, name: str, where: Place) -> None:
-    """Refuse integers and long floats that float64 would round.
-
-    Parameters
-    ----------
-    values : ndarray of real numbers
-        Any shape.
-    name : str
-        What the values are called in messages.
-    where : callable
-        Takes a position in the flattened values and says where that is.
-    """
+    """Raise `DataTypeError` for integers and long floats that float64 would round."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         inexact = _rounded_integers(values)
     elif values.dtype.kind == "f" and values.dtype.itemsize > 8:
@@ -95,23 +83,9 @@ def require_exact(values: NDArray[Any], *, name: str, where: Place) -> None:
 
 
 def as_reals(values: NDArray[Any], *, name: str, where: Place) -> Reals:
-    """Give the values as a read-only, aligned, native, C-contiguous float64 or float32 array.
+    """Return the values as a read-only, aligned, native, C-contiguous float64 or float32 array.
 
-    No copy where the values already are that; otherwise one conversion.
-
-    Parameters
-    ----------
-    values : ndarray
-        Any shape, any dtype.
-    name : str
-        What the values are called in messages.
-    where : callable
-        Takes a position in the flattened values and says where that is.
-
-    Returns
-    -------
-    ndarray
-        The same values, the same shape.
+    Values that already are such an array are not copied. Messages call them `name` and use `where` for the place.
     """
     if values.dtype.kind == "O":
         values = _from_objects(values, name=name, where=where)
@@ -125,8 +99,8 @@ def _rounded_integers(values: NDArray[Any]) -> NDArray[np.intp]:
     limit = 2**EXACT_BITS
     if values.max(initial=0) <= limit and values.min(initial=0) >= -limit:
         return np.empty(0, np.intp)
-    # An integer fits when what is left of it after its trailing zero bits does. The magnitude of the smallest
-    # int64 wraps round to itself in abs, and is right again as uint64.
+    # An integer fits if it does without its trailing zero bits. The magnitude of the smallest int64 wraps round to
+    # itself in abs, and is right again as uint64.
     magnitude = np.abs(values).astype(np.uint64)
     lowest_bit = np.maximum(magnitude & (~magnitude + np.uint64(1)), np.uint64(1))
     return np.flatnonzero(magnitude // lowest_bit > limit)
@@ -148,9 +122,9 @@ def _as_float(value: Any, position: int, name: str, where: Place) -> float:
     if not isinstance(value, Real | np.bool_):
         # The first words are the ones scikit-learn's estimator checks look for.
         raise DataTypeError(
-            f"Every value of the {name} argument must be a number, and no string that spells a number: the "
+            f"Every value of the {name} argument must be a number, not a string that spells a number: the "
             f"one at {where(position)} is {shown(value)} ({type(value).__name__}). Convert it with float, "
-            "one-hot encode categories, and drop or impute what is missing."
+            "one-hot encode categories, and drop or impute missing values."
         )
     if isinstance(value, Integral):
         value = int(value)  # Python compares integers and floats exactly; numpy rounds the integer first
@@ -164,7 +138,7 @@ def _as_float(value: Any, position: int, name: str, where: Place) -> float:
 
 
 def _would_round(value: Any, *, name: str, place: str) -> DataTypeError:
-    # In full, as reprlib would leave out the digits that matter, unless Python refuses so many.
+    # In full, because reprlib would omit the digits that matter, unless there are too many.
     large = isinstance(value, int) and value.bit_length() > 10_000
     written = f"an integer of {value.bit_length()} bits" if large else str(value)
     return DataTypeError(

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from rosenblatt.data.features import as_rows
+from rosenblatt.data.labels import object_array
 from rosenblatt.data.reals import EXACT_BITS, as_reals, read_only
-from rosenblatt.data.targets import object_array
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Unsigned
 from rosenblatt.typing import Floats, Ints, Reals
@@ -18,7 +18,7 @@ _REALS = (np.dtype(np.float64), np.dtype(np.float32))  # native byte order only
 
 
 def vector_row(x: Any, n_features: int | None) -> Reals:
-    """Give one example as a matrix of one row; `n_features` is what is expected, if anything is."""
+    """Return one example as a matrix of one row; `n_features`, if given, is the number expected."""
     if type(x) is np.ndarray and x.ndim == 1 and x.dtype in _REALS and x.flags.c_contiguous and x.flags.aligned:
         row = x[None]
         row.flags.writeable = False
@@ -36,15 +36,7 @@ def vector_row(x: Any, n_features: int | None) -> Reals:
 
 
 class Vocabulary:
-    """The names of features and their numbers.
-
-    Parameters
-    ----------
-    names : iterable
-        Known from the beginning.
-    grows : bool
-        Whether a name never met becomes a feature; otherwise it is an error.
-    """
+    """The names of features and their numbers; if it does not grow, a new name is an error."""
 
     def __init__(self, names: Iterable[Any] = (), *, grows: bool) -> None:
         self._numbers: dict[Any, int] = {name: j for j, name in enumerate(names)}
@@ -60,10 +52,10 @@ class Vocabulary:
         return list(self._numbers)
 
     def row(self, x: Mapping[Any, Any], *, learn: bool) -> tuple[CSR, list[Any]]:
-        """Give one example as a sparse matrix of one row, and the names in it that are new.
+        """Return one example as a sparse matrix of one row, and the names in it that are new.
 
-        When predicting, names never met weigh nothing. When learning they are numbered on from the known ones, and
-        become features with `add`, once the example has been learned.
+        For prediction, new names are ignored. For learning they are numbered after the known ones, and become
+        features with `add` after the example has been learned.
         """
         names = tuple(x)
         last = self._last
@@ -73,12 +65,12 @@ class Vocabulary:
         numbers = self._numbers
         new = [name for name in names if name not in numbers]
         if new and not self.grows:
-            raise InputError(f"x names features that the model does not know: {new[:5]!r}. Leave them out.")
+            raise InputError(f"x has features that the model does not know: {new[:5]!r}. Leave them out.")
         if new and not learn:
             return self.row({name: value for name, value in x.items() if name in numbers}, learn=False)
         numbered = {name: len(numbers) + j for j, name in enumerate(new)}
         places = [numbers[name] if name in numbers else numbered[name] for name in names]
-        by = np.argsort(places)  # as in a sparse matrix, so that the bits do not depend on the order of names
+        by = np.argsort(places)  # so that the bits do not depend on the order of names
         indices = read_only(np.array(places, np.uint32)[by])
         starts = read_only(np.array([0, len(names)], np.uint32))
         if not new:
@@ -86,19 +78,19 @@ class Vocabulary:
         return CSR(_values(x, by), indices, starts), new
 
     def add(self, names: Iterable[Any]) -> None:
-        """Make names features."""
+        """Make features of names."""
         for name in names:
             self._numbers[name] = len(self._numbers)
 
 
 def _values(x: Mapping[Any, Any], by: Ints) -> Floats:
-    """Return the values in the order `by`, checked as those of a table are."""
+    """Return the values in the order `by`, checked like those of a table."""
     values = list(x.values())
     try:
         held = np.array(values)
     except ValueError:
         held = np.empty((0, 0))  # a value that is itself a sequence
-    # Floats of ordinary size need no more: none is NaN, and no integer among them was rounded.
+    # Floats of ordinary size need no further check: none is NaN, and no integer among them was rounded.
     if held.dtype == np.float64 and held.ndim == 1 and (np.abs(held) < 2.0**EXACT_BITS).all():
         return read_only(held[by])
     if held.shape != (len(values),) or held.dtype.kind not in "iub":

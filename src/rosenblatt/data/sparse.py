@@ -1,4 +1,4 @@
-"""From any scipy sparse matrix to compressed sparse rows that the loops may read unchecked."""
+"""From any scipy sparse matrix to compressed sparse rows that the loops can read without checks."""
 
 from __future__ import annotations
 
@@ -12,40 +12,26 @@ from rosenblatt.data.reals import as_reals, place, read_only
 from rosenblatt.exceptions import DataTypeError, InputError
 from rosenblatt.loops.layout import CSR, Unsigned
 
-__all__ = ["as_csr", "is_sparse", "place_in_csr"]
-
 
 def is_sparse(X: object) -> bool:
-    """Tell a scipy sparse matrix or array, without importing scipy: whoever holds one has done so."""
+    """Return whether X is a scipy sparse matrix or array, without importing scipy: its maker has imported it."""
     scipy_sparse = sys.modules.get("scipy.sparse")
     return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
 
 
 def place_in_csr(position: int, indices: NDArray[Any], indptr: NDArray[Any]) -> tuple[int, int]:
-    """Find the row and the column of a stored value."""
-    # Searched for in indptr's own type: a mixed search would turn both into floats.
+    """Return the row and the column of a stored value."""
+    # In the type of indptr: a mixed search would turn both into floats.
     row = int(np.searchsorted(indptr, indptr.dtype.type(position), side="right")) - 1
     return row, int(indices[position])
 
 
 def as_csr(X: Any, *, name: str) -> CSR:
-    """Give a two-dimensional scipy sparse matrix or array as read-only CSR in canonical form.
+    """Return a scipy sparse matrix of any format as read-only CSR in canonical form, with every index checked.
 
-    Canonical means that the columns of each row ascend and none is stored twice. Duplicates are summed in the
-    matrix's own dtype, as ``X.toarray()`` would. Stored zeros stay. No copy where X already is canonical CSR
-    of float64 or float32; X itself is never changed.
-
-    Parameters
-    ----------
-    X : scipy sparse matrix or array
-        Any format.
-    name : str
-        What X is called in messages.
-
-    Returns
-    -------
-    CSR
-        Every index in it has been checked, because the loops check none.
+    In canonical form the columns of each row ascend and none is stored twice. Duplicates are summed in the dtype
+    of X, as ``X.toarray()`` does. Stored zeros stay. Canonical CSR of float64 or float32 is not copied, and X is
+    never changed. Indices are checked here because the loops check none.
     """
     _require_sound(X, name=name)
     try:
@@ -57,7 +43,7 @@ def as_csr(X: Any, *, name: str) -> CSR:
         raise
     except (TypeError, ValueError) as error:
         raise DataTypeError(
-            f"{name} is a sparse matrix of dtype {X.dtype}, with which scipy cannot work: {error}. "
+            f"{name} is a sparse matrix of dtype {X.dtype}, which scipy does not support: {error}. "
             f"Convert it with {name}.astype(float) or build it from numbers."
         ) from error
     reals = as_reals(data, name=name, where=lambda position: place(*place_in_csr(position, indices, indptr)))
@@ -65,7 +51,7 @@ def as_csr(X: Any, *, name: str) -> CSR:
 
 
 def _require_sound(X: Any, *, name: str) -> None:
-    """Check the formats whose conversion to CSR trusts the indices it is given."""
+    """Check the formats whose conversion to CSR does not check its indices."""
     n_rows, n_features = X.shape
     if X.format == "csc":
         _require_sound_compressed(X, n_features, n_rows, name=name)
@@ -82,7 +68,7 @@ def _require_sound(X: Any, *, name: str) -> None:
 
 def _sound_csr(matrix: Any, *, name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     _require_sound_compressed(matrix, *matrix.shape, name=name)
-    stored = int(matrix.indptr[-1])  # scipy allows room to spare behind the last row
+    stored = int(matrix.indptr[-1])  # scipy allows spare room after the last row
     return matrix.data[:stored], matrix.indices[:stored], matrix.indptr
 
 
@@ -118,7 +104,7 @@ def _malformed(matrix: Any, found: str, name: str) -> InputError:
 
 
 def _is_canonical(indices: NDArray[Any], indptr: NDArray[Any]) -> bool:
-    # Not scipy's has_canonical_format: that is remembered, and may be older than the indices.
+    # Not scipy's has_canonical_format, which is cached and may be older than the indices.
     ascends = indices[1:] > indices[:-1]
     first_of_row = indptr[1:-1]
     first_of_row = first_of_row[(first_of_row > 0) & (first_of_row < len(indices))]

@@ -14,28 +14,15 @@ from rosenblatt.data.reals import as_reals, first_masked, read_only, shown
 from rosenblatt.exceptions import DataTypeError, ParameterError, WeightError
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["as_weight", "class_weights", "weights_by_count"]
-
 
 def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Give the weight of each row, read-only.
-
-    Parameters
-    ----------
-    sample_weight : None, number, or sequence of numbers
-        None stays None; a number is every row's weight. Finite, not negative, and not all zero.
-    n_rows : int
-        How many weights there must be.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rows,), or None
-        No copy where `sample_weight` already is a contiguous float64 array.
+    """Return the weight of each row, read-only; None stays None, and a number is the weight of every row.
 
     Raises
     ------
     WeightError
-        Whatever is wrong with the weights, with the row where it is.
+        A weight that is not a finite number or is negative, only zeros, or a number of weights other than
+        `n_rows`.
 
     Examples
     --------
@@ -44,13 +31,19 @@ def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
     """
     if sample_weight is None:
         return None
-    given = _as_array(sample_weight)
+    masked = first_masked(sample_weight)
+    if masked is not None:
+        raise WeightError(f"sample_weight is masked at row {masked[0]}. Use 0 to leave a row out.")
+    try:
+        given = np.asarray(sample_weight)
+    except ValueError as error:
+        raise WeightError(f"sample_weight must be a flat sequence of numbers. ({error})") from error
     if given.ndim == 0:
         given = np.full(n_rows, given)
     if given.ndim != 1 or len(given) != n_rows:
         raise WeightError(
             f"sample_weight has shape {given.shape}, but must be one number or one number for each of the "
-            f"{n_rows} rows. Flatten it, or leave out what belongs to no row."
+            f"{n_rows} rows. Flatten it, or drop the weights that belong to no row."
         )
     try:
         reals = as_reals(given, name="sample_weight", where=lambda row: f"row {row}")
@@ -70,28 +63,16 @@ def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
 
 
 def class_weights(class_weight: Any, codes: Ints, classes: NDArray[Any]) -> Floats | None:
-    """Give the weight of each class.
+    """Return the weight of each class, in the order of `classes`; None stays None.
 
-    Parameters
-    ----------
-    class_weight : None, "balanced", or mapping of label to weight
-        None stays None. In a mapping, labels that are left out count 1. "balanced" gives every class that
-        occurs in `codes` the same total, ``n_rows / (n_classes * count)`` a row; one that does not counts 1.
-    codes : ndarray of int64
-        The class of each row.
-    classes : ndarray
-        The labels that the codes stand for.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_classes,), or None
-        In the order of `classes`, read-only.
+    In a mapping of labels to weights, labels that are missing count 1. "balanced" gives every class that occurs in
+    `codes` the same total, ``n_rows / (n_classes * count)`` for each row; a class that does not occur counts 1.
 
     Raises
     ------
     WeightError
         No label that is a class, a weight that is negative or not finite, or no weight above zero. Some labels may
-        be of classes that these rows lack.
+        name classes that these rows lack.
     ParameterError
         Anything but None, "balanced" or a mapping.
 
@@ -104,14 +85,17 @@ def class_weights(class_weight: Any, codes: Ints, classes: NDArray[Any]) -> Floa
 
 
 def weights_by_count(class_weight: Any, counts: Ints, classes: NDArray[Any]) -> Floats | None:
-    """Give the weight of each class, as `class_weights` does, from the number of rows of each."""
+    """Return the weight of each class as `class_weights` does, from the number of rows of each."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return read_only(_balanced(counts))
+        occurs = counts > 0
+        weights = np.ones(len(counts))
+        weights[occurs] = counts.sum() / (np.count_nonzero(occurs) * counts[occurs])
+        return read_only(weights)
     weight_of = label_weights(class_weight)
     labels = classes.tolist()
-    if weight_of and not any(label in weight_of for label in labels):  # one class may well be missing from y
+    if weight_of and not any(label in weight_of for label in labels):  # some classes may be missing from y
         raise WeightError(
             f"class_weight names {shown(next(iter(weight_of)))}, but the classes are {listed(classes)}. "
             "Correct its labels."
@@ -137,23 +121,6 @@ def label_weights(class_weight: Any) -> dict[Any, float]:
 
 
 def require_some_weight(weights: Floats) -> None:
-    """Refuse class weights that leave nothing to learn from."""
+    """Raise `WeightError` if all class weights are zero."""
     if not weights.any():
         raise WeightError("class_weight is zero for every class, so nothing is left to learn from. Raise some.")
-
-
-def _as_array(sample_weight: Any) -> NDArray[Any]:
-    masked = first_masked(sample_weight)
-    if masked is not None:
-        raise WeightError(f"sample_weight is masked at row {masked[0]}. Use 0 to leave a row out.")
-    try:
-        return np.asarray(sample_weight)
-    except ValueError as error:
-        raise WeightError(f"sample_weight must be a flat sequence of numbers. ({error})") from error
-
-
-def _balanced(counts: Ints) -> Floats:
-    occurs = counts > 0
-    weights = np.ones(len(counts))
-    weights[occurs] = counts.sum() / (np.count_nonzero(occurs) * counts[occurs])
-    return weights

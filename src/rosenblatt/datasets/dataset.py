@@ -1,20 +1,55 @@
-"""The pair that every data set is."""
+"""The pair that every data set is, and checks of the arguments of makers."""
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from operator import index
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["Dataset"]
-
 Rows = TypeVar("Rows")
+Seed: TypeAlias = int | np.random.Generator
+"""A seed, or a generator to draw from."""
+
+
+def whole(name: str, value: int, least: int) -> int:
+    """Return a whole number that is at least `least`."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise ParameterError(f"{name} must be a whole number, at least {least}, got {value!r}")
+    return number
+
+
+def float_type(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return float64 or float32 as a dtype."""
+    kind = np.dtype(dtype)
+    if kind not in (np.float64, np.float32):
+        raise ParameterError(f"dtype must be float64 or float32, got {kind}")
+    return kind
+
+
+def check_share(flip: float) -> None:
+    """Require a share of labels to flip between 0 and 0.5."""
+    if not 0 <= flip <= 0.5:
+        raise ParameterError(f"flip must lie between 0 and 0.5, got {flip!r}")
+
+
+def flip_share(y: Ints, share: float, rng: np.random.Generator) -> Ints:
+    """Flip a share of the labels in place, and return which."""
+    rows = np.sort(rng.choice(y.size, round(share * y.size), replace=False))
+    y[rows] *= -1
+    return rows
 
 
 class Dataset(tuple[Rows, Ints], Generic[Rows]):
-    """A pair ``(X, y)`` that knows its name.
+    """A pair ``(X, y)`` with a name and a description.
 
     Attributes
     ----------
@@ -23,14 +58,13 @@ class Dataset(tuple[Rows, Ints], Generic[Rows]):
     y : int array of shape (n,)
         The labels, −1 or +1.
     name, description : str
-        What this is, and where it comes from.
+        Texts about the data.
     feature_names : tuple of str or None
         One name for each column.
     w : array of shape (d,) or None
-        The unit normal of a hyperplane through the origin that separates the rows (before any flip),
-        where one is known.
+        The unit normal of a hyperplane through the origin that separates the rows (before any flip), if known.
     margin : float or None
-        The largest geometric margin of any hyperplane, where it is known exactly.
+        The largest geometric margin of any hyperplane, if known exactly.
     flipped : int array
         The rows whose label was flipped, in order.
 
@@ -72,7 +106,7 @@ class Dataset(tuple[Rows, Ints], Generic[Rows]):
         return self
 
     def __getnewargs__(self) -> tuple[Rows, Ints]:
-        # What copy and pickle call __new__ with; the other attributes travel in __dict__.
+        # The arguments with which copy and pickle call __new__; __dict__ holds the other attributes.
         return self.X, self.y
 
     @property

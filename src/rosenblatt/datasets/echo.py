@@ -1,4 +1,4 @@
-"""A call with an echo in it, whose room is known."""
+"""A telephone call with an echo from a known room."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.datasets.arguments import Seed, whole
+from rosenblatt.datasets.dataset import Seed, whole
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats
-
-__all__ = ["Echo", "make_echo"]
 
 
 class Echo(NamedTuple):
@@ -19,9 +17,9 @@ class Echo(NamedTuple):
     Attributes
     ----------
     far_end, microphone : ndarray, shape (n,)
-        What the loudspeaker plays, and what the microphone hears of it, with noise.
+        The signal of the loudspeaker, and its echo at the microphone with noise.
     path : ndarray, shape (n_taps,)
-        The room's impulse response, of length one.
+        The impulse response of the room, of norm 1.
     """
 
     far_end: Floats
@@ -30,20 +28,20 @@ class Echo(NamedTuple):
 
 
 def make_echo(far_end: Any, *, n_taps: int = 256, echo_to_noise: float = 40.0, seed: Seed) -> Echo:
-    """Return a far end, and what a microphone in a random room hears of it (S-41).
+    """Return a far end and its echo at a microphone in a random room.
 
-    The room answers after a sixteenth of its taps, with noise that decays by 60 dB over the rest.
+    The echo begins after a sixteenth of the taps, and decays by 60 dB over the rest.
 
     Parameters
     ----------
     far_end : int or sequence of numbers
-        The far end, or how many samples of white noise to make one of.
+        The far end, or the number of samples of white noise to use.
     n_taps : int
-        How many samples the room echoes for.
+        The length of the echo in samples.
     echo_to_noise : float
-        How many dB the microphone's own noise lies below the echo.
+        The ratio of the echo to the noise of the microphone, in dB.
     seed : int or numpy Generator
-        Where the randomness comes from.
+        The source of randomness.
 
     Examples
     --------

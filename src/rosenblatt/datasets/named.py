@@ -1,4 +1,4 @@
-"""The lectures' worked examples, in their own order."""
+"""Worked examples of lectures, with rows in their order, and the cards of Rosenblatt's demonstration."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.datasets.arguments import Seed, whole
-from rosenblatt.datasets.dataset import Dataset
+from rosenblatt.datasets.dataset import Dataset, Seed, check_share, whole
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats
-
-__all__ = ["load_and", "load_or", "load_six_points", "load_spam_table", "load_xor", "make_diagonal"]
 
 
 def _named(rows: Any, labels: Any, names: tuple[str, ...], name: str, text: str) -> Dataset[Floats]:
@@ -23,7 +21,7 @@ def _truth_table(labels: list[int], name: str, text: str) -> Dataset[Floats]:
 
 
 def load_six_points() -> Dataset[Floats]:
-    """Return Koski's six points in the plane, in the order of the lecture (E-1).
+    """Return the six points in the plane of Koski's lecture.
 
     Examples
     --------
@@ -37,7 +35,7 @@ def load_six_points() -> Dataset[Floats]:
 
 
 def load_spam_table() -> Dataset[Floats]:
-    """Return Zhang's six e-mails as bags of five words; +1 is spam (E-2).
+    """Return the six e-mails of Zhang's lecture as bags of five words; +1 is spam.
 
     Examples
     --------
@@ -57,7 +55,7 @@ def load_spam_table() -> Dataset[Floats]:
 
 
 def load_or() -> Dataset[Floats]:
-    """Return the truth table of OR, rows in the order 00, 10, 01, 11 (E-4).
+    """Return the truth table of OR, rows in the order 00, 10, 01, 11.
 
     Examples
     --------
@@ -68,7 +66,7 @@ def load_or() -> Dataset[Floats]:
 
 
 def load_and() -> Dataset[Floats]:
-    """Return the truth table of AND, rows in the order 00, 10, 01, 11 (E-4).
+    """Return the truth table of AND, rows in the order 00, 10, 01, 11.
 
     Examples
     --------
@@ -79,7 +77,7 @@ def load_and() -> Dataset[Floats]:
 
 
 def load_xor() -> Dataset[Floats]:
-    """Return the truth table of XOR, rows in the order 00, 10, 01, 11 (E-3).
+    """Return the truth table of XOR, rows in the order 00, 10, 01, 11.
 
     Examples
     --------
@@ -92,14 +90,14 @@ def load_xor() -> Dataset[Floats]:
 
 
 def make_diagonal(n: int, seed: Seed) -> Dataset[Floats]:
-    """Return points uniform in the square [−1, 1]², positive above the diagonal x2 = x1 (E-5).
+    """Return points uniform in the square [−1, 1]², positive above the diagonal x2 = x1.
 
     Parameters
     ----------
     n : int
         Number of points.
     seed : int or numpy Generator
-        Where the randomness comes from.
+        The source of randomness.
 
     Examples
     --------
@@ -114,3 +112,61 @@ def make_diagonal(n: int, seed: Seed) -> Dataset[Floats]:
     text = "Points uniform in [−1, 1]², positive where x2 > x1."
     w = np.array([-1.0, 1.0]) / np.sqrt(2.0)
     return Dataset(X, y, name="diagonal", feature_names=("x1", "x2"), description=text, w=w)
+
+
+def make_cards(
+    n: int, *, size: int = 20, side: tuple[int, int] = (5, 8), noise: float = 0.0, seed: Seed
+) -> Dataset[Floats]:
+    """Return cards with a square on the left (−1) or on the right (+1), like those of Rosenblatt's demonstration.
+
+    Parameters
+    ----------
+    n : int
+        Number of cards.
+    size : int
+        Pixels along a card's edge, at least 4.
+    side : pair of int
+        The shortest and the longest side of a square, at most half of `size`.
+    noise : float
+        This share of the pixels, up to one half, is flipped.
+    seed : int or numpy Generator
+        The source of randomness.
+
+    Returns
+    -------
+    Dataset
+        Rows of size² pixels, 0 or 1, line by line from the top.
+
+    Examples
+    --------
+    >>> X, y = make_cards(2, size=8, side=(2, 3), seed=3)
+    >>> for line in X[0].reshape(8, 8).astype(int): print(*line, sep="")
+    00000000
+    00000000
+    00000000
+    00000000
+    00000000
+    11000000
+    11000000
+    00000000
+    >>> y[0]
+    np.int64(-1)
+    """
+    n, size, rng = whole("n", n, 1), whole("size", size, 4), np.random.default_rng(seed)
+    least, most = whole("side", side[0], 1), whole("side", side[1], 1)
+    if not least <= most <= size // 2:
+        raise ParameterError(f"side must be two lengths up to half of size = {size}, in order, got {side!r}")
+    check_share(noise)
+    y = rng.permutation(np.where(np.arange(n) % 2, -1, 1)).astype(np.int64)
+    length = rng.integers(least, most + 1, n)
+    half = size // 2
+    across = rng.integers(0, half - length + 1) + np.where(y > 0, size - half, 0)
+    down = rng.integers(0, size - length + 1)
+    place = np.arange(size)
+    columns = (place >= across[:, None]) & (place < (across + length)[:, None])
+    lines = (place >= down[:, None]) & (place < (down + length)[:, None])
+    X = (lines[:, :, None] & columns[:, None, :]).reshape(n, size * size)
+    if noise:
+        X = X ^ (rng.random(X.shape) < noise)
+    text = f"Cards of {size} × {size} pixels with a square on the left (−1) or on the right (+1)."
+    return Dataset(X.astype(np.float64), y, name="cards", description=text)

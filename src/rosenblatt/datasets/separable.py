@@ -1,4 +1,4 @@
-"""Random rows whose largest margin is known exactly."""
+"""Random rows with an exactly known largest margin."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from rosenblatt.datasets.arguments import Seed, check_share, flip_share, float_type, whole
-from rosenblatt.datasets.dataset import Dataset
+from rosenblatt.datasets.dataset import Dataset, Seed, check_share, flip_share, float_type, whole
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats, Reals
 
-__all__ = ["make_separable"]
-
 _CHUNK = 1 << 16
-"""About how many numbers to work on at a time, so that they stay in cache. No result depends on it."""
+"""Numbers computed at a time, so that they stay in the cache. No result depends on it."""
 
 
 def make_separable(
@@ -30,28 +27,26 @@ def make_separable(
 ) -> Dataset[Reals]:
     """Return separable rows whose largest geometric margin is exactly `margin`, with a bias or without.
 
-    The normal ``w`` has entries ±2⁻ʲ on 4ʲ ≤ d random coordinates and zeros elsewhere, so its length is
-    exactly one. Two rows are ±margin·w: they are 2·margin apart, so no hyperplane keeps more than
-    `margin` from both. Every other row keeps strictly more from the hyperplane ``<w, x> = 0``, and every
-    row lies within `radius` of the origin: the perceptron without bias makes at most (radius/margin)²
-    mistakes.
+    The normal ``w`` has entries ±2⁻ʲ on 4ʲ ≤ d random coordinates and zeros elsewhere, so its length is exactly 1.
+    Two rows are ±margin·w: they are 2·margin apart, so no hyperplane is further than `margin` from both. Every
+    other row is strictly further from the hyperplane ``<w, x> = 0``, and every row lies within `radius` of the
+    origin: the perceptron without bias makes at most (radius/margin)² mistakes (Novikoff 1962).
 
     Parameters
     ----------
     n, d : int
         Number of rows (at least 2) and of features. Half the rows are positive, one more if n is odd.
     margin : float
-        The largest margin, between 0 and `radius`. A float32 set has the nearest float32, which is what
-        the attribute ``margin`` holds.
+        The largest margin, between 0 and `radius`. For float32 it is the nearest float32, which the attribute
+        ``margin`` holds.
     seed : int or numpy Generator
-        Where the randomness comes from.
+        The source of randomness.
     flip : float
-        This share of the labels, up to one half, is flipped, at random. Nothing is promised of the
-        margin then, and the attribute ``margin`` is None.
+        This random share of the labels, up to one half, is flipped. Then the attribute ``margin`` is None.
     radius : float
         No row is longer than this.
     dtype : float64 or float32
-        How the rows are stored.
+        The dtype of the rows.
 
     Examples
     --------
@@ -68,8 +63,8 @@ def make_separable(
     w = _exact_unit_vector(d, rng)
     y = rng.permutation(np.where(np.arange(n) % 2, -1, 1)).astype(np.int64)
 
-    # Heights over the hyperplane spread as they do in a ball filled evenly, but starting at the margin;
-    # the rest of each row fills the slice of the ball at its height evenly.
+    # Heights over the hyperplane are distributed as in a uniform ball, but start at the margin. The rest of each
+    # row is uniform in the slice of the ball at its height.
     low, high = margin + gap, radius - gap
     height = y * (low + (high - low) * np.sqrt(rng.beta(0.5, (d + 1) / 2, n)))
     width = np.sqrt(np.maximum(high - np.abs(height), 0.0)) * np.sqrt(high + np.abs(height))
@@ -92,10 +87,10 @@ def make_separable(
 def _check_margin(margin: float, radius: float, d: int, kind: np.dtype[Any]) -> tuple[float, float]:
     """Return the margin as `kind` holds it, and the gap that keeps all other rows strictly above it.
 
-    Why the gap is enough: x has the height <w, x> that was asked for up to the rounding of one dot
-    product of d terms and one subtraction in float64, and of storing x as `kind`. As ‖w‖ = 1 the first is
-    at most (d + 4)·eps64·‖x‖ and the second at most eps·‖x‖; the gap is more than twice their sum. The
-    same holds for the length of x against `radius`.
+    The gap suffices because x has the height <w, x> asked for, up to the rounding of one dot product of d terms
+    and one subtraction in float64, and of storing x as `kind`. As ‖w‖ = 1 the first is at most (d + 4)·eps64·‖x‖
+    and the second at most eps·‖x‖; the gap is more than twice their sum. The same holds for the length of x and
+    `radius`.
     """
     limits = np.finfo(kind)
     most, tiny, eps, eps64 = map(float, (limits.max, limits.tiny, limits.eps, np.finfo(np.float64).eps))
@@ -125,5 +120,5 @@ def _rows_at(height: Floats, across: Floats, w: Floats, rng: np.random.Generator
     G -= (G * w).sum(axis=1)[:, None] * w
     length = np.sqrt((G * G).sum(axis=1))
     G *= np.divide(across, length, out=np.zeros_like(length), where=length > 0)[:, None]
-    G += (height - (G * w).sum(axis=1))[:, None] * w  # measured again: scaling up scales rounding up, too
+    G += (height - (G * w).sum(axis=1))[:, None] * w  # measured again, because scaling enlarges rounding
     return G

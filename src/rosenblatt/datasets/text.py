@@ -7,50 +7,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from rosenblatt.datasets.arguments import Seed, check_share, flip_share, float_type, whole
-from rosenblatt.datasets.dataset import Dataset
+from rosenblatt.datasets.dataset import Dataset, Seed, check_share, flip_share, float_type, whole
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["make_text"]
-
 _CHUNK = 1 << 18
-"""About how many words to draw at a time, so that they stay near in cache. Results depend on it."""
+"""Words drawn at a time, so that they stay in the cache. Results depend on it."""
 
 
 def make_text(
-    n: int,
-    d: int,
-    *,
-    nnz: int = 90,
-    seed: Seed,
-    flip: float = 0.0,
-    dtype: DTypeLike = np.float64,
+    n: int, d: int, *, nnz: int = 90, seed: Seed, flip: float = 0.0, dtype: DTypeLike = np.float64
 ) -> Dataset[csr_array[Any]]:
     """Return sparse rows that look like tf–idf of text, separable unless labels are flipped.
 
-    Words are drawn by a Zipf-like law: the word of rank r has a probability proportional to 1/r, with r
-    rounded down to a power of two. A row counts a fixed number of draws, each count c becomes
-    (1 + log c)·idf, and the row is scaled to length one. Labels are the sign of <w, x> for a hidden unit
-    vector ``w`` which gives opposite weights to the two words of ranks 2k and 2k + 1: these are equally
-    frequent, so both labels are equally likely. Rows within a tenth of the typical ``|<w, x>|`` of the
-    boundary are discarded and drawn anew, which makes the rows separable by a margin.
+    Words follow a law like Zipf's: the word of rank r has a probability proportional to 1/r, with r rounded down
+    to a power of two. A row counts a fixed number of draws, each count c becomes (1 + log c)·idf, and the row is
+    scaled to length 1. Labels are the sign of <w, x> for a hidden unit vector ``w``, which gives opposite weights
+    to the words of ranks 2k and 2k + 1; these are equally frequent, so both labels are equally likely. Rows whose
+    ``|<w, x>|`` is below a tenth of the typical value are drawn again, so that the rows are separable by a margin.
 
     Parameters
     ----------
     n, d : int
         Number of rows and of features (words, at least 3).
     nnz : int
-        About how many different words a row has, at most half of d.
+        The average number of different words in a row, at most half of d.
     seed : int or numpy Generator
-        Where the randomness comes from.
+        The source of randomness.
     flip : float
-        This share of the labels, up to one half, is flipped, at random.
+        This random share of the labels, up to one half, is flipped.
     dtype : float64 or float32
-        How the values are stored. Indices are int32, sorted, without duplicates.
+        The dtype of the values. Indices are int32, sorted, without duplicates.
 
     Examples
     --------
@@ -69,7 +59,7 @@ def make_text(
         raise ParameterError(f"nnz must be at most half of d = {d}, got {nnz}: these rows are sparse")
     word, idf, w = _vocabulary(d, rng)
     draws = _draws_for(nnz, d)
-    step = max(64, _CHUNK // draws)  # the first part also sets the scale of scores, so it needs some rows
+    step = max(64, _CHUNK // draws)  # the first part also determines the scale of scores, so it needs some rows
     parts, kept, near = [], 0, None
     while kept < n:
         indices, values, lengths = _bags(_zipf(step, draws, word, rng), idf)
@@ -85,7 +75,7 @@ def make_text(
     indices, values, lengths, scores = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     indptr = np.concatenate([[0], np.cumsum(lengths[:n])])
     end = int(indptr[-1])
-    if end <= np.iinfo(np.int32).max:  # of one type with the indices, or scipy would widen those
+    if end <= np.iinfo(np.int32).max:  # the type of the indices, or scipy would widen those
         indptr = indptr.astype(np.int32)
     X = csr_array((values[:end], indices[:end], indptr), shape=(n, d))
     X.has_canonical_format = True
@@ -108,7 +98,7 @@ def _vocabulary(d: int, rng: np.random.Generator) -> tuple[Any, Floats, Floats]:
 
 
 def _draws_for(nnz: int, d: int) -> int:
-    """Return how many draws find `nnz` different words, on average."""
+    """Return the number of draws that find `nnz` different words on average."""
     rank = 2.0 ** np.arange(d.bit_length())
     size = np.minimum(rank, d + 1 - rank)  # of each octave; the last may be cut short
     chance = 1.0 / (rank * (size / rank).sum())  # of each word in it
@@ -125,8 +115,8 @@ def _draws_for(nnz: int, d: int) -> int:
 def _zipf(rows: int, draws: int, word: Any, rng: np.random.Generator) -> Any:
     """Draw words, sorted within each row.
 
-    With u uniform on [0, log2(d + 1)) the rank would be 2ᵘ; the chord of 2ᵘ between whole numbers is all but
-    as good, and needs no transcendental function, so it is fast and the same everywhere.
+    With u uniform on [0, log2(d + 1)) the rank would be 2ᵘ. The chord of 2ᵘ between whole numbers is nearly as
+    good and needs no transcendental function, so it is fast and the same on every machine.
     """
     d = word.size
     last = (d + 1).bit_length() - 1

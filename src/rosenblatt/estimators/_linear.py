@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
-from rosenblatt.data.labels import as_labels
-from rosenblatt.data.targets import is_column
+from rosenblatt.data.labels import as_labels, is_column
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.learners.stream import Stream
 from rosenblatt.model.linear import LinearModel

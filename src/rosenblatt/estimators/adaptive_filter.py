@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt.data.signals import as_signal, as_signals
+from rosenblatt.data.measurements import as_signal, as_signals
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.filtering import FilterStream

@@ -17,8 +17,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.descent import DescentSettings
-from rosenblatt.margins.soft_fit import SoftPlan, fit, weights
-from rosenblatt.margins.soft_margin import Limits, SoftSolution
+from rosenblatt.margins.soft_margin import Limits, SoftPlan, SoftSolution, fit, weights
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner

@@ -1,12 +1,9 @@
-"""Mercer kernels as values (S-35), and whether a function is one (S-36).
-
-Everything here takes arrays: `rosenblatt.KernelPerceptron` brings the rest.
-"""
+"""Mercer kernels as values, for arrays; `rosenblatt.KernelPerceptron` takes data of any kind."""
 
 from __future__ import annotations
 
-from rosenblatt.kernels.coordinates import coordinates
 from rosenblatt.kernels.psd import Semidefinite, is_psd
+from rosenblatt.kernels.space import coordinates
 from rosenblatt.kernels.values import (
     RBF,
     Function,

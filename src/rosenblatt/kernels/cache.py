@@ -1,4 +1,4 @@
-"""Kernel rows, the latest ones kept in bounded memory."""
+"""Kernel rows, of which the latest are kept in bounded memory."""
 
 from __future__ import annotations
 
@@ -11,25 +11,13 @@ from rosenblatt.kernels.values import Kernel
 from rosenblatt.typing import Floats
 
 MEGABYTE = 1 << 20
-SLAB = 1 << 23  # bytes allocated at once: large enough that the system hands out large pages
+SLAB = 1 << 23  # bytes allocated at once: enough for the system to use large pages
 
 
 class CachedRows:
-    """The rows of the Gram matrix of some points, one at a time.
+    """The rows of the Gram matrix of some points by a resolved kernel, one at a time.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With numbers for all it takes from data.
-    points : Points
-        The points.
-    megabytes : float
-        The most memory that rows may take; those asked for least recently are let go.
-
-    Attributes
-    ----------
-    computed : int
-        The rows computed so far: those asked for that were not, or no longer, there.
+    Beyond the limit of `megabytes` the least recently used rows are dropped. `computed` counts the rows computed.
     """
 
     def __init__(self, kernel: Kernel, points: Points, megabytes: float) -> None:
@@ -56,7 +44,7 @@ class CachedRows:
         return row
 
     def _empty(self) -> Floats:
-        """Return room for a row: new, or that of the row asked for least recently."""
+        """Return room for a row: new, or that of the least recently used row."""
         if not self.most:
             return np.empty(self.points.n_rows)
         if len(self._rows) >= self.most:

@@ -1,4 +1,4 @@
-"""Points as kernels take them: rows, or positions in a precomputed matrix."""
+"""The points of a kernel, and the products and distances of all pairs, each the same bits in any company."""
 
 from __future__ import annotations
 
@@ -8,33 +8,24 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
-from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.layout import CSR, Rows, csr_take, part_of
+from rosenblatt.loops.targets import PAIR
 from rosenblatt.typing import Floats, Ints, Reals
 
 
 @dataclass(eq=False, slots=True)
 class Points:
-    """Rows of numbers, dense or sparse, and what kernels want to know of them.
+    """Rows of numbers, dense or sparse."""
 
-    Attributes
-    ----------
-    rows : ndarray or CSR
-        As the loops read them.
-    n_rows, n_features : int
-        Their number and width.
-    ids : ndarray of int or None
-        The number of each row in the training set, where it is of one; None: 0, 1, ….
-    """
-
-    rows: Rows
+    rows: Rows  # as the loops read them
     n_rows: int
     n_features: int
-    ids: Ints | None = None
+    ids: Ints | None = None  # the number of each row in the training set; None stands for 0, 1, …
     _squares: Floats | None = None
 
     @property
     def squares(self) -> Floats:
-        """‖x‖² of every row, to the bit what the product of a row with itself is; infinite where it overflows."""
+        """‖x‖² of every row: the bits of the product of a row with itself, infinite if it overflows."""
         if self._squares is None:
             from rosenblatt.loops.kernel import dense_squares, sparse_squares
 
@@ -58,32 +49,28 @@ class Points:
         parts = (data[start:stop], indices[start:stop].astype(np.int64), starts)
         return csr_array(parts, shape=(self.n_rows, self.n_features))
 
+    @property
+    def dense(self) -> Reals:
+        """The rows as a numpy array."""
+        return self.native.toarray() if isinstance(self.rows, CSR) else self.rows
+
     def part(self, first: int, last: int) -> Points:
         """Return consecutive rows, without a copy."""
-        X = self.rows
-        rows: Rows = CSR(X.data, X.indices, X.indptr[first : last + 1]) if isinstance(X, CSR) else X[first:last]
         ids = None if self.ids is None else self.ids[first:last]
         squares = None if self._squares is None else self._squares[first:last]
-        return Points(rows, last - first, self.n_features, ids, squares)
+        return Points(part_of(self.rows, first, last), last - first, self.n_features, ids, squares)
 
     def row(self, i: int) -> Points:
-        """Return one row, which knows its number."""
+        """Return one row with its number."""
         one = self.part(i, i + 1)
         one.ids = np.array([i]) if self.ids is None else one.ids
         return one
 
     def take(self, index: Ints) -> Points:
-        """Return copies of some rows, which know their numbers."""
+        """Return copies of some rows with their numbers."""
         ids = index if self.ids is None else self.ids[index]
         squares = None if self._squares is None else self._squares[index]
-        X = self.rows
-        if not isinstance(X, CSR):
-            return Points(X[index], len(index), self.n_features, ids, squares)
-        lengths = np.diff(X.indptr[: self.n_rows + 1]).astype(np.int64)[index]
-        starts = X.indptr[:-1].astype(np.int64)[index]
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
-        rows = CSR(X.data[at], X.indices[at], indptr.astype(np.uint64))
+        rows = csr_take(self.rows, index) if isinstance(self.rows, CSR) else self.rows[index]
         return Points(rows, len(index), self.n_features, ids, squares)
 
     def laid(self) -> Floats:
@@ -93,19 +80,18 @@ class Points:
         return w
 
     def like(self, other: Points) -> Points:
-        """Return the same rows in the layout, dense or sparse, of others."""
+        """Return the same rows in the layout, dense or sparse, of `other`."""
         if isinstance(self.rows, CSR) == isinstance(other.rows, CSR):
             return self
         if isinstance(self.rows, CSR):
-            dense = np.ascontiguousarray(self.native.toarray())
-            return Points(dense, self.n_rows, self.n_features, self.ids)
+            return Points(self.dense, self.n_rows, self.n_features, self.ids)
         from scipy.sparse import csr_array
 
         return Points(_csr(csr_array(self.rows)), self.n_rows, self.n_features, self.ids)
 
 
 def as_points(X: Any, name: str = "X") -> Points:
-    """Check a table of numbers; float32 and CSR are taken as they are."""
+    """Return a table of numbers as points; float32 and CSR stay."""
     if isinstance(X, Points):
         return X
     if hasattr(X, "tocsr"):
@@ -144,9 +130,56 @@ def _csr(X: Any) -> CSR:
 
 
 def require_same_width(A: Points, B: Points) -> None:
-    """Require points of the same space."""
+    """Raise `InputError` unless both have the same number of features."""
     if A.n_features != B.n_features:
         raise InputError(
             f"Points of {A.n_features} and of {B.n_features} features have no kernel between them. "
             "Pass the same features in the same order."
         )
+
+
+def products(A: Points, B: Points, out: Floats | None = None) -> Floats:
+    """Return <a, b> for each row a of A and b of B, written to `out` if it is given."""
+    if out is None:
+        out = np.empty((A.n_rows, B.n_rows))
+    if isinstance(A.rows, CSR):
+        from rosenblatt.loops.kernel import sparse_products
+
+        assert isinstance(B.rows, CSR), "points of one layout"
+        sparse_products(A.rows, A.n_rows, B.rows, np.zeros(max(A.n_features, B.n_features)), out)
+    elif A.n_rows == 1:
+        _one_against(A, B, out[0])
+    elif B.n_rows == 1:
+        _one_against(B, A, out[:, 0])
+    elif B.n_rows <= A.n_rows:  # the fewer rows act as weights, which are copied
+        _all_against(A, B, out)
+    else:
+        turned = np.empty((B.n_rows, A.n_rows))
+        _all_against(B, A, turned)
+        out[:] = turned.T
+    return out
+
+
+def distances(A: Points, B: Points, out: Floats | None = None) -> Floats:
+    """Return Σ |a − b| for each row a of A and b of B, written to `out` if it is given."""
+    from rosenblatt.loops.kernel import dense_distances, sparse_distances
+
+    if out is None:
+        out = np.empty((A.n_rows, B.n_rows))
+    (sparse_distances if isinstance(A.rows, CSR) else dense_distances)(A.rows, B.rows, out)
+    return out
+
+
+def _one_against(A: Points, B: Points, out: Floats) -> None:
+    from rosenblatt.loops.passes import scores
+
+    w = np.zeros(A.n_features + 1)
+    w[:-1] = A.rows[0]
+    scores(B.rows, w, out)
+
+
+def _all_against(A: Points, B: Points, out: Floats) -> None:
+    from rosenblatt.loops.passes import machine_scores
+
+    order, machines, room = np.arange(A.n_rows), np.arange(B.n_rows), np.empty((PAIR, B.n_rows))
+    machine_scores(A.rows, B.laid(), order, machines, room, out)

@@ -1,4 +1,4 @@
-"""Will any function do for a kernel? No: its matrices must be symmetric and positive semidefinite (S-36)."""
+"""Whether a function is a kernel: its matrices must be symmetric and positive semidefinite (Mercer 1909)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rosenblatt.typing import Floats
 Verdict: TypeAlias = Literal["yes", "no", "undecided"]
 
 EXACTLY = 24  # rows up to which the answer is found in rationals
-LOOKED_AT = 300  # rows up to which a witness is looked for even where Cholesky's method sees none
-WITNESSES = 400  # coordinates that a witness may have: its form is summed exactly
-GRID = 2**20  # of the coordinates of a witness
+LOOKED_AT = 300  # rows up to which a witness is searched for before Cholesky's method
+WITNESSES = 400  # the most coordinates of a witness, whose form is summed exactly
+GRID = 2**20  # the largest coordinate of a witness
 UNIT = 2.0**-53
 COMPUTED = 2.0**16
-"""Units in the last place that computed entries may be off by: functions may sum and cancel."""
+"""The error allowed in computed entries, in units in the last place: functions may sum and cancel."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Semidefinite:
     verdict : {"yes", "no", "undecided"}
         "yes": no eigenvalue lies below −`bound`. "no": see `witness`, or `pair`. "undecided": see `reason`.
     bound : float or None
-        With "yes"; 0 where it was found in rationals.
+        With "yes"; 0 if it was found in rationals.
     witness : tuple of int or None
-        With "no": a vector c with cᵀKc = `form` < 0, by more than `rounding`; both are exact.
+        With "no": a vector c with cᵀKc = `form` < 0 by more than `rounding`; both are exact.
     form, rounding : Fraction or None
-        cᵀKc, and how far rounding of the entries can have moved it: ``Σ |c_i| |c_j| · ulps · ulp(K_ij)``.
+        cᵀKc, and how far rounding of the entries can move it: ``Σ |c_i| |c_j| · ulps · ulp(K_ij)``.
     pair : tuple of int or None
-        With "no", for an asymmetric matrix: the entry that differs most from the one across the diagonal.
+        With "no" for an asymmetric matrix: the entry that differs most from its transpose.
     reason : str
-        In words.
+        The reason in words.
     """
 
     verdict: Verdict
@@ -53,25 +53,25 @@ class Semidefinite:
 
 
 def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
-    """Say whether K is a matrix of kernel values: symmetric and positive semidefinite.
+    """Decide whether K is a matrix of kernel values: symmetric and positive semidefinite.
 
     Parameters
     ----------
     K : array-like, shape (n, n)
-        The matrix. Its entries are taken to be rounded.
+        The matrix, whose entries may be rounded.
     ulps : float
-        How far each entry may be off, in units in its last place. Half a unit is an entry rounded once.
+        The error allowed in each entry, in units in its last place. Half a unit means rounded once.
 
     Returns
     -------
     Semidefinite
-        "no" comes with a witness whose form is below zero exactly, by more than that rounding could cause; "yes"
-        with a bound on how far below zero an eigenvalue can lie.
+        "no" comes with a witness whose exact form is below zero by more than that rounding could cause; "yes" with
+        a bound on how far below zero an eigenvalue can lie.
 
     Notes
     -----
     Up to 24 rows are eliminated in rationals, and "yes" then is exact. Otherwise "yes" is by Cholesky's method on
-    K + sI: if it runs to its end in floats, some K + sI + E is positive semidefinite with
+    K + sI: if it succeeds in floats, some K + sI + E is positive semidefinite with
     ``|E_ij| ≤ g sqrt(a_ii a_jj)``, where a is the shifted diagonal and g = γ/(1 − γ) with γ = (n + 2) u /
     (1 − (n + 2) u); so no eigenvalue of K lies below −(s + g Σ a_ii). This holds in any order of summation.
 
@@ -89,7 +89,7 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     asymmetric = _asymmetry(matrix, ulps)
     if asymmetric is not None:
         return asymmetric
-    matrix = np.maximum(matrix, matrix.T)  # across the diagonal entries differ by no more than they may be off
+    matrix = np.maximum(matrix, matrix.T)  # the two differ by no more than the error allowed
     exactly = Fraction(ulps)
     n = len(matrix)
     if n <= EXACTLY:
@@ -110,7 +110,7 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
 
 
 def as_square(K: Any) -> Floats:
-    """Check a square matrix of finite numbers."""
+    """Return a square matrix of finite numbers as an array."""
     try:
         matrix = np.asarray(K.toarray() if hasattr(K, "toarray") else K, np.float64)
     except (TypeError, ValueError) as error:
@@ -124,11 +124,11 @@ def as_square(K: Any) -> Floats:
 
 
 def _asymmetry(K: Floats, ulps: float) -> Semidefinite | None:
-    """Return "no" where an entry differs from the one across by more than both may be off."""
+    """Return "no" if an entry differs from its transpose by more than the error allowed."""
     with np.errstate(over="ignore"):
         excess = np.abs(K - K.T) - ulps * (np.spacing(np.abs(K)) + np.spacing(np.abs(K.T)))
     i, j = np.unravel_index(int(np.argmax(excess)), K.shape)
-    # The subtraction is exact for numbers that near each other, and clear of rounding for others.
+    # The subtraction is exact for numbers near each other, and rounding does not matter for others.
     if not excess[i, j] > 0.0:
         return None
     pair = (int(min(i, j)), int(max(i, j)))
@@ -150,7 +150,7 @@ def _in_rationals(K: Floats, ulps: Fraction) -> Semidefinite | None:
 
 
 def _refuted(K: Floats, ulps: Fraction) -> Semidefinite | None:
-    """Return "no" with a witness: from the diagonal, from a pair of rows, or an eigenvector."""
+    """Return "no" with a witness: a negative diagonal entry, or an eigenvector."""
     diagonal = np.diag(K)
     lowest = int(np.argmin(diagonal))
     if diagonal[lowest] < 0.0:
@@ -205,7 +205,7 @@ def _by_cholesky(K: Floats) -> Semidefinite | None:
         cholesky(shifted, lower=True, check_finite=False)
     except LinAlgError:
         return None
-    # Twice over what the sums say, for their own rounding and that of the shifted diagonal, and for underflow.
+    # Twice the sums, for their own rounding and that of the shifted diagonal, and for underflow.
     bound = 2.0 * (shift + (g + UNIT) * float(np.diag(shifted).sum())) + n * n * 1e-300
     if not bound < inf:
         return None

@@ -1,4 +1,4 @@
-"""Tables that stand for points in the space of a kernel, so that hyperplanes there can be asked about."""
+"""Points in the space of a kernel as tables of coordinates, so that hyperplanes there can be certified."""
 
 from __future__ import annotations
 
@@ -11,30 +11,70 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
-from rosenblatt.kernels.coordinates import coordinates
 from rosenblatt.kernels.points import Points
-from rosenblatt.kernels.psd import COMPUTED
+from rosenblatt.kernels.psd import COMPUTED, as_square, is_psd
 from rosenblatt.kernels.values import Kernel, Linear, Polynomial
 from rosenblatt.typing import Floats
 
 MOST_ROWS = 1000
-"""Rows whose Gram matrix is factorised."""
+"""Rows up to which a Gram matrix is factorised."""
 NEAR = 4
 """How far dot products of coordinates may be from kernel values, in n · 2⁻⁵² of the largest."""
 MOST_MONOMIALS = 1000
 """Columns up to which a polynomial kernel is written out in monomials."""
 
 
-class Space(NamedTuple):
-    """Points in the space of a kernel.
+def coordinates(K: Any, *, ulps: float = 0.5) -> Floats:
+    """Return rows whose dot products are K, up to rounding.
 
-    Attributes
+    The points lie in a space of as many dimensions as the rank of K, so that ``certify(coordinates(K), y)``
+    decides whether the data is separable in feature space. It proves its answer for the floats returned here.
+    Their dot products differ from K by less than 4n · 2⁻⁵² of the largest entry if K is positive semidefinite, and
+    by more if its own rounding made it less than that. A verdict that this could change, such as "inseparable" for
+    points that the kernel hardly distinguishes, is about the floats, not the kernel.
+
+    Parameters
     ----------
-    table : ndarray or sparse array, shape (n_rows, n_coordinates)
-        Their coordinates.
-    names : tuple of str
-        What each coordinate is.
+    K : array-like, shape (n, n)
+        Symmetric and positive semidefinite.
+    ulps : float
+        The error allowed in each entry, as in `is_psd`.
+
+    Returns
+    -------
+    ndarray, shape (n, rank)
+        By Cholesky's method, the largest pivot first, until only rounding is left.
+
+    Examples
+    --------
+    >>> from rosenblatt.kernels import Polynomial
+    >>> K = Polynomial(2, 1)([[0, 0], [1, 0], [0, 1], [1, 1]])
+    >>> X = coordinates(K)
+    >>> X.shape, bool(np.allclose(X @ X.T, K))
+    ((4, 4), True)
     """
+    matrix = as_square(K)
+    found = is_psd(matrix, ulps=ulps)
+    if found.verdict == "no":
+        raise InputError(f"K is no matrix of kernel values, so there are no such points. {found.reason}")
+    n = len(matrix)
+    left = np.diag(matrix).copy()
+    noise = n * np.finfo(np.float64).eps * max(float(left.max()), 0.0)
+    columns: list[Floats] = []
+    while len(columns) < n:
+        p = int(np.argmax(left))
+        if not left[p] > noise:
+            break
+        column = matrix[:, p] - sum((each * each[p] for each in columns), np.zeros(n))
+        column /= np.sqrt(left[p])
+        left -= column * column
+        left[p] = 0.0
+        columns.append(column)
+    return np.stack(columns, axis=1) if columns else np.zeros((n, 1))
+
+
+class Space(NamedTuple):
+    """The coordinates of points in the space of a kernel, shape (n_rows, n_coordinates), and their names."""
 
     table: Any
     names: tuple[str, ...]
@@ -48,28 +88,14 @@ def space_of(
     isometric: bool = False,
     constant: bool = False,
 ) -> Space:
-    """Return coordinates of points, separable by a hyperplane if and only if they are so in the kernel's space.
+    """Return coordinates that are separable by a hyperplane if and only if the points are in the kernel's space.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        k, with numbers for all it takes from data.
-    points : Points
-        The rows.
-    names : sequence of str or None
-        The names of their features; x1, x2, … if None.
-    isometric : bool
-        Whether lengths and angles must be the kernel's, too.
-    constant : bool
-        Whether hyperplanes must pass through the origin, so that a monomial of degree zero is of use.
-
-    Returns
-    -------
-    Space
-        Of a linear kernel the rows themselves. Of a polynomial one their monomials, without the factors that give
-        them the kernel's lengths, because hyperplanes do not need these and √2 is no float: so each value is a
-        product of features, rounded once for each multiplication, and exact where products are. Of any other
-        kernel, and if it is to be isometric, `coordinates` of the Gram matrix.
+    For a linear kernel they are the rows. For a polynomial kernel they are the monomials, without the factors that
+    give them the kernel's lengths, because hyperplanes do not need those and √2 is no float. So each value is a
+    product of features, rounded once for each multiplication. For any other kernel, and if `isometric`, they are
+    the `coordinates` of the Gram matrix. With `isometric`, lengths and angles
+    must be those of the kernel; with `constant`, hyperplanes must pass through the origin, so that a monomial of
+    degree zero is needed.
     """
     known = [f"x{j + 1}" for j in range(points.n_features)] if names is None else list(names)
     if isinstance(kernel, Linear):
@@ -93,19 +119,18 @@ def space_of(
 
 
 def _require_near(table: Floats, K: Floats, kernel: Kernel) -> None:
-    """Require the dot products that were asked for: values that cancelled may be those of no points at all."""
+    """Require the dot products of the table to be K: rounded kernel values may belong to no points at all."""
     unit = len(K) * np.finfo(np.float64).eps * float(np.abs(K).max())
     off = float(np.abs(table @ table.T - K).max())
     if off > NEAR * unit:
         raise InputError(
-            f"Values of {kernel!r} between these rows are rounded so coarsely that no points have them: those "
-            f"nearest are off by {off:.2g}. Centre and scale the features."
+            f"Values of {kernel!r} between these rows are rounded so coarsely that no points have them: the "
+            f"nearest points are off by {off:.2g}. Centre and scale the features."
         )
 
 
 def _monomials(points: Points, degrees: range, names: list[str]) -> Space:
-    rows = points.native if isinstance(points.rows, np.ndarray) else points.native.toarray()
-    X = np.asarray(rows, np.float64)
+    X = np.asarray(points.dense, np.float64)
     chosen = [each for k in degrees for each in combinations_with_replacement(range(points.n_features), k)]
     table = np.empty((points.n_rows, len(chosen)))
     labels = tuple(_label(each, names) for each in chosen)

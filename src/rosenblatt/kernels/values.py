@@ -1,4 +1,4 @@
-"""Kernels as values: what k(x, x') is, and how it is computed for many pairs at once."""
+"""Kernels as values: k(x, x'), computed for many pairs at once."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
-from rosenblatt.kernels.points import Points, as_points, require_same_width
-from rosenblatt.kernels.products import distances, products
-from rosenblatt.kernels.scale import resolved_gamma
+from rosenblatt.kernels.points import Points, as_points, distances, products, require_same_width
+from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats
+
+BLOCK = 1 << 16
+CONSTANT = 1e-14  # of the mean square: less variance than this is rounding
 
 
 class Kernel(ABC):
-    """A function k(x, x') of two points: symmetric, and positive semidefinite if it deserves the name (S-36).
+    """A symmetric, positive semidefinite function k(x, x') of two points.
 
-    A kernel is called with one or two tables and returns the matrix of all pairs.
+    Called with one or two tables, it returns the matrix of all pairs.
     """
 
     known: ClassVar[bool] = True
-    """Whether the kernel is positive semidefinite by a theorem, so that no data need be asked."""
+    """Whether a theorem says that the kernel is positive semidefinite, so that data need not be checked."""
     streams: ClassVar[bool] = True
-    """Whether points never met before can be compared: not by a precomputed matrix."""
+    """Whether it can compare new points, which a precomputed matrix cannot."""
 
     @abstractmethod
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
@@ -37,15 +39,15 @@ class Kernel(ABC):
         return np.array([float(self.gram(A.row(i), A.row(i))[0, 0]) for i in range(A.n_rows)])
 
     def prepare(self, A: Points) -> None:  # noqa: B027  there may be nothing to prepare
-        """Compute what parts of these rows would otherwise have computed for each of them."""
+        """Compute once what each part of these rows would otherwise compute again."""
 
     def resolve(self, A: Points) -> Self:
-        """Return the same kernel with numbers for what it takes from the training data."""
+        """Return the same kernel with parameters that depend on data computed from the training rows."""
         return self
 
     @property
     def resolved(self) -> bool:
-        """Whether nothing is left to take from the training data."""
+        """Whether no parameter depends on data."""
         return True
 
     def __call__(self, X: Any, Y: Any = None) -> Floats:
@@ -82,14 +84,14 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """k(x, x') = (<x, x'> + c)^degree: the dot product of all monomials up to a degree (S-34).
+    """k(x, x') = (<x, x'> + c)^degree: the dot product of all monomials up to a degree.
 
     Parameters
     ----------
     degree : int
-        At least 1. Powers are repeated products, exact where these are.
+        At least 1. Powers are repeated products, exact if those are.
     c : float
-        At least 0, or k would not be positive semidefinite; 0 leaves the monomials of that degree alone.
+        At least 0, or k would not be positive semidefinite; 0 keeps only the monomials of that degree.
 
     Examples
     --------
@@ -118,7 +120,7 @@ class Polynomial(Kernel):
     def _power(self, base: Floats) -> Floats:
         base += self.c
         factor = base.copy() if self.degree > 1 else base
-        with np.errstate(over="ignore"):  # what is not finite is found in the scores
+        with np.errstate(over="ignore"):  # the scores show what is not finite
             for _ in range(self.degree - 1):
                 base *= factor
         return base
@@ -136,7 +138,7 @@ class _Scaled(Kernel):
 
     def resolve(self, A: Points) -> Self:
         """Return the kernel with γ as a number."""
-        return self if self.resolved else replace(self, gamma=resolved_gamma(self.gamma, A))
+        return self if self.resolved else replace(self, gamma=_resolved_gamma(self.gamma, A))
 
     @property
     def resolved(self) -> bool:
@@ -148,13 +150,33 @@ class _Scaled(Kernel):
         return np.ones(A.n_rows)
 
 
+def _resolved_gamma(gamma: str, A: Points) -> float:
+    """Return 1 / n_features ("auto") or 1 / (n_features · variance of all values) ("scale"; 1 if that is zero).
+
+    The variance is the mean of squares minus the square of the mean. Both sums are exact where those of training
+    are, so that dense and sparse rows then have the same γ to the bit.
+    """
+    if gamma == "auto":
+        return 1.0 / A.n_features
+    values = A.rows.data if isinstance(A.rows, CSR) else A.rows.reshape(-1)
+    total = squares = 0.0
+    for first in range(0, len(values), BLOCK):
+        block = values[first : first + BLOCK].astype(np.float64)
+        total += float(block.sum())
+        squares += float(np.square(block).sum())
+    count = A.n_rows * A.n_features
+    mean = total / count
+    variance = squares / count - mean * mean
+    return 1.0 / (A.n_features * variance) if variance > CONSTANT * squares / count else 1.0
+
+
 @dataclass(frozen=True)
 class RBF(_Scaled):
     """k(x, x') = exp(−γ ‖x − x'‖²).
 
-    The squared distance is ‖x‖² + ‖x'‖² − 2 <x, x'>, so that many pairs cost one matrix product. Points that are
-    far from the origin and close to each other lose digits by it; below zero it is taken for zero, and a point is
-    at distance zero from itself exactly.
+    The squared distance is ‖x‖² + ‖x'‖² − 2 <x, x'>, so that many pairs cost one matrix product. This loses digits
+    for points that are far from the origin and close to each other. A negative result becomes zero, and the
+    distance of a point from itself is exactly zero.
 
     Parameters
     ----------
@@ -207,10 +229,10 @@ class Laplacian(_Scaled):
 
 @dataclass(frozen=True)
 class Function(Kernel):
-    """A kernel that somebody else wrote: a function of two tables that returns the matrix of all pairs.
+    """A kernel given as a function of two tables that returns the matrix of all pairs.
 
-    This is the convention of scikit-learn's ``SVC``, and of its functions in ``sklearn.metrics.pairwise``. For a
-    function of two single points see `Pairwise`.
+    This is the convention of scikit-learn's ``SVC`` and of ``sklearn.metrics.pairwise``. For a function of two
+    single points see `Pairwise`.
     """
 
     function: Callable[[Any, Any], Any]
@@ -218,7 +240,7 @@ class Function(Kernel):
     known: ClassVar[bool] = False
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
-        """Ask the function, and check what it says."""
+        """Call the function and check its result."""
         answer = self.function(A.native, B.native)
         try:
             values = np.array(answer.toarray() if hasattr(answer, "toarray") else answer, np.float64, order="C")
@@ -243,7 +265,7 @@ class Function(Kernel):
 
 @dataclass(frozen=True)
 class Pairwise(Kernel):
-    """A kernel given as a function of two single points, asked for each pair: slow, and as general as can be.
+    """A kernel given as a function of two single points, called for each pair: general, but slow.
 
     Examples
     --------
@@ -257,11 +279,8 @@ class Pairwise(Kernel):
     known: ClassVar[bool] = False
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
-        """Ask the function for every pair."""
-        dense = [
-            points.native if isinstance(points.rows, np.ndarray) else points.native.toarray() for points in (A, B)
-        ]
-        a, b = (Points(rows, len(rows), A.n_features) for rows in dense)
+        """Call the function for every pair."""
+        a, b = (Points(points.dense, points.n_rows, A.n_features) for points in (A, B))
         return Function(self._matrix).gram(a, b, out)
 
     def _matrix(self, X: Any, Y: Any) -> Any:
@@ -270,20 +289,20 @@ class Pairwise(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """Kernel values known beforehand: X is the matrix of k between its rows and the training rows."""
+    """Precomputed kernel values: X is the matrix of k between its rows and the training rows."""
 
     known: ClassVar[bool] = False
     streams: ClassVar[bool] = False
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
-        """Return the columns of B that the training rows A stand for."""
-        assert A.ids is not None, "precomputed values are known by the numbers of training rows"
+        """Return the columns of B that belong to the training rows A."""
+        assert A.ids is not None, "precomputed values need the numbers of training rows"
         columns = B.rows[:, A.ids] if isinstance(B.rows, np.ndarray) else B.native[:, A.ids].toarray()
         return _written(np.ascontiguousarray(columns.T, np.float64), out)
 
 
 def _written(values: Floats, out: Floats | None) -> Floats:
-    """Return values in the room they are to stand in, if there is one."""
+    """Return values, written to `out` if it is given."""
     if out is None:
         return values
     out[:] = values

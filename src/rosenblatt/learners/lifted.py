@@ -16,12 +16,10 @@ from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
 from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.visitor import Visitor
-from rosenblatt.loops import lifted as loop
-from rosenblatt.loops.passes import largest_square
+from rosenblatt.loops.passes import largest_square, train_lifted
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.loops.targets import Log, Sides
-from rosenblatt.margins.soft_fit import squared_hinge_minimum
-from rosenblatt.margins.soft_margin import Limits
+from rosenblatt.margins.soft_margin import Limits, squared_hinge_minimum
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State
 from rosenblatt.trace.recorder import Stretch
@@ -135,7 +133,7 @@ class LiftedVisitor(Visitor):
 
     def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
         assert isinstance(self.targets, Sides), "lifted rows have two sides"
-        k, made = loop.train(
+        k, made = train_lifted(
             self.batch.rows, self.targets, block, self._square, self.plan.rule.beta, self.state.w, self._lift, log
         )
         return k, made, made

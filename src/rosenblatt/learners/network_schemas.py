@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from rosenblatt.learners.network_plan import NetworkRun, NetworkState
-from rosenblatt.loops.neurons import GainControl, Logistic, LogSquare, ReLU, Tanh
+from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU, Sigmoid, Tanh
 from rosenblatt.model.network import Layer, n_parameters
 from rosenblatt.model.outputs import Coding
 from rosenblatt.schema.codecs import (
@@ -25,7 +25,7 @@ from rosenblatt.schema.codecs import (
 
 RESPONSE = Either(
     {
-        "logistic": (Logistic, Record(Logistic, {})),
+        "logistic": (Sigmoid, Record(Sigmoid, {})),
         "tanh": (Tanh, Record(Tanh, {})),
         "relu": (ReLU, Record(ReLU, {})),
         "log square": (LogSquare, Record(LogSquare, {})),

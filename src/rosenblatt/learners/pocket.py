@@ -88,7 +88,7 @@ class PocketVisitor(Visitor):
         super().__init__(batch, plan, state)
         weight = self.weight
         exact = bool((weight == np.floor(weight)).all()) and float(weight.sum()) < 2.0**53
-        count = loop.Count(
+        count = loop.ErrorCount(
             counting.margin,
             int(counting.measure == "geometric"),
             int(plan.zero > 0),

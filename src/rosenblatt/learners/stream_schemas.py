@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.data.stack import stacked
+from rosenblatt.data.features import stacked
 from rosenblatt.learners.balance import Balance
 from rosenblatt.learners.kernel import KernelPlan
 from rosenblatt.learners.kernel_stream import KernelStream

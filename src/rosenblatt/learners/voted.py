@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features, as_rows
-from rosenblatt.data.stack import stacked
+from rosenblatt.data.features import Features, as_rows, stacked
 from rosenblatt.learners.stream import Stream, Target
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.votes import Moves

@@ -1,20 +1,23 @@
-"""Instructions that numba has no word for: bytes read eight at a time, products of 128 bits, bit patterns."""
+"""Instructions that numba does not offer: reading eight bytes at a time, 128-bit products, bit patterns."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+
+from rosenblatt.loops._jit import inline
 
 _WORD = ir.IntType(64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def byte_at(_context: Any, text: Any, at: Any) -> Any:
-    """Return ``text[at]`` as a signed integer, without the look for a negative `at`."""
+    """Return ``text[at]`` as a signed integer, without checking for a negative `at`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -25,7 +28,7 @@ def byte_at(_context: Any, text: Any, at: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def eight_at(_context: Any, text: Any, at: Any) -> Any:
-    """Return ``text[at:at + 8]`` as one word, the first byte its lowest; all eight must be there to be read."""
+    """Return ``text[at:at + 8]`` as one word, first byte lowest; all eight bytes must exist."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -38,7 +41,7 @@ def eight_at(_context: Any, text: Any, at: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def high_product(_context: Any, a: Any, b: Any) -> Any:
-    """Return the high half of the product of two words; ``a * b`` is the low one."""
+    """Return the high half of the product of two words; ``a * b`` is the low half."""
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         wide = ir.IntType(128)
@@ -50,7 +53,7 @@ def high_product(_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def leading_zeros(_context: Any, word: Any) -> Any:
-    """Return how many zeros stand above the highest bit of a word that is not 0."""
+    """Return the number of zeros above the highest set bit of a nonzero word."""
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.ctlz(args[0], ir.IntType(1)(1))
@@ -60,7 +63,7 @@ def leading_zeros(_context: Any, word: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def trailing_zeros(_context: Any, word: Any) -> Any:
-    """Return how many zeros stand below the lowest bit of a word, 64 for 0."""
+    """Return the number of zeros below the lowest set bit of a word, 64 for 0."""
 
     def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.IntType(1)(0))
@@ -70,7 +73,7 @@ def trailing_zeros(_context: Any, word: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def count_below(_context: Any, keys: Any, key: Any) -> Any:
-    """Return how many of the first 64 `keys` are below `key`, all of uint32: one comparison of a long vector."""
+    """Return how many of the first 64 `keys`, all uint32, are below `key`, by one vector comparison."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = ir.VectorType(ir.IntType(32), 64)
@@ -92,3 +95,11 @@ def float_of(_context: Any, bits: Any) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())
 
     return types.float64(types.uint64), codegen
+
+
+@inline
+def split_mix(bits: Any) -> Any:
+    """Spread every bit over the whole word: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""The one way a loop is compiled.
+"""The one way loops are compiled.
 
 No fastmath: training adds in a fixed order, so that the same visits give the same bits on every machine.
 """
@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba import types
 from numba.core.caching import FunctionCache
 from numba.core.sigutils import normalize_signature
+from numba.extending import overload
 
-# Loops own no array: what they work on outlives them in Python. Otherwise numba would count references to every
-# view on every visit, by calls that cost more than a short row. The price: loops neither make nor return arrays.
+# Loops own no array: Python keeps the arrays alive. Otherwise numba would count references to every view on every
+# visit, which costs more than scoring a short row. So loops neither make nor return arrays.
 COUNTS_NO_REFERENCES = {"_nrt": False}
 
 VERB = {"strict": False, "jit_options": COUNTS_NO_REFERENCES | {"forceinline": True}}
@@ -49,7 +51,7 @@ T = TypeVar("T")
 
 
 def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
-    """Compile `function` with numba: cached on disk where there is a place for it, the GIL released."""
+    """Compile `function` with numba, release the GIL, and cache the result on disk where that is possible."""
     options = COUNTS_NO_REFERENCES | {"nogil": True, "error_model": "numpy"} | options
     compiled = numba.njit(**options)(function)
     with suppress(RuntimeError):  # neither the package's folder nor the user's can be written to
@@ -58,10 +60,25 @@ def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
 
 
 def inline(function: Callable[P, T], **options: Any) -> Callable[P, T]:
-    """Compile `function` into each loop that calls it: a call would hand over a dozen words of array header."""
+    """Compile `function` into each loop that calls it: a call would pass a dozen words for each array."""
     return jit(function, forceinline=True, **options)
 
 
 def inline_any_order(function: Callable[P, T]) -> Callable[P, T]:
-    """Like `inline`, but sums may be reordered: only where a proven slack covers every order."""
+    """Like `inline`, but sums may be reordered: only for sums whose error bound holds in any order."""
     return inline(function, fastmath={"reassoc", "contract"})
+
+
+def verb(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function that means something else for other types, such as dense and sparse rows.
+
+    `choose` takes the numba types of the arguments and returns the implementation, which is compiled into each
+    loop that calls the verb.
+    """
+
+    @wraps(choose)
+    def called(*_: Any) -> Any:
+        raise TypeError(f"{choose.__name__} is called from compiled loops only")
+
+    overload(called, **VERB)(choose)
+    return called

@@ -1,7 +1,7 @@
-"""Vector instructions, written out where numba would leave their order, or their being vectors, to chance.
+"""Vector instructions, written out because numba would leave their order, or vectorisation itself, to chance.
 
-The order of additions is a promise here. Compilers choose registers for what these builders emit, never another
-order; several sums at once also hide the adder's latency, so that the loops wait for memory alone.
+The order of additions is a promise. Compilers choose registers for these instructions but never another order.
+Several running sums also hide the latency of additions, so that the loops wait for memory alone.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 CACHE_LINE = 64
-FIRST_LEVEL, SECOND_LEVEL = 3, 2  # how near the processor what is asked for is to be brought
+FIRST_LEVEL, SECOND_LEVEL = 3, 2  # the cache that a prefetch fills
 
 
 def lanes_dot(lanes: int) -> Any:
-    """Build a dot product of n values, n a multiple of `lanes`, with one running sum a lane.
+    """Build a dot product of n values, n a multiple of `lanes`, with one running sum for each lane.
 
-    Lane l adds the products l, l + lanes, l + 2·lanes, …, each fused with its addition into one rounding, and the
-    lanes are then folded in halves. Sums are of w's type, to which x is widened exactly.
+    Lane l adds the products l, l + lanes, l + 2·lanes, …, each multiplication fused with its addition into one
+    rounding. The lanes are then folded in halves. Sums have the type of w, to which x is widened exactly.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -39,10 +39,10 @@ def lanes_dot(lanes: int) -> Any:
 
 
 def lanes_dots(lanes: int, machines: int, rows: int) -> Any:
-    """Build the dot products of several w with several x, each of them what `lanes_dot` would give, to the bit.
+    """Build the dot products of several w with several x, each the same bits as `lanes_dot` gives.
 
-    Each value is loaded once for all, and the row that begins at `ahead` of x, unless that is None, is asked for
-    meanwhile. The tuple returned holds the first machine's scores of all rows, then the second's.
+    Each value is loaded once. Meanwhile the row of x that begins at `ahead` is prefetched, unless `ahead` is None.
+    The tuple returned holds the scores of all rows by the first machine, then by the second.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -91,11 +91,11 @@ def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 def columns_dot(lanes: int) -> Any:
-    """Build the dot products of one sparse row with `lanes` neighbouring columns of w, one a lane.
+    """Build the dot products of one sparse row with `lanes` neighbouring columns of w, one in each lane.
 
-    Written to ``out[at:at + lanes]``. Stored values are taken in order by four running sums a column, folded as
-    (a + b) + (c + d), and the rest one by one: what `rosenblatt.loops.sparse.sparse_dot` gives, to the bit. While
-    the values from `start` to `stop` are summed, the weights of those `ahead` of them are asked for.
+    They are written to ``out[at:at + lanes]``. Stored values are added in order by four running sums for each
+    column, folded as (a + b) + (c + d), and the rest one by one: the bits of `rosenblatt.loops.sparse.sparse_dot`.
+    While the values from `start` to `stop` are summed, the weights of the values `ahead` of them are prefetched.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -148,9 +148,9 @@ def columns_dot(lanes: int) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_context: Any, array: Any, at: Any) -> Any:
-    """Ask for the cache line of ``array.flat[at]`` ahead of its use; never faults, even past the end.
+    """Prefetch the cache line of ``array.flat[at]``; never faults, even past the end.
 
-    Of a strided array, such as one machine's weights where sparse rows are read, it is that of ``array[at]``.
+    For a strided array, such as the weights of one machine for sparse rows, it is the line of ``array[at]``.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -168,9 +168,9 @@ def prefetch(_context: Any, array: Any, at: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def machine(_context: Any, w: Any, m: Any) -> Any:
-    """Return the weights of machine m, a row of w; where there is one machine, w is its weights.
+    """Return the weights of machine m, a row of w, or w itself if it is one vector.
 
-    The same as ``w[m]``, for functions that count no references: numba lets them return no view of their own.
+    This is ``w[m]`` for functions that count no references, which numba lets return no view.
     """
     if w.ndim == 1:
         return w(w, m), lambda context, builder, signature, args: args[0]

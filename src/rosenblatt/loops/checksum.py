@@ -1,4 +1,4 @@
-"""A checksum as fast as memory: for files that time and disks may damage, not against people who mean to."""
+"""A checksum as fast as memory, against damage by disks and crashes, not against attackers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.loops._jit import inline, jit
 
-LANES = 8  # words taken in together, each by a lane of its own, so that none waits for another
+LANES = 8  # words mixed at the same time, so that none waits for another
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -16,14 +16,14 @@ _SHIFT = np.uint64(29)
 
 @inline
 def _mix(lane: Any, word: Any) -> Any:
-    """Take in a word: for each word another one-to-one map, so that no change of one word is ever lost."""
+    """Mix in a word. Each word is a different one-to-one map of the lane, so that no single change is lost."""
     lane = (lane ^ word) * _ODD
     return lane ^ (lane >> _SHIFT)
 
 
 @jit
 def absorb(words: Any, lanes: Any) -> None:
-    """Take in words, as many as a multiple of `LANES`, changing the lanes in place."""
+    """Mix words into the lanes in place; their number is a multiple of `LANES`."""
     a, b, c, d, e, f, g, h = lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7]
     for i in range(0, words.size, LANES):
         a = _mix(a, words[i])
@@ -39,7 +39,7 @@ def absorb(words: Any, lanes: Any) -> None:
 
 @jit
 def combine(lanes: Any) -> Any:
-    """Return one number made of all lanes."""
+    """Return one number from all lanes."""
     total = np.uint64(0)
     for k in range(LANES):
         total = _mix(total, lanes[k])

@@ -1,36 +1,35 @@
-"""Training with a penalty: with every visit weights also shrink, whether it was a mistake or not (S-23, S-17).
+"""Training with a penalty: every visit also shrinks the weights, whether it was a mistake or not.
 
-A visit scores its row; then all weights are multiplied by `keep` (the step of an l2 penalty); then the mistake, if
-it is one, is corrected; then every weight moves towards zero by `rent`, and stops there (the step of an l1
-penalty). The bias is not penalised.
+A visit scores its row; then all weights are multiplied by `keep` (the step of an l2 penalty); then a mistake is
+corrected; then every weight moves towards zero by `rent`, and stops there (the step of an l1 penalty). The bias is
+not penalised.
 
-Touching every weight on every visit would make a sparse row as dear as a dense one. So w is not stored, but v with
+Touching every weight on every visit would make a sparse row as slow as a dense one. So v is stored instead of w:
 
     w = scale · soft(v, total − paid),        soft(v, r) = sign(v) · max(|v| − r, 0).
 
-A visit multiplies `scale` by `keep` and adds rent / scale to `total`: two numbers. What a weight has paid is noted
-when a mistake moves it, and only then, so that the state depends on the mistakes and the number of visits alone: a
-record of the mistakes replays it, bit for bit.
+A visit changes two numbers: it multiplies `scale` by `keep` and adds rent / scale to `total`. What a weight has
+paid is updated only when a mistake moves it. So the state depends only on the mistakes and the number of visits,
+and a record of the mistakes replays it bit for bit.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import types
-from numba.extending import overload
 
-from rosenblatt.loops._jit import VERB, inline, jit
+from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import dot, look_ahead
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.shrinking import Penalty, Shrunk
+from rosenblatt.loops.sparse import ONE
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.loops.visits import judge, move, moves
 from rosenblatt.typing import Floats
 
-SMALLEST = 1e-9  # a scale below this is multiplied out, so that v stays of ordinary size
+SMALLEST = 1e-9  # a scale below this is multiplied out, so that v does not grow too large
 
 
 @inline
@@ -38,60 +37,40 @@ def _soft(v: float, rent: float) -> float:
     return v - rent if v > rent else v + rent if v < -rent else 0.0
 
 
-def rented_dot(X: Rows, i: int, v: Floats, paid: Floats, total: float) -> float:
+@verb
+def rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
     """Return <soft(v, total − paid), x_i>, one value after another."""
-    raise TypeError("called from compiled loops only")
+
+    def dense(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        f = 0.0
+        for j in range(X.shape[1]):
+            f += _soft(v[j], total - paid[j]) * X[i, j]
+        return f
+
+    def sparse(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        f = 0.0
+        for p in range(X.indptr[i], X.indptr[i + ONE]):
+            f += _soft(v[X.indices[p]], total - paid[X.indices[p]]) * X.data[p]
+        return f
+
+    return dense if isinstance(X, types.Array) else sparse
 
 
-def settle(X: Rows, i: int, v: Floats, paid: Floats, total: float) -> None:
-    """Let the weights that row i moves pay what they owe."""
-    raise TypeError("called from compiled loops only")
+@verb
+def settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+    """Subtract the rent that the weights of row i owe."""
 
+    def dense(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        for j in range(X.shape[1]):
+            v[j] = _soft(v[j], total - paid[j])
+            paid[j] = total
 
-@inline
-def _dense_rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> float:
-    f = 0.0
-    for j in range(X.shape[1]):
-        f += _soft(v[j], total - paid[j]) * X[i, j]
-    return f
+    def sparse(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+        for p in range(X.indptr[i], X.indptr[i + ONE]):
+            v[X.indices[p]] = _soft(v[X.indices[p]], total - paid[X.indices[p]])
+            paid[X.indices[p]] = total
 
-
-@inline
-def _sparse_rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> float:
-    f = 0.0
-    for p in range(X.indptr[i], X.indptr[i + np.uint64(1)]):
-        j = X.indices[p]
-        f += _soft(v[j], total - paid[j]) * X.data[p]
-    return f
-
-
-@inline
-def _dense_settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> None:
-    for j in range(X.shape[1]):
-        v[j] = _soft(v[j], total - paid[j])
-        paid[j] = total
-
-
-@inline
-def _sparse_settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> None:
-    for p in range(X.indptr[i], X.indptr[i + np.uint64(1)]):
-        j = X.indices[p]
-        v[j] = _soft(v[j], total - paid[j])
-        paid[j] = total
-
-
-@overload(rented_dot, **VERB)  # type: ignore[untyped-decorator]
-def _rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
-    if isinstance(X, types.Array):
-        return lambda X, i, v, paid, total: _dense_rented_dot(X, i, v, paid, total)
-    return lambda X, i, v, paid, total: _sparse_rented_dot(X, i, v, paid, total)
-
-
-@overload(settle, **VERB)  # type: ignore[untyped-decorator]
-def _settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
-    if isinstance(X, types.Array):
-        return lambda X, i, v, paid, total: _dense_settle(X, i, v, paid, total)
-    return lambda X, i, v, paid, total: _sparse_settle(X, i, v, paid, total)
+    return dense if isinstance(X, types.Array) else sparse
 
 
 @inline
@@ -141,7 +120,7 @@ def _end_visit(penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
 def train_shrinking(
     X: Rows, targets: Targets, order: Any, rule: Rule, penalty: Penalty, w: Floats, shrunk: Shrunk, log: Log
 ) -> tuple[int, int]:
-    """Visit the rows of `order` as `passes.train` does, while weights shrink; `w` is v, a row a machine."""
+    """Visit the rows of `order` as `passes.train` does, while weights shrink; `w` holds v, by machines."""
     k = 0
     scores = log.scores[0]
     for t in range(order.size):
@@ -165,7 +144,7 @@ def train_shrinking(
 def replay_shrinking(
     X: Rows, targets: Targets, index: Any, log: Log, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
 ) -> int:
-    """Take logged steps again, in place, as `passes.replay` does; ``log.at`` counts visits from here."""
+    """Take logged steps again, in place, as `passes.replay` does; ``log.at`` counts visits from the start."""
     k, t = 0, 0
     while k < index.size:
         while t < log.at[k]:
@@ -192,7 +171,7 @@ def replay_shrinking(
 
 @jit
 def idle(visits: int, penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
-    """Let a number of visits without a mistake pass."""
+    """Shrink the weights as a number of visits without a mistake does."""
     for _ in range(visits):
         shrunk.sums[0] *= penalty.keep
         _end_visit(penalty, w, shrunk)

@@ -1,9 +1,9 @@
-"""Decimal numbers in a text, rounded to float64 as exactly as Python's ``float`` rounds them, or left to it.
+"""Decimal numbers in a text, rounded to float64 exactly as Python's ``float`` rounds them, or left to Python.
 
-A number is read as an integer m of at most nineteen digits and a power of ten q. If m and 10^|q| are floats, one
-product or quotient rounds once and right (Clinger 1990). Otherwise m is multiplied by the leading 128 bits of 5^q,
-which settles all but the cases too near to half-way between two floats (Eisel and Lemire; Lemire 2021). What
-neither settles is not guessed at: the caller is told, and asks Python.
+A number is an integer m of at most nineteen digits and a power of ten q. If m and 10^|q| are floats, one product
+or quotient rounds once and correctly (Clinger 1990). Otherwise m is multiplied by the leading 128 bits of 5^q,
+which decides all cases that are not too near to half-way between two floats (Lemire 2021). The remaining cases are
+reported to the caller, which asks Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rosenblatt.loops._bits import byte_at, eight_at, float_of, high_product, le
 from rosenblatt.loops._jit import inline, jit
 
 PADDING = 8
-"""Bytes that must be there to be read behind a number: it is looked at eight bytes at a time."""
+"""Bytes that must follow a number, because eight bytes are read at a time."""
 
 SMALLEST_POWER, LARGEST_POWER = -342, 308  # beyond, nineteen digits are all 0 or all infinite
 _DIGITS = 19  # any number of so many fits into 64 bits
@@ -26,8 +26,8 @@ _DIGITS = 19  # any number of so many fits into 64 bits
 def _powers_of_five() -> NDArray[np.uint64]:
     """Return the leading 128 bits of each 5^q as two words.
 
-    They are truncated, but for the negative q whose 5^|q| fits into a word: rounded up, these make quotients that
-    are exact come out exact.
+    They are truncated, except for negative q whose 5^|q| fits into a word. Those are rounded up, so that exact
+    quotients are found exact.
     """
     table = []
     for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
@@ -63,10 +63,10 @@ FRACTION = np.uint64(2**52 - 1)
 
 @inline
 def digits_at(text: Any, at: Any) -> Any:
-    """Return the number written by the digits at `at`, and how many there are: at most eight are looked at.
+    """Return the number that the next digits make, at most eight of them, and how many there are.
 
-    Bytes are handled side by side in one word: a digit is a byte whose high half is 3 and stays so with 6
-    added. The digits are moved to the word's upper end and summed pairwise, by tens, hundreds and ten thousands.
+    Bytes are handled side by side in one word: a digit is a byte whose high half is 3 and stays 3 when 6 is added.
+    The digits are moved to the upper end of the word and summed pairwise, by tens, hundreds and ten thousands.
     """
     word = eight_at(text, at)
     other = ((word ^ ZEROS) | ((word + SIXES) ^ ZEROS)) & HIGH_HALVES
@@ -83,7 +83,7 @@ def digits_at(text: Any, at: Any) -> Any:
 def decimal_at(text: Any, at: Any) -> Any:
     """Return the number at `at`, where it ends, and whether this is sure.
 
-    Not sure means that there is no number, that it is not finite, or that Python must be asked for it.
+    It is not sure if there is no number, if it is not finite, or if Python must decide its rounding.
     """
     sign = byte_at(text, at)
     if sign in (PLUS, MINUS):
@@ -131,7 +131,7 @@ def decimal_at(text: Any, at: Any) -> Any:
 
 @inline
 def _exponent(text: Any, at: Any) -> Any:
-    """Return the exponent written at `at` and where it ends, −1 if it is none or too long to be looked at."""
+    """Return the exponent at `at` and where it ends, or −1 for the end if there is none or it is too long."""
     sign = byte_at(text, at)
     if sign in (PLUS, MINUS):
         at += 1
@@ -142,7 +142,7 @@ def _exponent(text: Any, at: Any) -> Any:
 
 @jit
 def _leading_digits(text: Any, at: Any, end: Any) -> Any:
-    """Return the first nineteen digits that count, the power of ten they stand at, and whether others are left."""
+    """Return the first nineteen significant digits, their power of ten, and whether nonzero digits follow."""
     m, taken, q, fraction, rounded_down = np.uint64(0), 0, 0, False, False
     for place in range(at, end):
         byte = byte_at(text, place)
@@ -160,11 +160,11 @@ def _leading_digits(text: Any, at: Any, end: Any) -> Any:
 
 @jit
 def _nearest(m: Any, q: Any) -> Any:
-    """Return the bits of the float nearest to m·10^q, or all ones where this cannot tell, or it is not normal.
+    """Return the bits of the float nearest to m·10^q, or all ones if this is not certain or the float not normal.
 
-    10^q = 5^q·2^q, so that only the product m·5^q has to be rounded. Its leading bits are m·(leading bits of 5^q),
-    short by less than one in the last place: the 54 bits that decide are the true ones unless all bits that follow
-    are ones, in which case the second word of 5^q is taken to account as well.
+    10^q = 5^q·2^q, so only the product m·5^q is rounded. Its leading bits are m·(leading bits of 5^q), too small
+    by less than one in the last place. So the 54 bits that decide are right unless all bits that follow are ones,
+    and then the second word of 5^q is used as well.
     """
     if m == 0 or q < SMALLEST_POWER:
         return np.uint64(0)
@@ -178,12 +178,12 @@ def _nearest(m: Any, q: Any) -> Any:
         carried = high_product(m, second)
         low += carried
         high += np.uint64(low < carried)
-    if low == ALL and not -27 <= q <= 55:  # 5^q is not exact, and what was left out could carry
+    if low == ALL and not -27 <= q <= 55:  # 5^q is not exact, and the bits omitted could carry
         return ALL
     upper = high >> np.uint64(63)
     mantissa = high >> (upper + NINE)
     exponent = ((217706 * q) >> 16) + 63 + np.int64(upper) - shift + 1023  # 217706 / 2^16 is log2(10)
-    # Half-way between two floats, if it is so exactly, can only be with a 5^q or 5^-q below 2^64.
+    # A number exactly half-way between two floats needs a 5^q or 5^-q below 2^64.
     if low <= ONE and -4 <= q <= 23 and mantissa & ONE and (mantissa << (upper + NINE)) == high:
         return ALL
     mantissa = (mantissa + (mantissa & ONE)) >> ONE

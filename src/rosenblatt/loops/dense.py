@@ -1,7 +1,7 @@
 """Rows of a C-contiguous matrix: the fixed-order dot product, the update, the prefetch.
 
-Products and sums are float64 whatever the matrix holds, and widening float32 is exact: a float32 matrix
-trains the same bits as its float64 copy, in half the traffic.
+Products and sums are float64 and widening float32 is exact, so a float32 matrix trains the same bits as its
+float64 copy, with half the memory traffic.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rosenblatt.loops.targets import PAIR
 WIDE = 32
 NARROW = 8
 
-_dot_wide = lanes_dot(WIDE)
-_dot_narrow = lanes_dot(NARROW)
+dot_wide = lanes_dot(WIDE)
+dot_narrow = lanes_dot(NARROW)
 _dots_wide = lanes_dots(WIDE, PAIR, PAIR)
 _dots_narrow = lanes_dots(NARROW, PAIR, PAIR)
 
@@ -30,8 +30,8 @@ def dense_dot(X: Any, i: int, w: Any) -> float:
     wide = n - n % WIDE
     narrow = n - n % NARROW
     start = i * n
-    f = _dot_wide(w, 0, X, start, wide)
-    f += _dot_narrow(w, wide, X, start + wide, narrow - wide)
+    f = dot_wide(w, 0, X, start, wide)
+    f += dot_narrow(w, wide, X, start + wide, narrow - wide)
     for j in range(narrow, n):
         f += w[j] * X[i, j]
     return f
@@ -48,8 +48,8 @@ def dense_dots(X: Any, i: int, w: Any, which: Any, out: Any) -> None:
 def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Any, out: Any) -> None:
     """Write <w_m, x_i> to ``out[0, m]`` and <w_m, x_j> to ``out[1, m]`` for every machine, as `dense_dot` would.
 
-    Two rows and two machines at a time share each load: the weights of ten machines do not fit in the first-level
-    cache, and fetching them for each row would take as long as all the arithmetic. The rows `ahead` are asked for.
+    Two rows and two machines share each load: the weights of ten machines do not fit in the first-level cache, and
+    fetching them for each row would take as long as all the arithmetic. The rows `ahead` are prefetched.
     """
     n, machines = X.shape[1], w.shape[0]
     wide = n - n % WIDE
@@ -81,7 +81,7 @@ def dense_add(X: Any, i: int, c: float, w: Any) -> None:
 
 @inline
 def dense_fits(X: Any, i: int, c: float, w: Any) -> bool:
-    """Whether adding c x_i to w leaves every weight finite."""
+    """Return whether adding c x_i to w leaves every weight finite."""
     for j in range(X.shape[1]):
         moved = w[j] + c * X[i, j]
         if moved - moved != 0.0:
@@ -100,7 +100,7 @@ def dense_square(X: Any, i: int) -> float:
 
 @inline
 def dense_prefetch(X: Any, i: int) -> None:
-    """Ask for the head of row i; the hardware follows a row once it has begun."""
+    """Prefetch the start of row i; the hardware prefetches the rest."""
     n = X.shape[1]
     line = CACHE_LINE // X.itemsize
     for j in range(0, min(n, 4 * line), line):

@@ -1,27 +1,27 @@
-"""Stochastic subgradient descent (S-17): each visit steps against the slope of one row's loss.
+"""Loops that minimise soft-margin losses: stochastic subgradient descent and dual coordinate ascent.
 
-Weights are kept as ``scale · v``, so that shrinking all of them (ℓ₂) costs one product; the bias, ``v[-1]``, is
-neither scaled nor shrunk. The ℓ₁ penalty is due to all weights all the time but is collected from a weight only
-when a row touches it, and at the end of a pass from all (the cumulative penalty of Tsuruoka, Tsujii and
-Ananiadou, 2009): no weight is ever taken across zero.
+Descent steps against the slope of one row's loss on each visit. Weights are stored as ``scale · v``, so that
+shrinking all of them (ℓ₂) costs one product; the bias, ``v[-1]``, is neither scaled nor shrunk. All weights owe
+the ℓ₁ penalty all the time, but it is collected from a weight only when a row touches it, and from all weights at
+the end of a pass (the cumulative penalty of Tsuruoka, Tsujii and Ananiadou 2009). It moves no weight across zero.
 
 Averaging needs one more vector: with A the sum of the scales so far, the sum of all hypotheses is ``A v − u``,
 where u holds every change of v times the A before it.
+
+Ascent gives one row on each visit the dual weight that is best while all others stay.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from rosenblatt.loops._jit import VERB, inline, jit
+from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.losses import Loss, slope, value
+from rosenblatt.loops.losses import Loss, best_dual, slope, value
 from rosenblatt.loops.rows import add, dot, look_ahead
-from rosenblatt.loops.schedules import Schedule, rate
 from rosenblatt.loops.sparse import ONE
 from rosenblatt.typing import Floats
 
@@ -29,8 +29,43 @@ LEAST_SCALE = 1e-9
 SCALE, OWED, WEIGHT, VISITS = 0, 1, 2, 3  # places in `Weights.numbers`
 
 
+class Constant(NamedTuple):
+    """η_t = eta0."""
+
+    eta0: float
+
+
+class InverseScaling(NamedTuple):
+    """η_t = eta0 / t^power."""
+
+    eta0: float
+    power: float
+
+
+class Optimal(NamedTuple):
+    """η_t = 1 / (alpha (start + t − 1)), the best rate for a loss with curvature `alpha`."""
+
+    alpha: float
+    start: float
+
+
+Schedule: TypeAlias = Constant | InverseScaling | Optimal
+
+
+@verb
+def rate(schedule: Any, t: Any) -> Any:
+    """Return the step size η_t of visit t = 1, 2, …."""
+    if not isinstance(schedule, types.BaseNamedTuple):
+        return None
+    if schedule.instance_class is Constant:
+        return lambda schedule, t: schedule.eta0
+    if schedule.instance_class is InverseScaling:
+        return lambda schedule, t: schedule.eta0 / t**schedule.power
+    return lambda schedule, t: 1.0 / (schedule.alpha * (schedule.start + t - 1.0))
+
+
 class Regularisation(NamedTuple):
-    """What ‖w‖₁ and ½‖w‖² cost, and 1 or 0 for a bias or none."""
+    """The factors of ‖w‖₁ and ½‖w‖² in the objective, and 1 or 0 for a bias or none."""
 
     l1: float
     l2: float
@@ -38,27 +73,15 @@ class Regularisation(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Where descent stands; all arrays change in place.
+    """The state of descent; all arrays change in place."""
 
-    Attributes
-    ----------
-    v : ndarray
-        The weights divided by the scale, and the bias.
-    paid : ndarray
-        The ℓ₁ penalty collected from each weight so far.
-    u : ndarray
-        The changes of v, each times A before it; of the bias, times the visits before it. Empty if not averaging.
-    total : ndarray
-        The sum of all hypotheses up to the last pass.
-    numbers : ndarray
-        The scale, the ℓ₁ penalty due so far, A, and the visits of this pass.
-    """
-
-    v: Floats
-    paid: Floats
+    v: Floats  # the weights divided by the scale, and the bias
+    paid: Floats  # the ℓ₁ penalty collected from each weight so far
+    # the changes of v, each times the A before it; for the bias, times the visits before it. Empty if not
+    # averaging
     u: Floats
-    total: Floats
-    numbers: Floats
+    total: Floats  # the sum of all hypotheses up to the last pass
+    numbers: Floats  # the scale, the ℓ₁ penalty owed so far, A, and the visits of this pass
 
     @classmethod
     def begin(cls, w: Floats, *, average: bool) -> Weights:
@@ -67,14 +90,9 @@ class Weights(NamedTuple):
         return cls(w.copy(), np.zeros(w.size), empty, empty.copy(), np.array([1.0, 0.0, 0.0, 0.0]))
 
 
-def collect(X: Rows, i: int, s: Weights) -> None:
-    """Collect the ℓ₁ penalty due from the weights that row i touches."""
-    raise TypeError("called from compiled loops only")
-
-
 @inline
 def collect_one(j: Any, s: Weights) -> None:
-    """Collect from one weight: towards zero, never across."""
+    """Move one weight towards zero by what it owes, never across."""
     scale, owed = s.numbers[SCALE], s.numbers[OWED]
     w = scale * s.v[j]
     if w > 0.0:
@@ -89,13 +107,14 @@ def collect_one(j: Any, s: Weights) -> None:
     s.v[j] = left / scale
 
 
-@overload(collect, **VERB)  # type: ignore[untyped-decorator]
-def _collect(X: Any, i: Any, s: Any) -> Any:
+@verb
+def collect(X: Any, i: Any, s: Any) -> Any:
+    """Collect the ℓ₁ penalty that the weights of row i owe."""
     if isinstance(X, types.Array):
 
         def dense(X: Any, i: Any, s: Any) -> Any:
             for j in range(X.shape[1]):
-                if X[i, j] != 0.0:  # as a sparse row would, which is what makes both the same
+                if X[i, j] != 0.0:  # as a sparse row does, so that both give the same result
                     collect_one(j, s)
 
         return dense
@@ -110,7 +129,7 @@ def _collect(X: Any, i: Any, s: Any) -> Any:
 
 @inline
 def fold(s: Weights) -> None:
-    """Bring the scale back to 1 and the sum of hypotheses up to date."""
+    """Set the scale back to 1 and update the sum of hypotheses."""
     scale, weight = s.numbers[SCALE], s.numbers[WEIGHT]
     if s.u.size:
         for j in range(s.v.size - 1):
@@ -126,7 +145,7 @@ def fold(s: Weights) -> None:
 def descend(
     X: Rows, pull: Floats, order: Any, loss: Loss, schedule: Schedule, penalty: Regularisation, s: Weights, t0: int
 ) -> tuple[float, int]:
-    """Visit the rows of `order`; return the sum of their weighted losses, and the visits made.
+    """Visit the rows of `order`; return the sum of their weighted losses and the number of visits.
 
     `pull` is y times the row's weight; `t0` visits came before. Fewer visits than rows mean that the next score
     was not finite.
@@ -162,3 +181,27 @@ def descend(
             collect_one(j, s)
     fold(s)
     return total, order.size
+
+
+class Costs(NamedTuple):
+    """The cost of each row's loss, and how much its score moves with its dual weight: ‖x‖²/l2 plus the bias."""
+
+    cost: Floats
+    q: Floats
+    l2: float
+    bias: float
+
+
+@jit
+def ascend(X: Rows, y: Floats, order: Any, loss: Loss, costs: Costs, alpha: Floats, w: Floats) -> None:
+    """Visit the rows of `order`, improving `alpha` and with it ``w = Σ α_i y_i x_i / l2`` in place."""
+    for k in range(order.size):
+        after = look_ahead(X, order, k)
+        i = order[k]
+        t = loss.margin - y[i] * (dot(X, i, w, after) + w[-1])
+        a = best_dual(loss, alpha[i], costs.cost[i], t, costs.q[i])
+        step = y[i] * (a - alpha[i])
+        if step != 0.0:
+            alpha[i] = a
+            add(X, i, step / costs.l2, w)
+            w[-1] += step * costs.bias

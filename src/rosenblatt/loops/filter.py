@@ -1,8 +1,8 @@
-"""The adaptive filter: one linear neuron, corrected at every sample.
+"""The adaptive filter: one linear neuron, corrected at every sample (Widrow and Hoff 1960).
 
-Signals, taps and delay line are stacks of one row if they are real, and of two, real and imaginary parts, if they
-are complex. The delay line is longer than the filter and filled from its end, so that the last samples, newest
-first, are always a contiguous stretch of it; once its front is reached they move back to its end.
+Signals, taps and delay line have one row if they are real, and two rows, real and imaginary parts, if they are
+complex. The delay line is longer than the filter and filled from its end, so that the last samples, newest first,
+are always contiguous; when its front is reached they move back to its end.
 """
 
 from __future__ import annotations
@@ -10,20 +10,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from rosenblatt.loops._jit import inline, jit
-from rosenblatt.loops._vector import lanes_dot
+from rosenblatt.loops.dense import NARROW, WIDE, dot_narrow, dot_wide
 from rosenblatt.typing import Floats, Ints
-
-WIDE = 32
-NARROW = 8
-
-_dot_wide = lanes_dot(WIDE)
-_dot_narrow = lanes_dot(NARROW)
 
 
 class Step(NamedTuple):
-    """How taps are corrected: by μ e x̄, over ε + ‖x‖² if `normalised`.
+    """The correction of the taps: μ e x̄, divided by ε + ‖x‖² if `normalised`.
 
-    An error whose power exceeds that of the loudest microphone sample so far times `limit` is a divergence.
+    The filter diverges if the power of the error exceeds `limit` times that of the loudest microphone sample so
+    far.
     """
 
     mu: float
@@ -33,7 +28,7 @@ class Step(NamedTuple):
 
 
 class Taps(NamedTuple):
-    """The filter, the delay line, and where in it the newest sample stands (one number)."""
+    """The filter, the delay line, and the position of the newest sample in it (one number)."""
 
     w: Floats
     line: Floats
@@ -41,9 +36,9 @@ class Taps(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """Powers over windows of samples: of the one under way, and of those that ended in this call, by rows.
+    """Powers over windows of samples: of the present window, and of those that ended in this call, one row each.
 
-    `now` holds the microphone's power, the error's, the samples so far, and the power of the loudest one ever.
+    `now` holds the power of the microphone and of the error, the number of samples, and the largest power ever.
     """
 
     now: Floats
@@ -57,8 +52,8 @@ def _stretch_dot(a: Any, i: int, a_at: int, b: Any, j: int, b_at: int, n: int) -
     wide = n - n % WIDE
     narrow = n - n % NARROW
     first, second = i * a.shape[1] + a_at, j * b.shape[1] + b_at
-    f = _dot_wide(a, first, b, second, wide)
-    f += _dot_narrow(a, first + wide, b, second + wide, narrow - wide)
+    f = dot_wide(a, first, b, second, wide)
+    f += dot_narrow(a, first + wide, b, second + wide, narrow - wide)
     for k in range(narrow, n):
         f += a[i, a_at + k] * b[j, b_at + k]
     return f
@@ -66,7 +61,7 @@ def _stretch_dot(a: Any, i: int, a_at: int, b: Any, j: int, b_at: int, n: int) -
 
 @inline
 def _push(taps: Taps, far: Any, t: int) -> int:
-    """Put sample t of the far end before the others, and return where it stands."""
+    """Put sample t of the far end before the others, and return its position."""
     line, n = taps.line, taps.w.shape[1]
     at = taps.newest[0]
     if at == 0:
@@ -83,7 +78,7 @@ def _push(taps: Taps, far: Any, t: int) -> int:
 
 @inline
 def _count(meter: Meter, heard: float, left: float, ended: int) -> int:
-    """Add one sample's powers; return how many windows have ended."""
+    """Add the powers of one sample; return how many windows have ended."""
     now = meter.now
     now[0] += heard
     now[1] += left
@@ -98,10 +93,10 @@ def _count(meter: Meter, heard: float, left: float, ended: int) -> int:
 
 @jit
 def adapt(far: Floats, mic: Floats, cleaned: Floats, step: Step, taps: Taps, meter: Meter) -> int:
-    """Filter and adapt; write what is left of the microphone to `cleaned`.
+    """Filter and adapt; write the error, the microphone without its echo, to `cleaned`.
 
-    Returns the number of samples; the position of the first whose error diverges, if one does, and then `cleaned`
-    and all that is carried are of no use.
+    Return the number of samples, or the position of the first sample whose error diverges; then `cleaned` and the
+    state are useless.
     """
     w, line = taps.w, taps.line
     n = w.shape[1]

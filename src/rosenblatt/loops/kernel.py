@@ -1,7 +1,7 @@
-"""The kernel perceptron's loops: products and distances of rows, and visits to scores that are kept.
+"""Loops of the kernel perceptron: products and distances of rows, and visits by stored scores.
 
-Every sum has one order, the same whichever of two rows comes first: k(x, x') and k(x', x) are the same bits, in
-whatever company they are computed. So rows met in a batch, in chunks or alone score the same bits.
+Every sum has a fixed order that does not depend on which of two rows comes first, so k(x, x') and k(x', x) are the
+same bits. Rows in a batch, in chunks or alone therefore score the same bits.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import dense_dot
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.sparse import ONE
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.loops.visits import judge, moves
 from rosenblatt.typing import Floats
-
-ONE = np.uint64(1)
 
 
 @jit
 def sparse_products(A: CSR, n: int, B: CSR, w: Floats, out: Floats) -> None:
     """Write <a, b> for each of the `n` rows a of A and each row b of B; `w` is all zero before and after.
 
-    One running sum over the stored values of b in order. A value that a lacks adds a zero, which changes no sum:
-    what remains is the sum over the columns both have, and that is the same seen from either row.
+    One running sum adds the stored values of b in order. A value that a lacks adds zero, so the sum is over the
+    columns that both have, which is the same for either row.
     """
     for i in range(n):
         for p in range(A.indptr[i], A.indptr[i + ONE]):
@@ -42,9 +41,9 @@ def sparse_products(A: CSR, n: int, B: CSR, w: Floats, out: Floats) -> None:
 
 @jit
 def gaussian_exponents(a: Floats, b: Floats, gamma: float, out: Floats) -> None:
-    """Turn products into −γ ‖a − b‖², given the squares of the norms; a distance below zero is zero.
+    """Turn products into −γ ‖a − b‖², given the squared norms; a distance below zero becomes zero.
 
-    What is not a number stays so: it came of an overflow, which is to be seen in the scores.
+    NaN stays NaN: it comes from an overflow, which the scores must show.
     """
     for i in range(out.shape[0]):
         own = a[i]
@@ -98,10 +97,10 @@ def sparse_distances(A: Any, B: Any, out: Floats) -> None:
 def next_mistake(
     targets: Targets, order: Any, t: int, rule: Rule, s: Floats, w: Floats, log: Log, k: int
 ) -> tuple[int, int]:
-    """Look for the next mistake from visit t on; log it from k on, and return its visit and k plus their number.
+    """Find the next mistake from visit t on and log it from k on; return its visit, and k plus their number.
 
     `s` holds for each machine the score of every row without the bias, which is the last of the weights `w`.
-    Without a mistake the visit returned is the number of visits; where a score is not finite the second number is
+    Without a mistake the visit returned is the number of visits. If a score is not finite, the second number is
     −1.
     """
     room, last = log.scores[0], w.shape[1] - 1
@@ -116,7 +115,7 @@ def next_mistake(
 
 
 class Moving(NamedTuple):
-    """What a mistake moves: all scores, the coefficients, and their deferred sums, empty if not averaged."""
+    """The arrays that a mistake moves: all scores, the coefficients, and the sums for averaging (or empty)."""
 
     scores: Floats
     w: Floats
@@ -137,12 +136,11 @@ def _move(s: Floats, m: int, c: float, row: Floats, which: Any) -> None:
 def correct(
     targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
 ) -> None:
-    """Correct the mistakes `span` of the log, made on visit t; `own` is what is known of its row.
+    """Correct the mistakes `span` of the log, made on visit t.
 
-    That is its place, its kernel row, the rows whose values stand there (none named: all, in order), and t0.
-
-    The coefficient in that place and the bias move by c and c β, all scores by c times the kernel row; u gains
-    each move times the visits before it, t0 + t.
+    `own` holds the place of its row, the kernel row, the rows whose values it holds (empty for all), and t0. The
+    coefficient in that place and the bias move by c and c β, all scores by c times the kernel row, and u by each
+    move times the visits before it, t0 + t.
     """
     place, row, which, t0 = own
     s, w, u = moving
@@ -168,7 +166,7 @@ def correct(
 def correct_and_go_on(
     targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
 ) -> tuple[int, int]:
-    """Correct as `correct` does, and look for the next mistake."""
+    """Correct as `correct` does, and find the next mistake."""
     correct(targets, order, t, rule, moving, log, span, own)
     return next_mistake(targets, order, t + 1, rule, moving.scores, moving.w, log, span[1])
 
@@ -195,7 +193,7 @@ def add_scores(w: Floats, first: int, G: Floats, s: Floats) -> None:
 
 @jit
 def judge_alone(targets: Targets, i: int, rule: Rule, s: Floats, w: Floats, log: Log, k: int) -> int:
-    """Judge a visit to row i by its scores `s` without biases, as `next_mistake` does."""
+    """Judge a visit to row i by its scores `s` without biases; return the same as `judge`."""
     room = log.scores[0]
     for m in range(s.shape[0]):
         room[m] = s[m, 0] + w[m, w.shape[1] - 1]
@@ -204,7 +202,7 @@ def judge_alone(targets: Targets, i: int, rule: Rule, s: Floats, w: Floats, log:
 
 @jit
 def logged_moves(targets: Targets, i: int, log: Log, span: tuple[int, int], c: Floats) -> None:
-    """Write what the mistakes `span` of the log, made on row i, add to each machine."""
+    """Add to c what the mistakes `span` of the log, made on row i, add to each machine."""
     for k in range(span[0], span[1]):
         m, c1, m2, c2 = moves(targets, i, log, k)
         c[m] += c1
@@ -213,7 +211,7 @@ def logged_moves(targets: Targets, i: int, log: Log, span: tuple[int, int], c: F
 
 @jit
 def dense_squares(X: Any, w: Floats, out: Floats) -> None:
-    """Write ‖x_i‖² in the order that products are summed in; `w` is room for a row."""
+    """Write ‖x_i‖², summed in the order of products; `w` is room for a row."""
     for i in range(out.size):
         for j in range(X.shape[1]):
             w[j] = X[i, j]
@@ -222,7 +220,7 @@ def dense_squares(X: Any, w: Floats, out: Floats) -> None:
 
 @jit
 def sparse_squares(X: CSR, out: Floats) -> None:
-    """Write ‖x_i‖² in the order that products are summed in."""
+    """Write ‖x_i‖², summed in the order of products."""
     for i in range(out.size):
         f = 0.0
         for p in range(X.indptr[i], X.indptr[i + ONE]):

@@ -1,4 +1,4 @@
-"""Losses as values: each is a function φ of t = margin − y f, how far a row falls short of its margin.
+"""Losses as values: each is a function φ of the shortfall t = margin − y f.
 
 ================  ==========================  ==========  =========================
 loss              φ(t)                        margin      φ*(u), the conjugate
@@ -9,8 +9,8 @@ loss              φ(t)                        margin      φ*(u), the conjugate
 `Logistic`        log(1 + exp(t))             0           u log u + (1−u) log(1−u)
 ================  ==========================  ==========  =========================
 
-All are convex, never negative and never fall as t grows. The perceptron's own loss max(0, −y f) is a hinge whose
-margin is 0.
+All are convex, not negative, and do not fall as t grows. The perceptron's loss max(0, −y f) is a hinge with margin
+0.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ import math
 from typing import Any, NamedTuple, TypeAlias
 
 from numba import types
-from numba.extending import overload
 
-from rosenblatt.loops._jit import VERB
+from rosenblatt.loops._jit import verb
 
 MOST_STEPS = 100
 SETTLED = 1e-14
@@ -48,31 +47,13 @@ class Logistic(NamedTuple):
 Loss: TypeAlias = Hinge | SquaredHinge | Logistic
 
 
-def value(loss: Loss, t: float) -> float:
-    """Return φ(t)."""
-    raise TypeError("called from compiled loops only")
-
-
-def slope(loss: Loss, t: float) -> float:
-    """Return φ'(t); at the corner of the hinge 0, which is the least of its slopes."""
-    raise TypeError("called from compiled loops only")
-
-
-def best_dual(loss: Loss, a: float, c: float, t: float, q: float) -> float:
-    """Return the dual weight α that maximises α t' − c φ*(α/c) for this row alone.
-
-    `a` is its present value and `t` its present shortfall, which falls by q for each unit that α grows:
-    t' = t − q (α − a)/2.
-    """
-    raise TypeError("called from compiled loops only")
-
-
 def _is(loss: Any, kind: type) -> bool:
     return isinstance(loss, types.BaseNamedTuple) and loss.instance_class is kind
 
 
-@overload(value, **VERB)  # type: ignore[untyped-decorator]
-def _value(loss: Any, t: Any) -> Any:
+@verb
+def value(loss: Any, t: Any) -> Any:
+    """Return φ(t)."""
     if _is(loss, Hinge):
         return lambda loss, t: max(0.0, t)
     if _is(loss, SquaredHinge):
@@ -80,8 +61,9 @@ def _value(loss: Any, t: Any) -> Any:
     return lambda loss, t: max(0.0, t) + math.log1p(math.exp(-abs(t)))
 
 
-@overload(slope, **VERB)  # type: ignore[untyped-decorator]
-def _slope(loss: Any, t: Any) -> Any:
+@verb
+def slope(loss: Any, t: Any) -> Any:
+    """Return φ'(t); at the corner of the hinge it is 0, the least of the slopes there."""
     if _is(loss, Hinge):
         return lambda loss, t: 1.0 if t > 0.0 else 0.0
     if _is(loss, SquaredHinge):
@@ -94,17 +76,22 @@ def _slope(loss: Any, t: Any) -> Any:
     return logistic
 
 
-@overload(best_dual, **VERB)  # type: ignore[untyped-decorator]
-def _best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
+@verb
+def best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
+    """Return the dual weight α that maximises α t' − c φ*(α/c) for one row while the others stay.
+
+    `a` is its present value and `t` its present shortfall, which falls by q for each unit of α:
+    t' = t − q (α − a)/2.
+    """
     if _is(loss, Hinge):
         return lambda loss, a, c, t, q: min(c, max(0.0, a + t / q)) if q > 0.0 else (c if t > 0.0 else 0.0)
     if _is(loss, SquaredHinge):
         return lambda loss, a, c, t, q: max(0.0, (t + q * a) / (q + 0.5 / c))
 
     def logistic(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
-        # Solve log(α/(c−α)) + q (α − a) = t, whose left side grows, by Newton's steps in s = log(α/(c−α)): there
-        # α = c/(1 + exp(−s)) stays inside. What is known to hold s is halved instead where a step would leave it,
-        # or is not half as long as the last: Newton's steps alone may jump from one side to the other for long.
+        # Solve log(α/(c−α)) + q (α − a) = t, whose left side grows, by Newton's steps in s = log(α/(c−α)), so that
+        # α = c/(1 + exp(−s)) stays between 0 and c. The bracket of s is halved instead if a step would leave it or
+        # is more than half as long as the last one, because Newton's steps may jump to and fro for long.
         low, high = min(t, t + q * a - q * c), t + q * a
         s = min(high, max(low, math.log(a / (c - a)) if 0.0 < a < c else t))
         alpha, last = a, high - low

@@ -1,8 +1,7 @@
-"""How neurons respond to their weighted sums, and how an error passes back through a response (S-37, S-38).
+"""Responses of neurons to their weighted sums, and backpropagation through them.
 
-Arrays in, arrays out, one row for each example. A response is a value: `respond` writes y = f(z), and
-`pull_back` turns ∂E/∂y into ∂E/∂z where it stands. ``keeps_input`` says whether that needs z: where y suffices,
-y may be written over z.
+Arrays have one row for each example. `respond` writes y = f(z), and `pull_back` turns ∂E/∂y into ∂E/∂z in place.
+``keeps_input`` says whether `pull_back` needs z; if not, y may be written over z.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RESPONSES", "GainControl", "LogSquare", "Logistic", "ReLU", "Response", "Tanh"]
+__all__ = ["RESPONSES", "GainControl", "LogSquare", "ReLU", "Response", "Sigmoid", "Tanh"]
 
 Array = NDArray[Any]  # float64 or float32, the same for all arguments of a call
 
 
 class Response(Protocol):
-    """What a layer does with its weighted sums."""
+    """The response of a layer to its weighted sums."""
 
     keeps_input: ClassVar[bool]
 
@@ -27,12 +26,12 @@ class Response(Protocol):
         """Write f(z)."""
 
     def pull_back(self, z: Array, y: Array, error: Array, room: Array) -> None:
-        """Turn the error of y = f(z) into that of z, in place; `room` may be written over."""
+        """Turn the error of y = f(z) into the error of z, in place; `room` may be overwritten."""
 
 
 @dataclass(frozen=True)
-class Logistic:
-    """f(z) = 1 / (1 + exp(−z)), computed as (1 + tanh(z/2)) / 2: no exponential that could overflow."""
+class Sigmoid:
+    """f(z) = 1 / (1 + exp(−z)), computed as (1 + tanh(z/2)) / 2, which cannot overflow."""
 
     keeps_input: ClassVar[bool] = False
 
@@ -107,8 +106,8 @@ class LogSquare:
 class GainControl:
     """Divisive normalisation: f(z)_i = z_i / sqrt(σ² + mean_j z_j²), the mean over all neurons of the layer.
 
-    Strong and weak stimuli of the same pattern give almost the same response: σ is the strength at which the
-    division sets in. Responses to stimuli much weaker are z/σ.
+    Strong and weak stimuli of the same pattern give almost the same response. σ is the strength at which division
+    sets in; responses to much weaker stimuli are z/σ.
     """
 
     sigma: float = 1.0
@@ -135,9 +134,9 @@ class GainControl:
 
 
 RESPONSES: dict[str, tuple[Response, ...]] = {
-    "logistic": (Logistic(),),
+    "logistic": (Sigmoid(),),
     "tanh": (Tanh(),),
     "relu": (ReLU(),),
     "identity": (),
 }
-"""What neurons of a name do with their sums."""
+"""The responses by the name of an activation."""

@@ -1,12 +1,12 @@
-"""The perceptron loop, what averaging adds to it, and its echoes: replaying recorded steps and scoring rows.
+"""The perceptron loop, averaging, replaying recorded steps, and scoring rows.
 
-Weights are padded: ``w[:-1]`` are the feature weights and ``w[-1]`` is the bias, so a state is one array (S-5).
-Several machines are the rows of one matrix, each padded so; a row of X is read once for all of them.
+Weights are padded: ``w[:-1]`` are the feature weights and ``w[-1]`` is the bias, so a state is one array. Several
+machines are the rows of one matrix; a row of X is read once for all of them.
 
 Averaging needs one more sum, u: each correction times the visits before it. The average of the hypotheses after
-each of t visits is then ``w − u / t``, and keeping it costs nothing between mistakes. Nothing reads u while
-training goes on. So it may be moved with w, while a dense row is at hand (`train` with u), or later from the log,
-when the scattered places that sparse rows move can be asked for ahead (`defer`): the bits are the same.
+each of t visits is then ``w − u / t``, so averaging costs nothing between mistakes. Training never reads u, so u
+is moved either with w, while a dense row is in the cache (`train` with u), or later from the log, when the
+scattered places that sparse rows move can be prefetched (`defer`). Both give the same bits.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from rosenblatt.loops._jit import VERB, jit
+from rosenblatt.loops._jit import jit, verb
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import PAIR, Log, Targets
+from rosenblatt.loops.targets import PAIR, Log, Sides, Targets
 from rosenblatt.loops.visits import (
     correction,
     decide,
@@ -36,17 +35,17 @@ from rosenblatt.loops.visits import (
 from rosenblatt.typing import Floats, Ints
 
 ONLY_ROW = np.zeros(1, np.uint64)
-NEAR = 2  # mistakes ahead whose places in u are asked for
+NEAR = 2  # mistakes ahead whose places in u are prefetched
 
 
 @jit
 def train(
     X: Rows, targets: Targets, order: Any, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
 ) -> tuple[int, int]:
-    """Visit the rows of `order`, correcting `w`, and `u` if it is given, in place; return (mistakes, visits made).
+    """Visit the rows of `order`, correcting `w`, and `u` if given, in place; return (mistakes, visits made).
 
-    `t0` visits came before. Fewer visits than rows in `order` mean that the next row's score was not finite: that
-    row or the weights are not, and nothing was done with it.
+    `t0` visits came before. Fewer visits than rows in `order` mean that the score of the next row was not finite,
+    and that this row changed nothing.
     """
     k = 0
     for t in range(order.size):
@@ -64,11 +63,40 @@ def train(
 
 
 @jit
-def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: float, u: Floats, t0: int) -> None:
-    """Add to `u` the first mistakes of `log`, each times the visits before it; `t0` came before `order`.
+def train_lifted(
+    X: Rows, targets: Sides, order: Any, square: float, beta: float, w: Floats, v: Floats, log: Log
+) -> tuple[int, int]:
+    """Visit rows lifted by one coordinate each, correcting `w` and `v` in place; return as `train` does.
 
-    The rows to come are known here, as they are not in training, so that both they and their places in u can be
-    asked for ahead.
+    The lifted row is [a x_i; sqrt(1 − a²) e_i], and the lifted weights sum y times such rows over the mistakes. So
+    the lifted score is a² (<w, x_i> + b) + (1 − a²) v_i, where w, b and v_i are the same sums without the factors:
+    no square root is taken, and exact data stays exact where a² is a dyadic fraction. `square` is a². The log
+    holds f = <w, x_i> + b, the score of the weights that predict.
+    """
+    k = 0
+    for t in range(order.size):
+        after = look_ahead(X, order, t)
+        i = order[t]
+        f = dot(X, i, w, after) + w[-1]
+        lifted = square * f + (1.0 - square) * v[i]
+        if lifted - lifted != 0.0:
+            return k, t
+        step = 1.0 if targets.pull[i] > 0.0 else -1.0
+        if step * lifted <= 0.0:
+            log.at[k] = t
+            log.score[k] = f
+            log.step[k] = 1.0
+            move(X, i, step, beta, w)
+            v[i] += step
+            k += 1
+    return k, order.size
+
+
+@jit
+def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: float, u: Floats, t0: int) -> None:
+    """Add to `u` the first `count` mistakes of `log`, each times the visits before it; `t0` came before `order`.
+
+    The rows are known ahead here, unlike in training, so they and their places in u are prefetched.
     """
     for k in range(count):
         if k + FAR < count:
@@ -80,9 +108,9 @@ def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: flo
 
 @jit
 def replay(X: Rows, targets: Targets, index: Any, log: Log, beta: float, w: Floats, u: Floats | None) -> int:
-    """Take the logged steps again, in place; return the first whose score is not the logged one, or −1.
+    """Take the logged steps again, in place; return the first step whose score differs from the log, or −1.
 
-    `index` names the row of each step, ``log.at`` the visits made before it; weights of rows do not matter.
+    `index` holds the row of each step, ``log.at`` the visits made before it.
     """
     for k in range(index.size):
         after = look_ahead(X, index, k)
@@ -97,20 +125,20 @@ def replay(X: Rows, targets: Targets, index: Any, log: Log, beta: float, w: Floa
 
 @jit
 def take_step(X: Rows, targets: Targets, i: int, log: Log, k: int, beta: float, w: Floats) -> None:
-    """Take one step by hand: that of mistake k of `log`, as if it had been made on row i."""
+    """Take the step of mistake k of `log` on row i."""
     take(targets, X, i, log, k, 1.0, beta, w)
 
 
 @jit
 def scores(X: Rows, w: Floats, out: Floats) -> None:
-    """Write f(x_i) for every row: the very numbers that training decides by."""
+    """Write f(x_i) for every row: the same bits that training decides by."""
     for i in range(out.size):
         out[i] = dot(X, i, w, min(i + 1, out.size - 1)) + w[-1]
 
 
 @jit
 def machine_scores(X: Rows, w: Floats, order: Any, machines: Ints, room: Floats, out: Floats) -> None:
-    """Write f_m(x_i) for every row i, all of which `order` names, and machine m; `room` is for two rows."""
+    """Write f_m(x_i) for every row i and machine m; `order` is 0, 1, …, and `room` holds scores of two rows."""
     for i in range(order.size):
         dots_ahead(X, order, i, w, machines, room)
         for m in range(machines.size):
@@ -123,13 +151,9 @@ def score_row(X: Rows, w: Floats) -> float:
     return dot(X, 0, w, 0) + w[-1]
 
 
+@verb
 def named(rule: Any) -> Any:
     """Return a rule with its names."""
-    raise TypeError("called from compiled loops only")
-
-
-@overload(named, **VERB)  # type: ignore[untyped-decorator]
-def _named(rule: Any) -> Any:
     if isinstance(rule, types.BaseNamedTuple):
         return lambda rule: rule
     return lambda rule: Rule(*rule)
@@ -139,8 +163,8 @@ def _named(rule: Any) -> Any:
 def learn_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
     """Visit the only row of X by one machine; return its score and the correction made (0 if it was right).
 
-    A `Rule` may be a plain tuple, which crosses into compiled code in a third of the time.
-    If the score is not finite, or a weight would not be, nothing is done and the score returned is not finite.
+    A `Rule` may be a plain tuple, which crosses into compiled code in a third of the time. If the score or a
+    corrected weight is not finite, nothing changes and the score returned is not finite.
     """
     f = dot(X, 0, w, 0) + w[-1]
     if f - f != 0.0:
@@ -160,9 +184,9 @@ def learn_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: i
 def learn_row_by_machines(
     X: Rows, targets: Targets, rule: Rule, w: Floats, u: Floats | None, t: int, log: Log
 ) -> int:
-    """Visit the only row of X by several machines; return the mistakes made, now in `log`.
+    """Visit the only row of X by several machines; return the number of mistakes, which are now in `log`.
 
-    If a score is not finite, or a weight would not be, nothing is done and −1 returned.
+    If a score or a corrected weight is not finite, nothing changes and the result is −1.
     """
     count = decide(targets, X, ONLY_ROW, 0, rule, w, log, 0)
     for k in range(count):

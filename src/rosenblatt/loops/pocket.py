@@ -1,8 +1,8 @@
-"""The pocket: visits, and after each that moved weights a count of the rows that are wrong by them (S-20).
+"""The pocket algorithm (Gallant 1990): after each visit that moved weights, count the rows that are wrong.
 
-A count is given up as soon as it can no longer win. And it begins with the rows that are wrong most often: each
-found wrong moves half of the way up to those found before it, so that a hypothesis no better than the pocket is
-refuted by few more rows than the pocket has errors.
+A count ends as soon as it can no longer win. It begins with the rows that are wrong most often: each wrong row
+moves half of the way up to the wrong rows before it. So a hypothesis that is no better than the pocket is rejected
+after little more rows than the pocket has errors.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from rosenblatt.loops._jit import VERB, inline, jit
+from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import dot, dots, look_ahead
 from rosenblatt.loops.rules import Rule
@@ -23,59 +22,33 @@ from rosenblatt.typing import Floats, Ints
 VISIT, READ, ENOUGH = 0, 1, 2
 
 
-class Count(NamedTuple):
-    """Which rows are right.
+class ErrorCount(NamedTuple):
+    """Which rows count as errors."""
 
-    Parameters
-    ----------
-    margin
-        0 asks for the right label; more than 0 for a lead of that much.
-    geometric
-        1 measures the lead as a distance, y f / ‖w‖; 0 as it is.
-    last_wins
-        The side of f = 0, and which of equally good classes is predicted: 1 the positive or highest, 0 the other.
-    slack
-        A bound on the relative rounding of a sum of weights; 0 where such sums are exact.
-    """
-
-    margin: float
-    geometric: int
+    margin: float  # 0 counts wrong labels; more than 0 counts rows whose lead is smaller
+    geometric: int  # 1 measures the lead as a distance, y f / ‖w‖; 0 as y f
+    # whether f = 0 and ties between classes predict the positive or highest class (1), or the other (0)
     last_wins: int
-    slack: float
+    slack: float  # a bound on the relative rounding of a sum of weights; 0 if such sums are exact
 
 
 class Pocket(NamedTuple):
-    """The best hypothesis so far, changed in place.
+    """The best hypothesis so far, changed in place."""
 
-    Parameters
-    ----------
-    w
-        Its padded weights.
-    errors
-        One number: the weight of the rows that are wrong by it.
-    progress
-        The visits made when it was found, the rows read by counts so far, and how many are enough before a pause.
-    rows, front
-        The rows that have weight: as they are stored, and in the order they are counted in.
-    right
-        Which rows are right.
-    machines, scores
-        The numbers of the machines, and room for the scores of a row by all of them.
-    """
-
-    w: Floats
-    errors: Floats
+    w: Floats  # its padded weights
+    errors: Floats  # one number: the total weight of its errors
+    # the visits made when it was found, the rows read by counts so far, and how many to read before a pause
     progress: Ints
-    rows: Any
-    front: Any
-    right: Count
-    machines: Ints
-    scores: Floats
+    rows: Any  # the rows that have weight, as they are stored
+    front: Any  # the same in the order of counting
+    right: ErrorCount  # which rows count as errors
+    machines: Ints  # the numbers of the machines
+    scores: Floats  # room for their scores of a row
 
 
 @jit
 def consider(X: Rows, targets: Targets, w: Floats, pocket: Pocket, visit: int) -> bool:
-    """Count the rows that are wrong by `w`, and pocket it if they are fewer; say whether they were."""
+    """Count the errors of `w`, and pocket it if they are fewer; return whether they are."""
     front, count = pocket.front, pocket.right
     norm = _norm(w, count)
     errors, found = 0.0, 0
@@ -111,8 +84,8 @@ def train(
 ) -> tuple[int, int, bool]:
     """Visit the rows of `order`, correcting `w`, and keep the best hypothesis; return (mistakes, visits, finite).
 
-    Ends early where no row is wrong any more, where counts have read enough rows, and before a row whose score is
-    not finite. `t0` visits came before.
+    Training ends early if no row is wrong, if counts have read enough rows, or before a row whose score is not
+    finite. `t0` visits came before.
     """
     k = 0
     for t in range(order.size):
@@ -132,29 +105,9 @@ def train(
     return k, order.size, True
 
 
-def misses(targets: Targets, X: Rows, i: int, after: int, w: Floats, norm: float, pocket: Pocket) -> bool:
-    """Whether row i is wrong by `w`; one whose score is not finite is."""
-    raise TypeError("called from compiled loops only")
-
-
-def weight_of(targets: Targets, i: int) -> float:
-    """Return the weight of row i."""
-    raise TypeError("called from compiled loops only")
-
-
-def put(w: Floats, into: Floats) -> None:
-    """Copy weights."""
-    raise TypeError("called from compiled loops only")
-
-
-def _norm(w: Floats, count: Count) -> float:
-    """Return ‖w‖ without the bias, or 1 where it is not asked for."""
-    raise TypeError("called from compiled loops only")
-
-
 @inline
-def _short(lead: float, norm: float, count: Count) -> bool:
-    # The zero vector is at no distance from anything, and so is never far enough.
+def _short(lead: float, norm: float, count: ErrorCount) -> bool:
+    # The zero vector has no distances, so no row is far enough from it.
     return not lead / norm >= count.margin if norm > 0.0 else True
 
 
@@ -187,22 +140,13 @@ def _classes_miss(targets: Any, X: Any, i: Any, after: Any, w: Any, pocket: Any)
     return lead < count.margin
 
 
-@inline
-def _norm_of_features(w: Any, count: Any) -> float:
-    if count.geometric == 0 or count.margin == 0.0:
-        return 1.0
-    square = 0.0
-    for j in range(w.size - 1):
-        square += w[j] * w[j]
-    return np.sqrt(square)
-
-
 def _is_sides(targets: Any) -> bool:
     return targets.instance_class is Sides
 
 
-@overload(misses, **VERB)  # type: ignore[untyped-decorator]
-def _misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, pocket: Any) -> Any:
+@verb
+def misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, pocket: Any) -> Any:
+    """Return whether row i is an error of `w`, as is every row whose score is not finite."""
     if _is_sides(targets):
         return lambda targets, X, i, after, w, norm, pocket: _sides_misses(
             targets, X, i, after, w, norm, pocket.right
@@ -210,33 +154,40 @@ def _misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, pocket:
     return lambda targets, X, i, after, w, norm, pocket: _classes_miss(targets, X, i, after, w, pocket)
 
 
-@overload(weight_of, **VERB)  # type: ignore[untyped-decorator]
-def _weight_of(targets: Any, i: Any) -> Any:
+@verb
+def weight_of(targets: Any, i: Any) -> Any:
+    """Return the weight of row i."""
     if _is_sides(targets):
         return lambda targets, i: abs(targets.pull[i])
     return lambda targets, i: targets.weight[i]
 
 
-@inline
-def _put_vector(w: Any, into: Any) -> None:
-    for j in range(w.size):
-        into[j] = w[j]
+@verb
+def put(w: Any, into: Any) -> Any:
+    """Copy weights."""
+
+    def vector(w: Any, into: Any) -> None:
+        for j in range(w.size):
+            into[j] = w[j]
+
+    def matrix(w: Any, into: Any) -> None:
+        for m in range(w.shape[0]):
+            for j in range(w.shape[1]):
+                into[m, j] = w[m, j]
+
+    return vector if w.ndim == 1 else matrix
 
 
-@inline
-def _put_matrix(w: Any, into: Any) -> None:
-    for m in range(w.shape[0]):
-        for j in range(w.shape[1]):
-            into[m, j] = w[m, j]
+@verb
+def _norm(w: Any, count: Any) -> Any:
+    """Return ‖w‖ without the bias, or 1 if leads are not distances."""
 
+    def norm(w: Any, count: Any) -> Any:
+        if count.geometric == 0 or count.margin == 0.0:
+            return 1.0
+        square = 0.0
+        for j in range(w.size - 1):
+            square += w[j] * w[j]
+        return np.sqrt(square)
 
-@overload(put, **VERB)  # type: ignore[untyped-decorator]
-def _put(w: Any, into: Any) -> Any:
-    return (lambda w, into: _put_vector(w, into)) if w.ndim == 1 else (lambda w, into: _put_matrix(w, into))
-
-
-@overload(_norm, **VERB)  # type: ignore[untyped-decorator]
-def _norm_overload(w: Any, count: Any) -> Any:
-    if w.ndim == 1:
-        return lambda w, count: _norm_of_features(w, count)
-    return lambda w, count: 1.0
+    return norm if w.ndim == 1 else lambda w, count: 1.0

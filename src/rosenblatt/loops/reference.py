@@ -1,7 +1,7 @@
-"""The perceptron as a textbook writes it: the specification every fast loop is tested against.
+"""The perceptron as a textbook writes it. Read this first; every fast loop is tested against it.
 
-Plain Python, plain sums, one example after another. Read this first; trust it; never optimise it. It works
-on any numbers that add and multiply, so the tests run it on `fractions.Fraction` as well.
+Plain Python, plain sums, one example after another, never optimised. It works on any numbers that add and
+multiply, so the tests also run it on `fractions.Fraction`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rosenblatt.loops.rules import Rule
 
 
 class Mistake(NamedTuple):
-    """One update: the visit it happened on, the row, its score before, the step taken, and by which machine.
+    """One update: its visit, its row, the score before it, the step taken, and the machine that erred.
 
-    Of two classes there is one machine. Classes compared directly have the one the row was taken for.
+    Two classes need one machine, number 0. Where classes are compared directly, `machine` is the rival class.
     """
 
     visit: int
@@ -26,8 +26,8 @@ class Mistake(NamedTuple):
     machine: int = 0
 
 
-class Trained(NamedTuple):
-    """What the reference leaves behind: last weights, averaged weights, and every mistake in order."""
+class TrainedBinary(NamedTuple):
+    """The last weights and bias, their averages over the visits, and every mistake in order."""
 
     w: list[Any]
     b: Any
@@ -36,8 +36,26 @@ class Trained(NamedTuple):
     mistakes: list[Mistake]
 
 
+class TrainedClasses(NamedTuple):
+    """The same for several machines: one vector each, with the bias as its last entry."""
+
+    w: list[list[Any]]
+    average: list[list[Any]]
+    mistakes: list[Mistake]
+
+
+def dot(w: Sequence[Any], x: Sequence[Any]) -> Any:
+    """Return <w, x>."""
+    return sum(w_j * x_j for w_j, x_j in zip(w, x, strict=True))
+
+
+def plus(w: Sequence[Any], c: Any, x: Sequence[Any]) -> list[Any]:
+    """Return w + c x."""
+    return [w_j + c * x_j for w_j, x_j in zip(w, x, strict=True)]
+
+
 def share_of_step(rule: Rule, y: int, f: Any) -> Any:
-    """How much of a step a visit with label `y` and score `f` earns: 1, 0, or a tie's share."""
+    """Return how much of a step a visit with label `y` and score `f` takes: 1, 0, or the share of a tie."""
     if y * f < rule.margin:
         return 1
     if y * f > rule.margin:
@@ -46,7 +64,7 @@ def share_of_step(rule: Rule, y: int, f: Any) -> Any:
 
 
 def towards_zero(w: Any, rent: Any) -> Any:
-    """Move a weight towards zero, and not past it."""
+    """Move a weight towards zero by `rent`, and stop there."""
     return w - rent if w > rent else w + rent if w < -rent else 0 * w
 
 
@@ -60,11 +78,11 @@ def train(
     weight: Sequence[Any] | None = None,
     keep: Any = 1,
     rent: Any = 0,
-) -> Trained:
-    """Visit the rows named by `order`, one after another, and correct every mistake.
+) -> TrainedBinary:
+    """Visit the rows of `order`, one after another, and correct every mistake; `y` is −1 or +1.
 
-    The average is that of the hypotheses after each visit, the unchanged ones included. With a penalty every visit
-    also shrinks all weights: before the correction by the factor `keep`, after it by `rent` towards zero.
+    A penalty also shrinks all weights on every visit: by the factor `keep` before the correction, and by `rent`
+    towards zero after it. The averages are over the hypotheses after each visit.
 
     Examples
     --------
@@ -74,29 +92,24 @@ def train(
     ([2.0, 2.0], -1.0, 9)
     """
     w = [0] * len(X[0]) if w is None else list(w)
-    total_w, total_b, visits = [0] * len(w), 0, 0
-    mistakes = []
+    total_w, total_b, visits, mistakes = [0] * len(w), 0, 0, []
     for visit, i in enumerate(order):
-        f = sum(w_j * x_j for w_j, x_j in zip(w, X[i], strict=True)) + b
+        f = dot(w, X[i]) + b
         step = rule.eta * share_of_step(rule, y[i], f) * (1 if weight is None else weight[i])
         w = [keep * w_j for w_j in w]
         if step > 0:
-            w = [w_j + step * y[i] * x_j for w_j, x_j in zip(w, X[i], strict=True)]
+            w = plus(w, step * y[i], X[i])
             b = b + step * y[i] * rule.beta
             mistakes.append(Mistake(visit, i, f, step))
         w = [towards_zero(w_j, rent) for w_j in w]
-        total_w = [t_j + w_j for t_j, w_j in zip(total_w, w, strict=True)]
-        total_b, visits = total_b + b, visits + 1
+        total_w, total_b, visits = plus(total_w, 1, w), total_b + b, visits + 1
     mean = [t_j / visits for t_j in total_w] if visits else list(w)
-    return Trained(w, b, mean, total_b / visits if visits else b, mistakes)
+    return TrainedBinary(w, b, mean, total_b / visits if visits else b, mistakes)
 
 
-class TrainedClasses(NamedTuple):
-    """What is left of several machines: their padded weights, bias last, the averages, and every mistake."""
-
-    w: list[list[Any]]
-    average: list[list[Any]]
-    mistakes: list[Mistake]
+def best_rival(s: Sequence[Any], y: int, zero: int) -> int:
+    """Return the best class other than `y`; of equal ones the lowest, or with ``zero=+1`` the highest."""
+    return max((c for c in range(len(s)) if c != y), key=lambda c: (s[c], c * zero))
 
 
 def train_direct(
@@ -111,10 +124,10 @@ def train_direct(
     keep: Any = 1,
     rent: Any = 0,
 ) -> TrainedClasses:
-    """Compare one vector a class (S-31): on a mistake the row is added to its own and taken from its rival's.
+    """Compare one vector for each class (Crammer and Singer 2003); `y` counts classes from 0.
 
-    The rival is the best class other than y; of equal ones the lowest, or with ``zero=+1`` the highest. The start
-    `w` is one padded vector a class, bias last.
+    On a mistake the row is added to the vector of its own class and subtracted from that of the best rival. The
+    start `w` is one vector for each class, bias last.
 
     Examples
     --------
@@ -125,27 +138,24 @@ def train_direct(
     W = [list(w_c) for w_c in w]
     total, visits, mistakes = [[0] * len(w_c) for w_c in W], 0, []
     for visit, i in enumerate(order):
-        s = [sum(w_j * x_j for w_j, x_j in zip(w_c, X[i], strict=False)) + w_c[-1] for w_c in W]
-        others = [c for c in range(len(W)) if c != y[i]]
-        rival = max(others, key=lambda c: (s[c], c * zero))
+        s = [dot(w_c[:-1], X[i]) + w_c[-1] for w_c in W]
+        rival = best_rival(s, y[i], zero)
         f = s[y[i]] - s[rival]
         side = 1 if y[i] > rival else -1
         step = rule.eta * share_of_step(rule, side, side * f) * (1 if weight is None else weight[i])
         W = [[*(keep * w_j for w_j in w_c[:-1]), w_c[-1]] for w_c in W]
         if step > 0:
             for c, c_step in ((y[i], step), (rival, -step)):
-                moves = [*(c_step * x_j for x_j in X[i]), c_step * rule.beta]
-                W[c] = [w_j + move for w_j, move in zip(W[c], moves, strict=True)]
+                W[c] = plus(W[c], c_step, [*X[i], rule.beta])
             mistakes.append(Mistake(visit, i, f, step, rival))
         W = [[*(towards_zero(w_j, rent) for w_j in w_c[:-1]), w_c[-1]] for w_c in W]
-        total = [[t + w_j for t, w_j in zip(t_c, w_c, strict=True)] for t_c, w_c in zip(total, W, strict=True)]
-        visits += 1
+        total, visits = [plus(t_c, 1, w_c) for t_c, w_c in zip(total, W, strict=True)], visits + 1
     mean = [[t / visits for t in t_c] for t_c in total] if visits else W
     return TrainedClasses(W, mean, mistakes)
 
 
 def sides(multiclass: str, n_classes: int) -> list[list[int]]:
-    """Return for each machine the side of each class: +1, −1, or 0 where it does not take part (S-32, S-33).
+    """Return for each machine the side of each class: +1, −1, or 0 where it does not take part.
 
     Examples
     --------
@@ -172,7 +182,7 @@ def train_machines(
     keep: Any = 1,
     rent: Any = 0,
 ) -> TrainedClasses:
-    """Train machines of two sides, one after another: each makes those visits of `order` that concern it."""
+    """Train several binary machines, each on the rows of the classes that it tells apart."""
     weights, averages, mistakes = [], [], []
     for m, (side, start) in enumerate(zip(sides, w, strict=True)):
         labels = [side[c] or 1 for c in y]

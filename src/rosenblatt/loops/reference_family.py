@@ -1,7 +1,7 @@
-"""The perceptron's relatives as a textbook writes them: vote, pocket and lifting, in plain Python.
+"""The perceptron's relatives as a textbook writes them: vote, pocket, lifting, soft margin, adaptive filter.
 
-The vote and the pocket look at every hypothesis of a run, so here all of them are kept. Like `reference`, this is
-what the fast loops are tested against, and works on fractions as well.
+Like `reference`, this is plain Python that works on fractions, and what the fast loops are tested against. The
+vote and the pocket look at every hypothesis of a run, so all of them are kept here.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
 from typing import Any, NamedTuple, TypeAlias
 
-from rosenblatt.loops.reference import Mistake
+from rosenblatt.loops.reference import Mistake, dot, plus
 
 Weights: TypeAlias = list[list[Any]]
-"""One padded vector a machine, bias last; two classes have one."""
+"""One vector for each machine, bias last; two classes need one machine."""
 
 
 class Hypothesis(NamedTuple):
-    """What the weights were after so many visits, until the next mistake."""
+    """The weights after a number of visits, which stay until the next mistake."""
 
     visits: int
     w: Weights
 
 
 def moves(kind: str, sides: Sequence[Sequence[int]], mistake: Mistake, y: int) -> list[tuple[int, int]]:
-    """Return the machines that a mistake on a row of class `y` moves, and whether towards the row or away from it.
+    """Return the machines that a mistake on a row of class `y` moves, with +1 towards the row or −1 away from it.
 
-    `kind` is "direct" for one vector a class; else `sides` are those of `reference.sides`, or of two classes
-    ``[[-1, 1]]``.
+    `kind` is "direct" for one vector for each class. Otherwise `sides` are those of `reference.sides`, or
+    ``[[-1, 1]]`` for two classes.
     """
     if kind == "direct":
         return [(y, 1), (mistake.machine, -1)]
@@ -53,9 +53,8 @@ def hypotheses(
     for mistake in mistakes:
         W = [list(w_m) for w_m in path[-1].w]
         for machine, sign in moved(mistake):
-            x = [*X[mistake.index], beta]
-            W[machine] = [w_j + mistake.step * sign * x_j for w_j, x_j in zip(W[machine], x, strict=True)]
-        if path[-1].visits == mistake.visit + 1:  # another machine's, on the same visit
+            W[machine] = plus(W[machine], mistake.step * sign, [*X[mistake.index], beta])
+        if path[-1].visits == mistake.visit + 1:  # another machine erred on the same visit
             path.pop()
         path.append(Hypothesis(mistake.visit + 1, W))
     return path
@@ -63,7 +62,7 @@ def hypotheses(
 
 def predicted(w: Weights, x: Sequence[Any], kind: str, pairs: Sequence[tuple[int, int]], zero: int) -> int:
     """Return the class of x: by the sign of one machine, the best score, or the best sum over pairs ("ovo")."""
-    s = [sum(w_j * x_j for w_j, x_j in zip(w_m, x, strict=False)) + w_m[-1] for w_m in w]
+    s = [dot(w_m[:-1], x) + w_m[-1] for w_m in w]
     if kind == "binary":
         return int(s[0] > 0 or (s[0] == 0 and zero > 0))
     if kind == "ovo":
@@ -73,7 +72,7 @@ def predicted(w: Weights, x: Sequence[Any], kind: str, pairs: Sequence[tuple[int
 
 
 def votes(path: Sequence[Hypothesis], total: int, n_classes: int, predict: Callable[[Weights], int]) -> list[int]:
-    """Let the hypothesis after each of `total` visits vote for a class: each votes for the visits it survived.
+    """Count the votes for each class: the hypothesis after each of `total` visits has one (Freund, Schapire 1999).
 
     Examples
     --------
@@ -91,22 +90,22 @@ def votes(path: Sequence[Hypothesis], total: int, n_classes: int, predict: Calla
 
 
 def pocket(path: Sequence[Hypothesis], errors: Callable[[Weights], Any]) -> tuple[Hypothesis, Any]:
-    """Return the first hypothesis with the fewest errors, and these."""
+    """Return the first hypothesis with the fewest errors, and its errors (Gallant 1990)."""
     best = min(range(len(path)), key=lambda k: (errors(path[k].w), k))
     return path[best], errors(path[best].w)
 
 
 def is_far(w: Sequence[Any], x: Sequence[Any], y: int, margin: Any, *, geometric: bool) -> bool:
-    """Whether y f(x), or the distance y f(x) / ‖w‖, is at least `margin`."""
-    f = sum(w_j * x_j for w_j, x_j in zip(w, x, strict=False)) + w[-1]
+    """Return whether y f(x), or the distance y f(x) / ‖w‖, is at least `margin`."""
+    f = dot(w[:-1], x) + w[-1]
     if not geometric:
         return bool(y * f >= margin)
     norm = sqrt(sum(w_j * w_j for w_j in w[:-1]))
     return norm > 0 and float(y * f) / norm >= margin
 
 
-class Lifted(NamedTuple):
-    """What lifting leaves: the weights of the features, those of the rows' own coordinates, and the mistakes."""
+class TrainedLifted(NamedTuple):
+    """The weights and bias, the weight of each row's own coordinate, and the mistakes."""
 
     w: list[Any]
     b: Any
@@ -116,11 +115,10 @@ class Lifted(NamedTuple):
 
 def train_lifted(
     X: Sequence[Sequence[Any]], y: Sequence[int], order: Iterable[int], square: Any, beta: Any = 1
-) -> Lifted:
-    """Train on rows lifted by one coordinate each (S-22), `square` being a².
+) -> TrainedLifted:
+    """Train on rows that each have one more coordinate of their own, so that they are separable; `square` is a².
 
-    The lifted score of row i is a² f(x_i) + (1 − a²) v_i, where w, b and v sum the mistakes as they do without
-    lifting; the mistakes listed tell f(x_i).
+    The lifted score of row i is a² f(x_i) + (1 − a²) v_i. The mistakes hold f(x_i), without the lift.
 
     Examples
     --------
@@ -130,9 +128,67 @@ def train_lifted(
     """
     w, b, v, mistakes = [0] * len(X[0]), 0, [0] * len(X), []
     for visit, i in enumerate(order):
-        f = sum(w_j * x_j for w_j, x_j in zip(w, X[i], strict=True)) + b
+        f = dot(w, X[i]) + b
         if y[i] * (square * f + (1 - square) * v[i]) <= 0:
-            w = [w_j + y[i] * x_j for w_j, x_j in zip(w, X[i], strict=True)]
+            w = plus(w, y[i], X[i])
             b, v[i] = b + y[i] * beta, v[i] + y[i]
             mistakes.append(Mistake(visit, i, f, 1))
-    return Lifted(w, b, v, mistakes)
+    return TrainedLifted(w, b, v, mistakes)
+
+
+def descend(
+    X: Sequence[Sequence[Any]],
+    pull: Sequence[Any],
+    order: Iterable[int],
+    slope: Callable[[Any], Any],
+    margin: Any,
+    eta: Callable[[int], Any],
+    l2: Any = 0,
+    bias: Any = 1,
+) -> tuple[list[Any], Any, list[Any], Any]:
+    """Minimise a soft-margin loss by stochastic subgradient steps; return w, b and their averages over the visits.
+
+    Each visit shrinks w by η l2, then adds η φ'(margin − y f) y x, with f from before the visit. `pull` is y times
+    the row's weight, and `slope` is φ'.
+
+    Examples
+    --------
+    >>> descend([[1, 2]], [1], [0, 0], lambda t: 1 if t > 0 else 0, 1, lambda t: 1)[:2]
+    ([1, 2], 1)
+    """
+    w, b = [0 * margin] * len(X[0]), 0 * margin
+    sum_w, sum_b, visits = list(w), b, 0
+    for i in order:
+        visits += 1
+        y = 1 if pull[i] > 0 else -1
+        step = eta(visits) * slope(margin - y * (dot(w, X[i]) + b)) * pull[i]
+        shrink = max(0, 1 - eta(visits) * l2)
+        w = plus([shrink * w_j for w_j in w], step, X[i])
+        b += step * bias
+        sum_w, sum_b = plus(sum_w, 1, w), sum_b + b
+    return w, b, [total / visits for total in sum_w], sum_b / visits
+
+
+def adapt(
+    far: Sequence[Any], mic: Sequence[Any], n_taps: int, mu: Any, eps: Any = 0, *, normalised: bool
+) -> tuple[list[Any], list[Any]]:
+    """Adapt a filter from zero taps; return the error at each microphone sample, and the taps (Widrow, Hoff 1960).
+
+    The taps are the weights of a linear neuron, and the last `n_taps` samples of the far end its input, newest
+    first. The update is the perceptron's with the error in the place of the label: w += μ e x̄, divided by
+    ε + ‖x‖² if `normalised`. Samples may be complex.
+
+    Examples
+    --------
+    >>> adapt([1, 0, 1], [2, 1, 3], 2, 1, normalised=False)
+    ([2, 1, 1], [3, 1])
+    """
+    w, x, errors = [0 * mu] * n_taps, [0 * mu] * n_taps, []
+    for newest, heard in zip(far, mic, strict=True):
+        x = [newest, *x[:-1]]
+        e = heard - dot(w, x)
+        power = eps + sum((x_k * x_k.conjugate()).real for x_k in x)
+        step = (mu * e / power if power else 0 * mu) if normalised else mu * e
+        w = plus(w, step, [x_k.conjugate() for x_k in x])
+        errors.append(e)
+    return errors, w

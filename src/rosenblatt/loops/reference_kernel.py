@@ -1,20 +1,16 @@
-"""The kernel perceptron as a textbook writes it (S-35): the specification of every fast loop.
-
-Plain Python, plain sums, one example after another, as in `reference`. It works on any numbers that add and
-multiply, so the tests run it on `fractions.Fraction` as well.
-"""
+"""The kernel perceptron as a textbook writes it (Aizerman, Braverman and Rozonoer 1964), like `reference`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from rosenblatt.loops.reference import Mistake, share_of_step
+from rosenblatt.loops.reference import Mistake, best_rival, dot, plus, share_of_step
 from rosenblatt.loops.rules import Rule
 
 
 class TrainedKernel(NamedTuple):
-    """What is left: signed coefficients of the rows and the bias for each machine, averages, and mistakes."""
+    """For each machine the signed coefficients of the rows and the bias, their averages, and all mistakes."""
 
     alpha: list[list[Any]]
     b: list[Any]
@@ -30,9 +26,9 @@ def train_kernel(
     rule: Rule = Rule(),  # noqa: B008 - a rule is an immutable value
     weight: Sequence[Any] | None = None,
 ) -> TrainedKernel:
-    """Visit rows of two classes, ±1, known by their Gram matrix alone; f(x_j) = Σ α_i K_ij + b.
+    """Visit rows of two classes, ±1, known by their symmetric Gram matrix; f(x_j) = Σ α_i K_ij + b.
 
-    What S-35 writes as α_i y_i is one signed number here.
+    Textbooks write α_i y_i for what is one signed number here.
 
     Examples
     --------
@@ -43,17 +39,15 @@ def train_kernel(
     ([[-8.0, 6.0, 6.0, -5.0]], [-1.0], 25)
     """
     alpha, b = [0] * len(K), 0
-    total, total_b, visits = [0] * len(K), 0, 0
-    mistakes = []
+    total, total_b, visits, mistakes = [0] * len(K), 0, 0, []
     for visit, j in enumerate(order):
-        f = sum(a * K[i][j] for i, a in enumerate(alpha)) + b
+        f = dot(alpha, [row[j] for row in K]) + b
         step = rule.eta * share_of_step(rule, y[j], f) * (1 if weight is None else weight[j])
         if step > 0:
             alpha[j] += step * y[j]
             b = b + step * y[j] * rule.beta
             mistakes.append(Mistake(visit, j, f, step))
-        total, total_b = [t + a for t, a in zip(total, alpha, strict=True)], total_b + b
-        visits += 1
+        total, total_b, visits = plus(total, 1, alpha), total_b + b, visits + 1
     mean = [t / visits for t in total] if visits else alpha
     return TrainedKernel([alpha], [b], [mean], [total_b / visits if visits else b], mistakes)
 
@@ -68,17 +62,13 @@ def train_kernel_direct(
     weight: Sequence[Any] | None = None,
     zero: int = -1,
 ) -> TrainedKernel:
-    """Compare classes directly (S-31): a mistake raises a row's coefficient in its class and lowers the rival's.
-
-    The rival is the best class other than y; of equal ones the lowest, or with ``zero=+1`` the highest.
-    """
+    """Compare classes directly: a mistake raises the row's coefficient in its class and lowers the rival's."""
     classes = range(n_classes)
     alpha, b = [[0] * len(K) for _ in classes], [0] * n_classes
-    total, total_b, visits = [[0] * len(K) for _ in classes], [0] * n_classes, 0
-    mistakes = []
+    total, total_b, visits, mistakes = [[0] * len(K) for _ in classes], [0] * n_classes, 0, []
     for visit, j in enumerate(order):
-        s = [sum(a * K[i][j] for i, a in enumerate(alpha[c])) + b[c] for c in classes]
-        rival = max((c for c in classes if c != y[j]), key=lambda c: (s[c], c * zero))
+        s = [dot(alpha[c], [row[j] for row in K]) + b[c] for c in classes]
+        rival = best_rival(s, y[j], zero)
         f = s[y[j]] - s[rival]
         side = 1 if y[j] > rival else -1
         step = rule.eta * share_of_step(rule, side, side * f) * (1 if weight is None else weight[j])
@@ -87,9 +77,8 @@ def train_kernel_direct(
                 alpha[c][j] += c_step
                 b[c] += c_step * rule.beta
             mistakes.append(Mistake(visit, j, f, step, rival))
-        total = [[t + a for t, a in zip(t_c, a_c, strict=True)] for t_c, a_c in zip(total, alpha, strict=True)]
-        total_b = [t + b_c for t, b_c in zip(total_b, b, strict=True)]
-        visits += 1
+        total = [plus(t_c, 1, a_c) for t_c, a_c in zip(total, alpha, strict=True)]
+        total_b, visits = plus(total_b, 1, b), visits + 1
     count = visits or 1
     means = [[t / count for t in t_c] for t_c in total]
     return TrainedKernel(alpha, b, means, [t / count for t in total_b], mistakes)

@@ -1,7 +1,7 @@
-"""Networks and backpropagation as a textbook writes them: what the fast ones are tested against.
+"""Backpropagation as a textbook writes it, against which the fast networks are tested.
 
-Plain Python, one example and one neuron at a time. A layer is (weights, biases, kinds): ``weights[j][i]`` from
-input i to neuron j, a list of biases, and the names of what is done with the sums, one after the other.
+Plain Python, one example and one neuron at a time. A layer is (weights, biases, kinds): ``weights[j][i]`` leads
+from input i to neuron j, and `kinds` names the responses that are applied to the sums, one after another.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SLOPES: dict[str, Callable[[float], float]] = {
 
 
 def respond(kind: Any, z: Numbers) -> Numbers:
-    """Return the responses of a layer's neurons to their sums; ("gain", σ) is the gain control.
+    """Return the responses of the neurons of a layer to their sums; ("gain", σ) is gain control.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def respond(kind: Any, z: Numbers) -> Numbers:
 
 
 def slopes(kind: Any, z: Numbers) -> list[Numbers]:
-    """Return ∂y_i/∂z_j of the responses, as a matrix: only gain control is not diagonal."""
+    """Return the matrix ∂y_i/∂z_j of the responses, which is diagonal except for gain control."""
     n = len(z)
     if isinstance(kind, str):
         slope = SLOPES[kind]
@@ -54,7 +54,7 @@ def slopes(kind: Any, z: Numbers) -> list[Numbers]:
 
 
 def loss_and_error(loss: str, o: Numbers, u: Numbers) -> tuple[float, Numbers]:
-    """Return the loss of outputs against targets, and its derivatives with respect to the outputs."""
+    """Return the loss of the outputs, and its derivatives with respect to them."""
     if loss == "squared_error":
         wrong = [a - b for a, b in zip(o, u, strict=True)]
         return sum(e * e for e in wrong) / 2.0, wrong
@@ -70,7 +70,7 @@ def loss_and_error(loss: str, o: Numbers, u: Numbers) -> tuple[float, Numbers]:
 
 
 def backpropagate(layers: Sequence[Layer], loss: str, x: Numbers, u: Numbers) -> tuple[float, Gradient]:
-    """Return the loss of one example, and its derivatives with respect to weights and biases, layer by layer.
+    """Return the loss of one example, and its derivatives by weights and biases, layer by layer.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def backpropagate(layers: Sequence[Layer], loss: str, x: Numbers, u: Numbers) ->
 
 
 def momentum(theta: Numbers, gradients: Sequence[Numbers], eta: float, mu: float, nesterov: bool) -> Numbers:
-    """Return where steps with momentum lead, one for each gradient.
+    """Return theta after one step with momentum for each gradient.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def momentum(theta: Numbers, gradients: Sequence[Numbers], eta: float, mu: float
 def adam(
     theta: Numbers, gradients: Sequence[Numbers], eta: float, beta_1: float, beta_2: float, epsilon: float
 ) -> Numbers:
-    """Return where steps of Adam lead, one for each gradient; ε is added before the bias of √v is corrected.
+    """Return theta after one step of Adam for each gradient; ε is added before the bias of √v is corrected.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What a loop may do with a row, whatever the matrix is: one name each, dispatched when compiled.
+"""The operations on a row, for dense and sparse matrices alike: the layout is chosen when a loop is compiled.
 
-`dot` (for several machines at once `dots`) and `add` are the whole arithmetic of a perceptron. Every mode of
-training, replaying and predicting calls these, and so gives the same bits.
+`dot` (or `dots`, for several machines at once) and `add` are the whole arithmetic of a perceptron. Training,
+replaying and predicting all call them, and so give the same bits.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from rosenblatt.loops._jit import VERB, inline
+from rosenblatt.loops._jit import inline, verb
 from rosenblatt.loops.dense import (
     dense_add,
     dense_dot,
@@ -35,71 +34,24 @@ from rosenblatt.loops.sparse import (
 from rosenblatt.loops.targets import PAIR
 from rosenblatt.typing import Floats
 
-FAR = 4  # how many visits ahead a row is asked for
-
-
-def dot(X: Rows, i: int, w: Floats, after: int) -> float:
-    """Return <w, x_i>; `after` is the row that will be asked for next."""
-    raise TypeError("called from compiled loops only")
-
-
-def dots(X: Rows, i: int, w: Floats, which: Any, after: int, out: Floats) -> None:
-    """Write <w_m, x_i> to ``out[m]`` for the machines `which`, perhaps for others too: the bits of `dot`."""
-    raise TypeError("called from compiled loops only")
-
-
-def dots_ahead(X: Rows, order: Any, t: int, w: Floats, machines: Any, out: Floats) -> None:
-    """See to it that ``out[t % 2]`` holds <w_m, x> of the visit t for all machines.
-
-    Dense rows are scored two visits at a time, before it is known whether the first will move weights: whoever
-    moves some writes the second's score by them anew (`renew`).
-    """
-    raise TypeError("called from compiled loops only")
-
-
-def renew(X: Rows, order: Any, t: int, w: Floats, m: int, out: Floats) -> None:
-    """Score by machine m, which the visit t moved, the visit that was scored along with it."""
-    raise TypeError("called from compiled loops only")
-
-
-def add(X: Rows, i: int, c: float, w: Floats) -> None:
-    """Add c x_i to w."""
-    raise TypeError("called from compiled loops only")
-
-
-def fits(X: Rows, i: int, c: float, w: Floats, beta: float) -> bool:
-    """Whether moving the weights by c x_i and the bias by c β leaves all of them finite."""
-    raise TypeError("called from compiled loops only")
-
-
-def square(X: Rows, i: int) -> float:
-    """Return ‖x_i‖²."""
-    raise TypeError("called from compiled loops only")
-
-
-def prefetch_row(X: Rows, i: int) -> None:
-    """Ask memory for row i."""
-    raise TypeError("called from compiled loops only")
-
-
-def prefetch_weights(X: Rows, i: int, w: Floats) -> None:
-    """Ask memory for the weights that row i moves; the hardware sees those of a dense row coming."""
-    raise TypeError("called from compiled loops only")
+FAR = 4  # how many visits ahead a row is prefetched
 
 
 def _is_dense(X: Any) -> bool:
     return isinstance(X, types.Array)
 
 
-@overload(dot, **VERB)  # type: ignore[untyped-decorator]
-def _dot(X: Any, i: Any, w: Any, after: Any) -> Any:
+@verb
+def dot(X: Any, i: Any, w: Any, after: Any) -> Any:
+    """Return <w, x_i>; `after` is the row of the next call."""
     if _is_dense(X):
         return lambda X, i, w, after: dense_dot(X, i, w)
     return lambda X, i, w, after: sparse_dot(X, i, w, after)
 
 
-@overload(dots, **VERB)  # type: ignore[untyped-decorator]
-def _dots(X: Any, i: Any, w: Any, which: Any, after: Any, out: Any) -> Any:
+@verb
+def dots(X: Any, i: Any, w: Any, which: Any, after: Any, out: Any) -> Any:
+    """Write <w_m, x_i>, the bits of `dot`, to ``out[m]`` for the machines `which`, and perhaps for others."""
     if _is_dense(X):
         return lambda X, i, w, which, after, out: dense_dots(X, i, w, which, out)
     return lambda X, i, w, which, after, out: sparse_dots(X, i, w, after, out)
@@ -107,9 +59,9 @@ def _dots(X: Any, i: Any, w: Any, which: Any, after: Any, out: Any) -> Any:
 
 @inline
 def look_ahead(X: Rows, order: Any, t: int) -> int:
-    """Ask for a row that is visited soon, and return the one visited next.
+    """Prefetch a row that is visited soon, and return the row visited next.
 
-    Rows visited as they are stored need no asking: the hardware sees them coming.
+    Rows visited in the order they are stored need no prefetch: the hardware does so itself.
     """
     if t + FAR < order.size and order[t + FAR] != order[t] + FAR:
         prefetch_row(X, order[t + FAR])
@@ -133,8 +85,13 @@ def _pair_renew(X: Rows, order: Any, t: int, w: Any, m: int, out: Floats) -> Non
         out[1, m] = dense_dot(X, order[t + 1], w[m])
 
 
-@overload(dots_ahead, **VERB)  # type: ignore[untyped-decorator]
-def _dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> Any:
+@verb
+def dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> Any:
+    """Make ``out[t % 2]`` hold <w_m, x> of visit t for all machines.
+
+    Dense rows are scored two visits at a time, before it is known whether the first one moves weights. A loop that
+    moves weights then scores the second visit again (`renew`).
+    """
     if _is_dense(X):
         return lambda X, order, t, w, machines, out: _pair_dots_ahead(X, order, t, w, machines, out)
     return lambda X, order, t, w, machines, out: sparse_dots(
@@ -142,43 +99,49 @@ def _dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> 
     )
 
 
-@overload(renew, **VERB)  # type: ignore[untyped-decorator]
-def _renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
+@verb
+def renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
+    """Score again, by machine m which visit t moved, the visit that was scored along with it."""
     if _is_dense(X):
         return lambda X, order, t, w, m, out: _pair_renew(X, order, t, w, m, out)
     return lambda X, order, t, w, m, out: None
 
 
-@overload(add, **VERB)  # type: ignore[untyped-decorator]
-def _add(X: Any, i: Any, c: Any, w: Any) -> Any:
+@verb
+def add(X: Any, i: Any, c: Any, w: Any) -> Any:
+    """Add c x_i to w."""
     if _is_dense(X):
         return lambda X, i, c, w: dense_add(X, i, c, w)
     return lambda X, i, c, w: sparse_add(X, i, c, w)
 
 
-@overload(fits, **VERB)  # type: ignore[untyped-decorator]
-def _fits(X: Any, i: Any, c: Any, w: Any, beta: Any) -> Any:
+@verb
+def fits(X: Any, i: Any, c: Any, w: Any, beta: Any) -> Any:
+    """Return whether moving the weights by c x_i and the bias by c β leaves all of them finite."""
     if _is_dense(X):
         return lambda X, i, c, w, beta: np.isfinite(w[-1] + c * beta) and dense_fits(X, i, c, w)
     return lambda X, i, c, w, beta: np.isfinite(w[-1] + c * beta) and sparse_fits(X, i, c, w)
 
 
-@overload(square, **VERB)  # type: ignore[untyped-decorator]
-def _square(X: Any, i: Any) -> Any:
+@verb
+def square(X: Any, i: Any) -> Any:
+    """Return ‖x_i‖²."""
     if _is_dense(X):
         return lambda X, i: dense_square(X, i)
     return lambda X, i: sparse_square(X, i)
 
 
-@overload(prefetch_row, **VERB)  # type: ignore[untyped-decorator]
-def _prefetch_row(X: Any, i: Any) -> Any:
+@verb
+def prefetch_row(X: Any, i: Any) -> Any:
+    """Prefetch row i."""
     if _is_dense(X):
         return lambda X, i: dense_prefetch(X, i)
     return lambda X, i: sparse_prefetch(X, i)
 
 
-@overload(prefetch_weights, **VERB)  # type: ignore[untyped-decorator]
-def _prefetch_weights(X: Any, i: Any, w: Any) -> Any:
+@verb
+def prefetch_weights(X: Any, i: Any, w: Any) -> Any:
+    """Prefetch the weights that row i moves; for a dense row the hardware does so itself."""
     if _is_dense(X):
         return lambda X, i, w: None
     return lambda X, i, w: sparse_prefetch_weights(X, i, w)

@@ -1,31 +1,31 @@
-"""Skip most reading of large dense data, without changing one decision.
+"""Avoid reading most of large dense data, without changing one decision.
 
-Each row keeps a shadow of one byte a value. Where the shadow proves that a visit is no mistake, the row itself
-is not read; every other visit is decided by the plain loop's arithmetic. Mistakes, weights and scores are
-those of the plain loop, bit for bit.
+Each row has a shadow of one byte for each value. If the shadow proves that a visit is no mistake, the row is not
+read; every other visit is decided by the arithmetic of the plain loop. Mistakes, weights and scores are those of
+the plain loop, bit for bit.
 
 The proof
 ---------
-Write x = s q + e with integers |q_j| ≤ 127, N ≥ ‖x‖, ρ ≥ ‖e‖. Let a be weights at which every row's score
-was taken once, ref ≈ <a, x>, and Δ = w − a the drift since. Then
+Write x = s q + e with integers |q_j| ≤ 127, N ≥ ‖x‖, ρ ≥ ‖e‖. Let a be the weights at which every row was last
+scored, ref ≈ <a, x>, and Δ = w − a the drift since. Then
 
     <w, x> = <a, x> + <Δ, s q> + <Δ, e>,        |<Δ, e>| ≤ ‖Δ‖ ρ.
 
 The loop decides by f̂, the rounded <w, x> + b; the screen computes ĝ, the rounded ref + s <Δ, q> + b. With
 γ(m, u) = m u / (1 − m u), u = 2⁻²⁴ for float32 and U = 2⁻⁵³ for float64, they differ by at most
 
-    ‖Δ‖ ρ                          the part of x that q leaves out,
+    ‖Δ‖ ρ                          the part of x that q omits,
     γ(d + 2, U) (‖w‖ N + |b|)      rounding of f̂, in any order of summation,
     γ(d + 2, U) ‖a‖ N + u |ref|    rounding of ref, which is stored in float32,
     γ(d + 4, u) ‖Δ‖ (N + ρ)        Δ rounded to float32 (2 u ‖Δ‖ N) and its product with q summed there
                                    (γ(d + 1, u) ‖Δ‖ ‖s q‖, and ‖s q‖ ≤ N + ρ),
     4 U (|ref| + |s <Δ, q>| + |b|) the last few operations.
 
-The `Slack` that is granted is larger: it counts d + 16 roundings in each place, which also covers the roundings
-made in computing it. Norms are rounded up. Sums of squares start from a floor that exceeds what underflow can
-lose; Δ is scaled by a power of two before it is narrowed, so nothing that matters underflows there. Where anything
-overflows, the comparison below is with infinity or NaN, is false, and the row is read. Hence: y ĝ − slack > margin
-implies y f̂ > margin, and the plain loop would have passed on as well.
+The `Slack` used is larger: it counts d + 16 roundings in each place, which also covers the roundings in computing
+it. Norms are rounded up. Sums of squares start from a floor that exceeds what underflow can lose; Δ is scaled by a
+power of two before it is narrowed, so nothing that matters underflows there. If anything overflows, the comparison
+is with infinity or NaN and is false, and the row is read. Hence y ĝ − slack > margin implies y f̂ > margin, and
+the plain loop would find no mistake either.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from rosenblatt.typing import Floats, Reals
 
 WIDE, NARROW = 64, 16
 WIDEST = 100_000  # features; beyond, the float32 slack is no longer small
-BLOCK_VALUES = 1 << 25  # values quantised in one go: a few hundredths of a second
-FAR = 8  # how many visits ahead a shadow is asked for
+BLOCK_VALUES = 1 << 25  # values quantised in one call: a few hundredths of a second
+FAR = 8  # how many visits ahead a shadow is prefetched
 U32, U64 = 2.0**-24, 2.0**-53
-FLOOR = 1e-300  # squares below this may have underflowed; adding it makes up for them
+FLOOR = 1e-300  # squares below this may underflow; adding it makes up for them
 
 # The head of a row's record, as float32; the bytes q follow it.
 SCALE, RESIDUE, NORM, REFERENCE, HEAD = 0, 1, 2, 3, 4  # y s, ρ, N, y ref
@@ -59,32 +59,20 @@ _dot_narrow = lanes_dot(NARROW)
 
 
 class Shadow(NamedTuple):
-    """A dense matrix with what is kept beside it.
+    """A dense matrix and its shadow."""
 
-    Parameters
-    ----------
-    X
-        The rows themselves.
-    q
-        int8 records, one a row: sixteen bytes of head, then the values, padded with zeros. One record is one
-        stretch of memory, because in a shuffled order each further one is a wait.
-    head
-        The same memory as float32. The scale carries the sign of the label, the reference score is times it.
-    anchor
-        The weights a at which the reference scores were taken, ‖a‖ behind them.
-    drift
-        float32, Δ scaled to at most 1, padded as the values.
-    """
-
-    X: Reals
+    X: Reals  # the rows themselves
+    # int8 records, one for each row: sixteen bytes of head, then the values, padded with zeros. A record is
+    # contiguous, because in a shuffled order every further place would be another wait for memory
     q: NDArray[np.int8]
+    # the same memory as float32. The scale has the sign of the label, and the reference score is times it
     head: NDArray[np.float32]
-    anchor: Floats
-    drift: NDArray[np.float32]
+    anchor: Floats  # the weights a of the reference scores, followed by ‖a‖
+    drift: NDArray[np.float32]  # float32, Δ scaled to at most 1, padded as the values
 
 
 class Slack(NamedTuple):
-    """The bound of the proof, as what each kind of length in a record counts for."""
+    """The bound of the proof, as a factor for each kind of length in a record."""
 
     unscale: float
     norm: float
@@ -130,7 +118,7 @@ def _quantise(X: Reals, i: int, q: NDArray[np.int8], inverse: np.float32) -> Non
 
 @inline_any_order
 def _lengths(X: Reals, i: int, q: NDArray[np.int8], scale: float) -> tuple[float, float]:
-    """Return ‖x − s q‖² and ‖x‖²: true of whatever q is, so that q itself may be found carelessly."""
+    """Return ‖x − s q‖² and ‖x‖². They hold for any q, so q need not be the nearest."""
     residue = norm = 0.0
     for j in range(X.shape[1]):
         x = np.float64(X[i, j])
@@ -142,10 +130,10 @@ def _lengths(X: Reals, i: int, q: NDArray[np.int8], scale: float) -> tuple[float
 
 @inline
 def _top_bits(bits: NDArray[Any], i: int, unsigned: Any) -> Any:
-    """Return the largest |x_j| of a row, bit for bit.
+    """Return the bits of the largest |x_j| of a row.
 
-    But for their signs, floats are ordered as the integers of the same bits, and of integers a maximum is taken
-    several at a time: there is no NaN to mind.
+    Without their signs, floats are ordered as the integers of the same bits, and the maximum of integers is
+    vectorised, because it need not consider NaN.
     """
     top = bits[i, 0] & unsigned
     for j in range(bits.shape[1]):
@@ -156,9 +144,9 @@ def _top_bits(bits: NDArray[Any], i: int, unsigned: Any) -> Any:
 
 
 def cast(shadow: Shadow, pull: Floats, w: Floats) -> None:
-    """Quantise every row, and take its reference score at the weights `w`."""
+    """Quantise every row, and score it by the weights `w`."""
     integer = np.dtype(f"i{shadow.X.itemsize}")
-    top = np.zeros(1, integer)  # one place, read as an integer and as a float
+    top = np.zeros(1, integer)  # read both as an integer and as a float
     unsigned = integer.type(np.iinfo(integer).max)
     for rows in _blocks(shadow):
         part = shadow._replace(X=shadow.X[rows], q=shadow.q[rows], head=shadow.head[rows])
@@ -167,14 +155,14 @@ def cast(shadow: Shadow, pull: Floats, w: Floats) -> None:
 
 
 def anchor(shadow: Shadow, pull: Floats, w: Floats) -> None:
-    """Take every row's reference score anew, at the weights `w`."""
+    """Score every row again, by the weights `w`."""
     for rows in _blocks(shadow):
         _refer_all(shadow._replace(X=shadow.X[rows], head=shadow.head[rows]), pull[rows], w)
     _set_anchor(shadow, w)
 
 
 def _blocks(shadow: Shadow) -> Iterator[slice]:
-    """Yield stretches of rows, so that Ctrl-C is answered in between."""
+    """Yield blocks of rows, so that Ctrl-C is noticed between them."""
     n, d = shadow.X.shape
     block = max(1, BLOCK_VALUES // d)
     return (slice(first, first + block) for first in range(0, n, block))
@@ -194,7 +182,7 @@ def _cast(
         residue, norm = _lengths(X, i, q, scale)
         head[i, SCALE] = scale if pull[i] > 0.0 else -scale
         head[i, NORM] = _up(_norm_up(norm, d))
-        # Forming x − s q may itself round, by at most 2 U |x_j| in each place and so 2 U N in all.
+        # Computing x − s q may round by at most 2 U |x_j| in each place, so 2 U N in all.
         head[i, RESIDUE] = _up(_norm_up(residue, d) + 4.0 * U64 * _norm_up(norm, d))
         _refer(shadow, i, pull[i], w)
 
@@ -229,7 +217,7 @@ def _square_of_drift(a: Floats, w: Floats, d: int) -> float:
 
 @inline
 def _follow(shadow: Shadow, w: Floats) -> Slack:
-    """Bring the drift up to date with the weights, and say what slack it now needs."""
+    """Update the drift to the weights, and return the slack it needs."""
     d = shadow.X.shape[1]
     length = _norm_up(_square_of_drift(shadow.anchor, w, d), d)
     unscale = 2.0 ** np.ceil(np.log2(length)) if length < np.inf else 1.0
@@ -248,7 +236,7 @@ def _follow(shadow: Shadow, w: Floats) -> Slack:
 
 @inline
 def _surely_right(shadow: Shadow, i: int, margin: float, b: float, slack: Slack) -> bool:
-    """Whether the shadow proves y f > margin."""
+    """Return whether the shadow proves y f > margin."""
     q, head, drift = shadow.q, shadow.head, shadow.drift
     wide = drift.size - drift.size % WIDE
     start = i * q.shape[1] + 4 * HEAD
@@ -264,7 +252,7 @@ def _surely_right(shadow: Shadow, i: int, margin: float, b: float, slack: Slack)
 
 @inline
 def _look_ahead(shadow: Shadow, order: Any, t: int) -> None:
-    """Ask for the record of a row that is visited soon, where the hardware cannot see it coming."""
+    """Prefetch the record of a row that is visited soon, unless rows are visited in the order they are stored."""
     if t + FAR < order.size and order[t + FAR] != order[t] + FAR:
         width = shadow.q.shape[1]
         for j in range(0, min(width, 4 * CACHE_LINE), CACHE_LINE):

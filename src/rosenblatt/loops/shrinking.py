@@ -1,4 +1,4 @@
-"""What a penalty does to weights, as values; `rosenblatt.loops.decay` trains by them."""
+"""A penalty and its effect on weights as values, which need no compiled loop; `decay` trains with them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from rosenblatt.typing import Floats
 
 
 class Penalty(NamedTuple):
-    """What a visit does to every weight: multiply it by `keep`, and move it towards zero by `rent`."""
+    """Every visit multiplies each weight by `keep` and moves it towards zero by `rent`."""
 
     keep: float
     rent: float
 
 
 class Shrunk(NamedTuple):
-    """How far weights have shrunk since they were written down: `sums` are scale and total, `paid` is as w."""
+    """How far stored weights have shrunk: `sums` holds scale and total, `paid` has the shape of the weights."""
 
     sums: Floats
     paid: Floats
 
     def weights(self, w: Floats) -> Floats:
-        """Return what the weights written down have become: scale · soft(w, total − paid), the bias as it is."""
+        """Return the weights that stored ones stand for: scale · soft(w, total − paid), and the same bias."""
         scale, total = self.sums
         v, rent = w[..., :-1], total - self.paid[..., :-1]
         weights = w.copy(order="K")

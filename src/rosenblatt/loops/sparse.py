@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.loops._jit import inline
+from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops._vector import CACHE_LINE, columns_dot, prefetch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats
 
-# Unsigned like the indices themselves: one signed operand would make the whole position signed.
+# Unsigned like the indices: one signed operand would make the whole position signed.
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 LONGEST_PREFETCH = np.uint64(1024)
 
@@ -24,8 +24,8 @@ _columns_narrow = columns_dot(NARROW)
 def sparse_dot(X: CSR, i: int, w: Floats, after: int) -> float:
     """Return <w, x_i>: the stored values in order, by four running sums, the rest one by one.
 
-    Scattered reads of w are what this costs, so while row i is summed the weights that row `after` will look
-    up are asked for. That row may be the shorter one: the place is moved back to stay inside the arrays.
+    Scattered reads of w take most of the time, so the weights of row `after` are prefetched while row i is summed.
+    If row `after` is shorter, the place is moved back to stay inside the arrays.
     """
     start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
     four = stop - (stop - start) % FOUR
@@ -48,7 +48,7 @@ def sparse_dot(X: CSR, i: int, w: Floats, after: int) -> float:
 
 @inline
 def _way_to(X: CSR, start: Any, stop: Any, after: int) -> Any:
-    """Return how far row `after` lies ahead of a row; wraps around where it lies behind."""
+    """Return how far row `after` lies ahead of a row; wraps around if it lies behind."""
     return min(np.uint64(X.indptr[after]), np.uint64(X.indices.size) - (stop - start)) - start
 
 
@@ -84,7 +84,7 @@ def sparse_add(X: CSR, i: int, c: float, w: Floats) -> None:
 
 @inline
 def sparse_fits(X: CSR, i: int, c: float, w: Floats) -> bool:
-    """Whether adding c x_i to w leaves every weight finite."""
+    """Return whether adding c x_i to w leaves every weight finite."""
     for p in range(X.indptr[i], X.indptr[i + ONE]):
         moved = w[X.indices[p]] + c * X.data[p]
         if moved - moved != 0.0:
@@ -103,7 +103,7 @@ def sparse_square(X: CSR, i: int) -> float:
 
 @inline
 def sparse_prefetch(X: CSR, i: int) -> None:
-    """Ask for the stored values and column numbers of row i."""
+    """Prefetch the stored values and column numbers of row i."""
     start = np.uint64(X.indptr[i])
     stop = min(np.uint64(X.indptr[i + ONE]), start + LONGEST_PREFETCH)
     for p in range(start, stop, np.uint64(CACHE_LINE // X.indices.itemsize)):
@@ -114,7 +114,19 @@ def sparse_prefetch(X: CSR, i: int) -> None:
 
 @inline
 def sparse_prefetch_weights(X: CSR, i: int, w: Floats) -> None:
-    """Ask for the weights that row i will move."""
+    """Prefetch the weights that row i will move."""
     start = np.uint64(X.indptr[i])
     for p in range(start, min(np.uint64(X.indptr[i + ONE]), start + LONGEST_PREFETCH)):
         prefetch(w, X.indices[p])
+
+
+@jit
+def weighted_gram(X: CSR, weight: Floats, out: Floats) -> None:
+    """Add weight_i x_ij x_ik to ``out[j, k]`` for k ≤ j (for Newton's method); columns ascend in each row."""
+    for i in range(weight.size):
+        if weight[i] == 0.0:
+            continue
+        for p in range(X.indptr[i], X.indptr[i + ONE]):
+            c = weight[i] * np.float64(X.data[p])
+            for q in range(X.indptr[i], p + ONE):
+                out[X.indices[p], X.indices[q]] += c * X.data[q]

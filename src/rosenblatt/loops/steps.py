@@ -1,7 +1,7 @@
-"""Steps along a gradient, each in one reading of all parameters.
+"""Gradient steps, each in one reading of all parameters.
 
-``theta`` are the parameters of all layers in one array; the first of them are weights, which a penalty
-of ``alpha/2`` times their squares pulls towards zero, the others biases.
+``theta`` holds the parameters of all layers: first the weights, on whose squares there is a penalty of
+``alpha/2``, then the biases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rosenblatt.loops._jit import jit
 class Momentum(NamedTuple):
     """Gradient descent with momentum: v ← μ v − η g, θ ← θ + v.
 
-    With `nesterov` the step is that of the point it would lead to: θ ← θ + μ v − η g.
+    With `nesterov` the step looks one step ahead: θ ← θ + μ v − η g.
     """
 
     eta: float = 0.1
@@ -29,9 +29,9 @@ class Momentum(NamedTuple):
 
 
 class Adam(NamedTuple):
-    """Steps of η m̂ / (sqrt(v̂) + ε), with m̂ and v̂ the unbiased running means of g and g² (Kingma & Ba 2015).
+    """Steps of η m̂ / (sqrt(v̂) + ε), with the unbiased running means m̂ of g and v̂ of g² (Kingma and Ba 2015).
 
-    As there, ε is added to sqrt(v) before its bias is corrected.
+    As in that paper, ε is added to sqrt(v) before its bias is corrected.
     """
 
     eta: float = 0.001
@@ -48,9 +48,9 @@ class Adam(NamedTuple):
 def take_step(
     rule: Momentum | Adam, theta: Any, gradient: Any, moments: Any, decay: tuple[int, float], t: int
 ) -> None:
-    """Make step number `t`, from 1, in place: of `theta` and of `moments`, one row for each moment.
+    """Make step number `t`, from 1, in place; `moments` has one row for each moment.
 
-    `decay` holds how many parameters are weights, and alpha. All arithmetic is of theta's own precision.
+    `decay` is the number of weights among the parameters, and alpha. Arithmetic is in the precision of theta.
     """
     real = theta.dtype.type
     weights, alpha = decay
@@ -64,7 +64,7 @@ def take_step(
 
 
 class Pace(NamedTuple):
-    """What `_momentum` multiplies by, in theta's precision."""
+    """The factors of `_momentum`, in the precision of theta."""
 
     eta: Any
     mu: Any
@@ -72,7 +72,7 @@ class Pace(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What `_adam` multiplies by, in theta's precision."""
+    """The factors of `_adam`, in the precision of theta."""
 
     keep_1: Any
     add_1: Any

@@ -1,7 +1,7 @@
-"""Lines of svmlight text into compressed sparse rows, as fast as bytes can be looked at.
+"""Read lines of svmlight text into compressed sparse rows.
 
-A line that is not plainly right is not judged here: the loop stops before it, and its plain twin in
-`rosenblatt.formats.svmlight_plain`, which says what a line may be, reads it or says what is wrong with it.
+The loop stops before any line that it is not sure of. `rosenblatt.formats.svmlight_plain`, which defines the
+grammar, then reads that line or reports what is wrong with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LETTER_Q, LETTER_I, LETTER_D = (ord(c) for c in "qid")
 
 @jit
 def count_lines_and_colons(text: Any, stop: Any) -> Any:
-    """Return how many lines end before `stop`, and how many colons there are: no row has more entries."""
+    """Return the number of lines that end before `stop` and the number of colons: there are no more entries."""
     lines, colons = 0, 0
     for at in range(np.uint64(stop)):
         lines += text[at] == NEWLINE
@@ -32,25 +32,11 @@ def count_lines_and_colons(text: Any, stop: Any) -> Any:
 
 @jit
 def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) -> Any:
-    """Go on reading to `stop`, where a line must end, or to the first line that is left to the plain twin.
+    """Read on to `stop`, the end of a line, or to the first line that this loop is not sure of.
 
-    Parameters
-    ----------
-    text : uint8 array
-        With `PADDING` bytes to be read behind `stop`.
-    stop : int
-        Where a line ends.
-    settings : (base, most)
-        The least index, which becomes column 0, and the largest.
-    room : (labels, data, indices, indptr)
-        Where rows are written: a label for each line and an entry for each colon must fit.
-    progress : (at, lines, rows, stored, smallest, largest)
-        How far reading has come, and the indices met.
-
-    Returns
-    -------
-    tuple
-        The new progress.
+    `text` has `PADDING` readable bytes after `stop`. The settings are the least index, which becomes column 0, and
+    the largest. `room` must have space for a label for each line and an entry for each colon. Return the progress:
+    how far reading has come, and the range of indices so far.
     """
     base, most = settings
     labels, data, indices, indptr = room
@@ -67,7 +53,7 @@ def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) ->
                 if _ends(text, token):
                     break
                 index, colon = _index_at(text, token)
-                # A number ends where no digit stands: what is an index has a blank before it.
+                # A number ends before the first byte that is no digit, so an index has a blank before it.
                 sure = previous < index <= most and byte_at(text, colon) == COLON
                 if sure:
                     data[p], at, sure = decimal_at(text, colon + 1)
@@ -99,7 +85,7 @@ def _after_blanks(text: Any, at: Any) -> Any:
 
 @inline
 def _ends(text: Any, at: Any) -> Any:
-    """Tell whether nothing of a line is left but a comment."""
+    """Return whether nothing but a comment is left of a line."""
     byte = byte_at(text, at)
     return byte in (NEWLINE, HASH) or (byte == RETURN and byte_at(text, at + 1) == NEWLINE)
 
@@ -113,7 +99,7 @@ def _after_line(text: Any, at: Any) -> Any:
 
 @inline
 def _index_at(text: Any, at: Any) -> Any:
-    """Return the index at `at`, −1 if there is none, and where it ends, or where its first sixteen digits do."""
+    """Return the index at `at`, or −1 if there is none, and where it or its first sixteen digits end."""
     digits, count = digits_at(text, at)
     at += count
     index = np.int64(digits) if count > 0 else -1
@@ -126,7 +112,7 @@ def _index_at(text: Any, at: Any) -> Any:
 
 @inline
 def _after_query(text: Any, at: Any, sure: Any) -> Any:
-    """Skip ``qid:N`` behind a label; return whether this is sure, and where it ends."""
+    """Skip ``qid:N`` after a label; return whether this is sure, and where it ends."""
     token = _after_blanks(text, at)
     if not sure or byte_at(text, token) != LETTER_Q:
         return sure, at

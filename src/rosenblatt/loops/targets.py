@@ -1,4 +1,4 @@
-"""What the loops are told of the labels: two sides, several classes against each other, or many machines."""
+"""Labels as the loops read them: two sides, several classes compared directly, or several binary machines."""
 
 from __future__ import annotations
 
@@ -13,24 +13,16 @@ PAIR = 2  # visits, and machines, that are scored together
 
 
 class Sides(NamedTuple):
-    """Two classes, one machine: for each row its label ±1 times its weight."""
+    """Two classes and one machine: for each row its label ±1 times its weight."""
 
     pull: Floats
 
 
 class Direct(NamedTuple):
-    """One vector a class, all of them compared on each visit (S-31).
+    """One vector for each class, all compared on each visit (Crammer and Singer 2003).
 
-    Parameters
-    ----------
-    code
-        The class of each row.
-    weight
-        The weight of each row.
-    machines
-        0, 1, …: the numbers of the vectors.
-    last_wins
-        Which of equally good rivals is named: 0 the lowest class, 1 the highest.
+    `code` and `weight` are the class and the weight of each row, `machines` is 0, 1, …, and `last_wins` says which
+    of equally good rivals is chosen: 0 the lowest class, 1 the highest.
     """
 
     code: Ints
@@ -40,18 +32,10 @@ class Direct(NamedTuple):
 
 
 class Machines(NamedTuple):
-    """Machines of two sides each, side by side: one against the rest, or one against one (S-32, S-33).
+    """Several binary machines: one against the rest, or one against one.
 
-    Parameters
-    ----------
-    code
-        The class of each row.
-    weight
-        The weight of each row.
-    members
-        For each class, the machines that learn from it.
-    side
-        For each class, whether they take it for the positive side (+1) or the negative one (−1).
+    `code` and `weight` are the class and the weight of each row. For each class, `members` holds the machines that
+    learn from it, and `side` whether it is their positive side (+1) or negative side (−1).
     """
 
     code: Ints
@@ -64,10 +48,10 @@ Targets: TypeAlias = Sides | Direct | Machines
 
 
 class Log(NamedTuple):
-    """Room for the mistakes of a stretch of visits.
+    """Room for the mistakes of some visits.
 
-    For each the position in the order, the score before, the step taken and, of several machines, which one: in
-    `Direct` the class that the row was taken for. `scores` is where loops note the scores of two visits.
+    Each mistake has its position in the order, the score before it, the step taken, and the machine that erred, or
+    with `Direct` the rival class. Loops write the scores of two visits to `scores`.
     """
 
     at: Ints
@@ -78,7 +62,7 @@ class Log(NamedTuple):
 
     @classmethod
     def room(cls, mistakes: int, machines: int = 1) -> Log:
-        """Return an empty log; one machine writes no number, and so is number 0."""
+        """Return an empty log; a single machine has number 0."""
         at, score, step = np.zeros(mistakes, np.int64), np.empty(mistakes), np.empty(mistakes)
         return cls(at, score, step, np.zeros(mistakes, np.int32), np.empty((PAIR, machines)))
 

@@ -1,7 +1,7 @@
-"""One visit: is it a mistake, and what does the mistake add? For two classes and for many, one name each.
+"""One visit: whether it is a mistake, and what the mistake adds, for two classes and for many.
 
-`decide` scores a visit and `judge` writes its mistakes to the log; neither moves anything. `take` moves weights by
-one logged mistake. Training is both; a replay is `recall`, to check the score, and `take`; averaging is `take` on
+`decide` scores a visit and `judge` logs its mistakes; neither moves weights. `take` moves weights by one logged
+mistake. Training does both. A replay checks the score (`recall`) and calls `take`. Averaging calls `take` on
 another sum.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import overload
-
-from rosenblatt.loops._jit import VERB, inline
+from rosenblatt.loops._jit import VERB, inline, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import PAIR, Direct, Log, Sides, Targets
+from rosenblatt.loops.targets import PAIR, Direct, Log, Sides
 from rosenblatt.typing import Floats
+
+__all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take"]
 
 NOT_FINITE = -1
 
@@ -26,29 +26,25 @@ NOT_FINITE = -1
 def correction(rule: Rule, pull: float, f: float) -> float:
     """Return c such that the visit adds c x to w: 0 if it was right.
 
-    `pull` is y times the example's weight. A weight of 0 makes no mistakes.
+    `pull` is y times the weight of the example. An example of weight 0 is never a mistake.
     """
     z = f if pull > 0.0 else -f
     if z > rule.margin:
         return 0.0
     if z < rule.margin:
         return rule.eta * pull
-    # The tie, y f = margin exactly, is decided here and nowhere else.
+    # The tie, y f = margin, is decided here and nowhere else.
     return rule.eta * (rule.tie_plus if pull > 0.0 else rule.tie_minus) * pull
 
 
-def resized(rule: Any, c: float, lead: float, X: Rows, i: int, machines: int) -> float:
+@verb
+def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
     """Return the correction that a rule makes instead of c, which is `Rule`'s.
 
     A rule of another kind is a NamedTuple with the fields of `Rule`, its own after them, and an ``@overload`` of
     this function with ``**VERB`` that returns an implementation for it and None for others. What a mistake is
     stays the same. `lead` is y f or the lead over the rival; the correction moves one or two `machines` by x_i.
     """
-    raise TypeError("called from compiled loops only")
-
-
-@overload(resized, **VERB)  # type: ignore[untyped-decorator]
-def _resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
     if rule.instance_class is not Rule:
         return None
     return lambda rule, c, lead, X, i, machines: c
@@ -64,33 +60,20 @@ def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
 # What differs between kinds of targets
 
 
-def decide(targets: Targets, X: Rows, order: Any, t: int, rule: Rule, w: Floats, log: Log, k: int) -> int:
-    """Score the visit t and log its mistakes from k on; return k plus their number, or NOT_FINITE."""
-    raise TypeError("called from compiled loops only")
-
-
-def judge(targets: Targets, X: Any, i: int, scores: Floats, rule: Rule, log: Log, k: int) -> int:
-    """Log the mistakes on row i of X from k on, given its scores by all machines; return as `decide` does.
-
-    Without rows at hand X is None, and the rule must be a `Rule`.
-    """
-    raise TypeError("called from compiled loops only")
-
-
-def moves(targets: Targets, i: int, log: Log, k: int) -> tuple[int, float, int, float]:
-    """Return which machine mistake k on row i moves and by how much of x, and a second one; a 0 moves nothing."""
-    raise TypeError("called from compiled loops only")
-
-
-@overload(decide, **VERB)  # type: ignore[untyped-decorator]
-def _decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> Any:
+@verb
+def decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> Any:
+    """Score visit t and log its mistakes from k on; return k plus their number, or NOT_FINITE."""
     if targets.instance_class is Sides:
         return lambda targets, X, order, t, rule, w, log, k: _decide_side(targets, X, order, t, rule, w, log, k)
     return lambda targets, X, order, t, rule, w, log, k: _decide_machines(targets, X, order, t, rule, w, log, k)
 
 
-@overload(judge, **VERB)  # type: ignore[untyped-decorator]
-def _judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> Any:
+@verb
+def judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> Any:
+    """Log the mistakes on row i of X from k on, given its scores by all machines; return the same as `decide`.
+
+    Without rows at hand X is None, and the rule must be a `Rule`.
+    """
     if targets.instance_class is Sides:
         return lambda targets, X, i, scores, rule, log, k: _judge_side(targets, X, i, scores[0], rule, log, k)
     if targets.instance_class is Direct:
@@ -98,8 +81,9 @@ def _judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: An
     return lambda targets, X, i, scores, rule, log, k: _judge_machines(targets, X, i, scores, rule, log, k)
 
 
-@overload(moves, **VERB)  # type: ignore[untyped-decorator]
-def _moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
+@verb
+def moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
+    """Return a machine that mistake k on row i moves, the multiple of x, and both for a second machine."""
     if targets.instance_class is Sides:
         return lambda targets, i, log, k: (0, log.step[k] if targets.pull[i] > 0.0 else -log.step[k], 0, 0.0)
     if targets.instance_class is Direct:
@@ -147,7 +131,7 @@ def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any
 
 @inline
 def _rival(scores: Any, y: Any, last_wins: Any) -> int:
-    """Return the class other than y with the highest score; of equal ones the lowest, or the highest."""
+    """Return the best class other than y; of equal ones the lowest, or with `last_wins` the highest."""
     rival = 1 if y == 0 else 0
     for c in range(rival + 1, scores.size):
         if c != y and (scores[c] > scores[rival] or (last_wins and scores[c] == scores[rival])):
@@ -162,7 +146,7 @@ def _judge_direct(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any
     f = scores[y] - scores[rival]
     if f - f != 0.0:
         return NOT_FINITE
-    # A tie asks which side the row is on, as between two classes: the higher-numbered one is the positive.
+    # A tie depends on the side of the row, as between two classes: the higher-numbered class is the positive one.
     side = 1.0 if y > rival else -1.0
     c = correction(rule, side * targets.weight[i], side * f)
     if c == 0.0:
@@ -197,25 +181,17 @@ def _side(targets: Any, y: Any, m: Any) -> float:
     return targets.side[y, p]
 
 
-def all_judge(targets: Targets) -> bool:
-    """Whether every machine learns from every row."""
-    raise TypeError("called from compiled loops only")
-
-
-@overload(all_judge, **VERB)  # type: ignore[untyped-decorator]
-def _all_judge(targets: Any) -> Any:
+@verb
+def all_judge(targets: Any) -> Any:
+    """Return whether every machine learns from every row."""
     if targets.instance_class is Direct:
         return lambda targets: True
     return lambda targets: targets.members.shape[0] == targets.members.shape[1]
 
 
-def score_visit(targets: Targets, X: Rows, order: Any, t: int, w: Floats, s: Floats) -> None:
-    """Write <w_m, x> of the visit t to ``s[t % 2]``, at least for the machines that learn from it."""
-    raise TypeError("called from compiled loops only")
-
-
-@overload(score_visit, **VERB)  # type: ignore[untyped-decorator]
-def _score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any:
+@verb
+def score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any:
+    """Write <w_m, x> of visit t to ``s[t % 2]``, at least for the machines that learn from it."""
     if targets.instance_class is Direct:
         return lambda targets, X, order, t, w, s: dots_ahead(X, order, t, w, targets.machines, s)
     return lambda targets, X, order, t, w, s: _score_members(targets, X, order, t, w, s)
@@ -244,14 +220,14 @@ def take(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: f
 
 @inline
 def would_fit(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> bool:
-    """Whether `take` would leave every weight finite."""
+    """Return whether `take` would leave every weight finite."""
     m, c, m2, c2 = moves(targets, i, log, k)
     return fits(X, i, c * factor, machine(w, m), beta) and fits(X, i, c2 * factor, machine(w, m2), beta)
 
 
 @inline
 def recall(targets: Any, X: Rows, i: int, after: int, w: Floats, log: Log, k: int) -> float:
-    """Return the score by which mistake k was one, at the present weights."""
+    """Return the score that made visit k a mistake, computed from the present weights."""
     m, _, m2, c2 = moves(targets, i, log, k)
     own = machine(w, m)
     f = dot(X, i, own, after) + own[-1]
@@ -263,20 +239,16 @@ def recall(targets: Any, X: Rows, i: int, after: int, w: Floats, log: Log, k: in
 
 @inline
 def prefetch_moved(targets: Any, X: Rows, i: int, log: Log, k: int, w: Floats) -> None:
-    """Ask memory for the weights that `take` moves."""
+    """Prefetch the weights that `take` moves."""
     m, _, m2, c2 = moves(targets, i, log, k)
     prefetch_weights(X, i, machine(w, m))
     if c2 != 0.0:
         prefetch_weights(X, i, machine(w, m2))
 
 
-def follow(targets: Targets, X: Rows, order: Any, t: int, w: Floats, log: Log, k: int) -> None:
-    """Bring scores known ahead of their visit up to date, once mistake k of the visit t has moved the weights."""
-    raise TypeError("called from compiled loops only")
-
-
-@overload(follow, **VERB)  # type: ignore[untyped-decorator]
-def _follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> Any:
+@verb
+def follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> Any:
+    """Update scores computed ahead of their visit, after mistake k of visit t has moved the weights."""
     if targets.instance_class is Sides:
         return lambda targets, X, order, t, w, log, k: None
     return lambda targets, X, order, t, w, log, k: _follow_machines(targets, X, order, t, w, log, k)

@@ -1,8 +1,8 @@
-"""The vote of all hypotheses of a run, by a running sum over its mistakes.
+"""The vote of all hypotheses of a run, by a running sum over its mistakes (Freund and Schapire 1999).
 
-A hypothesis is the one before it, moved by one mistake on some row x_r: its score of x is the score before plus a
-step times <x_r, x> + β. So the products of x with the rows that mistakes were made on, each taken once, give the
-scores of all hypotheses one after another. Several rows to be predicted go side by side.
+Each hypothesis is the one before it moved by a mistake on a row x_r, so its score of x is the score before plus a
+step times <x_r, x> + β. The products of x with the rows of mistakes therefore give the scores of all hypotheses
+one after another. Several rows are predicted side by side.
 """
 
 from __future__ import annotations
@@ -18,18 +18,11 @@ from rosenblatt.typing import Floats, Ints, Reals
 
 
 class Moves(NamedTuple):
-    """How each hypothesis comes from the one before.
+    """How each hypothesis differs from the one before.
 
-    Parameters
-    ----------
-    row
-        The number of x_r among the rows that mistakes were made on.
-    target
-        The class whose score moves; 0 where there are two classes, and so one score.
-    step
-        By how many times <x_r, x> + β.
-    survived
-        The visits that the hypothesis survived; 0 where the next move belongs to the same visit.
+    `row` is the number of x_r among the rows of mistakes, `target` the class whose score moves (0 for two
+    classes), `step` the multiple of <x_r, x> + β, and `survived` the visits that the hypothesis survived, or 0 if
+    the next move belongs to the same visit.
     """
 
     row: Ints
@@ -42,12 +35,12 @@ class Moves(NamedTuple):
 def products_of_sparse(M: CSR, X: CSR, first: int, g: Floats) -> None:
     """Add <x_r, x_b> to ``g[r, b]``, for sparse rows x_b of X from `first` on.
 
-    `M` holds the rows x_r feature by feature, so that only those are touched which share one with x_b.
+    `M` holds the rows x_r feature by feature, so that only rows that share a feature with x_b are read.
     """
     for b in range(g.shape[1]):
         for q in range(X.indptr[first + b], X.indptr[first + b + 1]):
             j = X.indices[q]
-            if j + 1 < M.indptr.size:  # a feature met since has not been in any
+            if j + 1 < M.indptr.size:  # no row of a mistake has a later feature
                 for p in range(M.indptr[j], M.indptr[j + 1]):
                     g[M.indices[p], b] += X.data[q] * M.data[p]
 
@@ -65,16 +58,16 @@ def products_of_dense(M: CSR, X: Reals, first: int, g: Floats) -> None:
 
 @jit
 def lay(X: Rows, first: int, w: Floats) -> None:
-    """Add the rows of X from `first` on to those of w."""
+    """Add the rows of X, from `first` on, to the rows of w."""
     for b in range(w.shape[0]):
         add(X, first + b, 1.0, w[b])
 
 
 @jit
 def vote_for_sides(g: Floats, moves: Moves, last_wins: int, f: Floats, votes: Ints) -> None:
-    """Add to `votes` the visits survived by hypotheses that take each row for positive; f are the scores so far.
+    """Add to `votes` the visits survived by hypotheses that predict +1; f holds the scores so far.
 
-    ``g[r, b]`` is <x_r, x_b> + β. The side of f = 0 is the positive one with `last_wins`.
+    ``g[r, b]`` is <x_r, x_b> + β. With `last_wins`, f = 0 predicts +1.
     """
     for k in range(moves.row.size):
         products, step, survived = g[moves.row[k]], moves.step[k], moves.survived[k]
@@ -90,10 +83,10 @@ def vote_for_sides(g: Floats, moves: Moves, last_wins: int, f: Floats, votes: In
 
 @jit
 def vote_for_classes(g: Floats, moves: Moves, last_wins: int, s: Floats, votes: Ints) -> None:
-    """Add to ``votes[b, c]`` the visits survived by hypotheses that take row b for class c; s are the scores.
+    """Add to ``votes[b, c]`` the visits survived by hypotheses that predict class c for row b; s are the scores.
 
     ``g[b, r]`` is <x_r, x_b> + β. Ties go to the lowest class, or with `last_wins` to the highest. The best class
-    is known from one hypothesis to the next, and looked for only where its own score fell.
+    is kept from one hypothesis to the next and searched for only if its own score fell.
     """
     for b in range(s.shape[0]):
         scores, products = s[b], g[b]

@@ -1,6 +1,6 @@
-"""Texts into counts of hashed words, in one walk over their bytes.
+"""Count the hashed words of texts in one pass over their bytes.
 
-What a word is, and what its hash is, `rosenblatt.text.words` says in plain Python; this gives the same rows.
+`rosenblatt.text.words` defines words and their hashes in plain Python; this loop gives the same rows.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.loops._bits import count_below, eight_at, trailing_zeros
+from rosenblatt.loops._bits import count_below, eight_at, split_mix, trailing_zeros
 from rosenblatt.loops._jit import inline, jit
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 
-ONES = 0x0101010101010101  # a 1 in each byte of a word
+ONES = 0x0101010101010101  # a 1 in each byte of a 64-bit word
 HIGH_BITS = np.uint64(0x80 * ONES)
 LOW_BITS = np.uint64(0x7F * ONES)
 CASE = np.uint64(0x20 * ONES)  # the bit by which capital letters differ
 UNDERSCORES = np.uint64(ord("_") * ONES)
 ALL = np.uint64(2**64 - 1)
 
-FEW = 64  # buckets that are compared each with each
+FEW = 64  # up to so many buckets are sorted by comparing each with all others
 NO_BUCKET = np.uint32(2**32 - 1)
-DIGIT = 8  # bits that are sorted by at once
+DIGIT = 8  # bits of a digit of the radix sort
 N_DIGITS = 1 << DIGIT  # values of so many bits
 
 
 @jit
 def count_words(values: Any, start: Any, stop: Any) -> Any:
-    """Return how many words begin in a part of a text, were it one text."""
+    """Return how many words begin in a part of the bytes, taken as one text."""
     count, before = 0, False
     for at in range(np.uint64(start), np.uint64(stop)):
         byte = values[at]
@@ -42,18 +42,11 @@ def count_words(values: Any, start: Any, stop: Any) -> Any:
 
 @jit
 def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) -> None:
-    """Count the hashed runs of words of each text.
+    """Count the hashed runs of words of each text, ``values[offsets[i]:offsets[i + 1]]``.
 
-    Parameters
-    ----------
-    values, offsets : uint8 and int64 arrays
-        Text i is ``values[offsets[i]:offsets[i + 1]]``.
-    mask : uint64
-        One less than the number of buckets, a power of two.
-    room : (data, indices, indptr)
-        Where rows are written; every word must fit as often as there are lengths of runs.
-    scratch : (states, sorting, counts)
-        A word of 64 bits for each length of runs; `FEW` of 32 bits, or as many as a text has buckets; `N_DIGITS`.
+    `mask` is the number of buckets, a power of two, minus 1. `room` must have space for every word once for each
+    length of runs. In `scratch`, states has an entry for each length of runs, sorting at least `FEW` entries and
+    as many as a text has runs, and counts has `N_DIGITS`.
     """
     data, indices, indptr = room
     states, sorting, counts = scratch
@@ -71,7 +64,7 @@ def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) ->
 
 @inline
 def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: Any, p: Any) -> Any:
-    """Write the bucket of every run of words that ends in a text, from p on; return where they end.
+    """Write the bucket of every run of words of a text, from p on; return where they end.
 
     ``states[k]`` is the hash of the last k + 1 words.
     """
@@ -82,13 +75,13 @@ def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: A
             block, length = _start_of_word(values, at, stop)
             at += length
             if length > 0:
-                word = _mix(word ^ block)
-        at += 1  # what ends a word, or stands where none begins, is no part of one
+                word = split_mix(word ^ block)
+        at += 1  # skip the byte after a word, or a byte that begins none
         if at == begin + 1:
             continue
         runs = min(runs + 1, states.size)
         for k in range(runs - 1, -1, -1):
-            states[k] = _mix(word ^ states[k - 1] if k > 0 else word)
+            states[k] = split_mix(word ^ states[k - 1] if k > 0 else word)
             indices[p] = states[k] & mask
             p += np.uint64(1)
     return p
@@ -96,10 +89,10 @@ def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: A
 
 @inline
 def _start_of_word(values: Any, at: Any, stop: Any) -> Any:
-    """Return what is in lower case the word at `at`, or its first eight bytes, and how many there are.
+    """Return the word at `at`, or its first eight bytes, in lower case, and the number of bytes.
 
-    Bytes are handled side by side in one word of the machine: with their highest bit left out, they can be added
-    to without touching their neighbours, and adding 128 − c sets the highest bit of those from c on.
+    Eight bytes are handled at a time. With their highest bits cleared, additions do not carry into the next byte,
+    and adding 128 − c sets the highest bit of the bytes from c on.
     """
     block = np.uint64(0)
     if at + 8 <= values.size:
@@ -121,24 +114,16 @@ def _start_of_word(values: Any, at: Any, stop: Any) -> Any:
 
 @inline
 def _from(low: Any, c: Any) -> Any:
-    """Set the highest bit of the bytes from c on, all of them below 128."""
+    """Set the highest bit of each byte that is at least c; all bytes are below 128."""
     return low + np.uint64((128 - c) * ONES)
 
 
 @inline
-def _mix(bits: Any) -> Any:
-    """Spread what sets two numbers apart over all bits: SplitMix64's finaliser (Steele, Lea, Flood 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-@inline
 def _tally_few(data: Any, indices: Any, start: Any, stop: Any, sorting: Any) -> Any:
-    """Sort a few buckets and leave each once, with how often it came; return where they end.
+    """Sort a few buckets, keep each once with its count, and return where they end.
 
-    Each goes where the number of those below it says. Nothing here is a jump that depends on a bucket: guessing
-    wrong at such jumps takes longer than all these comparisons, which are made many at a time.
+    The number of smaller buckets is the place of each. No branch depends on a bucket, because mispredicted
+    branches would take longer than all these vector comparisons.
     """
     n = stop - start
     for i in range(n):
@@ -161,7 +146,7 @@ def _tally_few(data: Any, indices: Any, start: Any, stop: Any, sorting: Any) -> 
 
 @jit
 def _sort(keys: Any, start: Any, stop: Any, mask: Any, sorting: Any, counts: Any) -> None:
-    """Sort by one digit after the other, the lowest first."""
+    """Sort by one digit after another, the lowest first (radix sort)."""
     shift = np.uint64(0)
     while mask >> shift > np.uint64(0):
         counts[:] = 0
@@ -181,7 +166,7 @@ def _sort(keys: Any, start: Any, stop: Any, mask: Any, sorting: Any, counts: Any
 
 @inline
 def _tally(data: Any, indices: Any, start: Any, stop: Any) -> Any:
-    """Leave each of the sorted buckets once, with how often it came; return where they end."""
+    """Keep each of the sorted buckets once with its count, and return where they end."""
     last = start
     for p in range(start, stop):
         if p > start and indices[p] == indices[last - np.uint64(1)]:

@@ -1,1 +1,1 @@
-"""Maps from rows to other rows, on which a linear machine then learns: arrays in, arrays out."""
+"""Feature maps, on whose outputs a linear model learns: arrays in, arrays out."""

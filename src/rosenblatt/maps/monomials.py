@@ -1,11 +1,11 @@
-"""Monomials of several variables, weighted so that their dot product is a power of the variables' own (S-34).
+"""Monomials, weighted so that their dot product is (<x, x'> + c)^p.
 
 By the multinomial theorem (<x, x'> + c)^p is the sum, over all exponents k₀ + k₁ + … + k_d = p, of
 p! / (k₀! k₁! … k_d!) c^k₀ Π (x_j x'_j)^k_j. Each term is the product of one feature of x and the same one of x':
-the square root of the number in front, times Π x_j^k_j.
+the square root of the coefficient, times Π x_j^k_j.
 
-A monomial is the ascending list of its variables, (0, 0, 2) for x₁²x₃. They are listed by degree, and within a
-degree as a dictionary would, so that a monomial's column can be computed and need not be looked up.
+A monomial is the ascending list of its variables, (0, 0, 2) for x₁²x₃. Monomials are ordered by degree, and within
+a degree lexicographically, so that the column of a monomial can be computed.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from rosenblatt.typing import Floats, Ints, Reals
 
 WAY_OUT = "Lower the degree, map fewer rows at a time, or use KernelPerceptron, which needs no map."
 LARGEST_DEGREE = 170
-"""The factorial of anything larger is beyond float64."""
+"""The factorial of a larger degree exceeds float64."""
 
 MOST_COLUMNS = 2**62
 BLOCK = 2**18
-"""About how many products are worked on at a time."""
+"""Products computed at a time."""
 
 
 class _Products(NamedTuple):
-    """Products of stored values, all of one degree, row by row: whose, of which variables, and what."""
+    """Products of stored values of one degree, row by row: their rows, variables and values."""
 
     row: Ints
     variables: list[Ints]
-    last: Ints  # where the last variable stands among the stored values
-    run: Ints  # how often it occurs
-    repeats: Floats  # the factorials of all exponents, multiplied
+    last: Ints  # the position of the last variable among the stored values
+    run: Ints  # its exponent
+    repeats: Floats  # the product of the factorials of all exponents
     value: Floats
 
 
@@ -51,7 +51,7 @@ class Monomials:
 
     def __init__(self, d: int, degree: int, c: float) -> None:
         if degree > LARGEST_DEGREE:
-            raise ParameterError(f"degree={degree} is beyond {LARGEST_DEGREE}, whose factorial is the last float.")
+            raise ParameterError(f"degree={degree} exceeds {LARGEST_DEGREE}, the largest with a float factorial.")
         self.d, self.degree, self.c = d, degree, c
         self.n_columns = math.comb(d + degree, degree) if c else math.comb(d + degree - 1, degree)
         if self.n_columns > MOST_COLUMNS:
@@ -79,7 +79,7 @@ class Monomials:
 
     @cached_property
     def multisets(self) -> Ints:
-        """How many monomials of degree k there are in n variables, at [k, n]."""
+        """The number of monomials of degree k in n variables, at [k, n]."""
         counts = np.zeros((self.degree + 1, self.d + 1), np.int64)
         counts[0] = 1
         for k in range(1, self.degree + 1):
@@ -87,14 +87,14 @@ class Monomials:
         return counts
 
     def stored(self, lengths: Any) -> Ints:
-        """Return how many products a row of so many stored values has."""
+        """Return the number of products for rows with these numbers of stored values."""
         counts: Ints = self.multisets[self.degrees.start :].sum(axis=0)[lengths]
         if counts.sum(dtype=np.float64) > MOST_COLUMNS:
             raise ParameterError(f"The products of these {len(lengths):,} rows are more than can be numbered.")
         return counts
 
     def names(self, variables: list[str]) -> list[str]:
-        """Write the monomials with their weights: ``1``, ``√2 x1``, ``x1^2``, ``√2 x1 x2``."""
+        """Return the monomials with their weights as text: ``1``, ``√2 x1``, ``x1^2``, ``√2 x1 x2``."""
         return [self._written(monomial, variables) for monomial in self]
 
     def _written(self, monomial: tuple[int, ...], variables: list[str]) -> str:
@@ -119,7 +119,7 @@ class Monomials:
         return exponents
 
     def weights(self) -> Floats:
-        """Return the number in front of each monomial."""
+        """Return the weight of each monomial."""
         first, run, repeats = np.full(1, self.d), np.zeros(1, np.int64), np.ones(1)
         levels = [repeats]
         for k in range(1, self.degree + 1):
@@ -137,11 +137,11 @@ class Monomials:
         return (before[self.d] - before[self.d - np.arange(self.d)]).tolist()
 
     def of_dense(self, X: Reals, out: Reals) -> None:
-        """Write the features of dense rows to `out`, by float64 whatever the rows hold."""
+        """Write the features of dense rows to `out`, computed in float64."""
         weights = self.weights()
         sizes = self.multisets[:, self.d].tolist()
         rows_at_a_time = max(1, BLOCK // sum(sizes))
-        # Lower degrees are needed on the way even where only the highest is kept.
+        # Lower degrees are needed even if only the highest is kept.
         for first in range(0, len(X), rows_at_a_time):
             rows = X[first : first + rows_at_a_time].astype(np.float64, copy=False)
             levels = [np.ones((len(rows), 1))]
@@ -158,7 +158,7 @@ class Monomials:
             _require_finite(part, first)
 
     def of_sparse(self, X: CSR, n_rows: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return data, indices and indptr of the products of stored values; nothing else is looked at."""
+        """Return data, indices and indptr of the products of stored values."""
         bounds = X.indptr.astype(np.int64)
         lengths = np.diff(bounds)
         indptr = np.concatenate([[0], np.cumsum(self.stored(lengths))])
@@ -174,7 +174,7 @@ class Monomials:
         return data, indices, indptr.astype(kind, copy=False)
 
     def index_type(self, stored: int) -> Any:
-        """Return the integers that number columns and stored values, as narrow as they may be."""
+        """Return the narrowest integer type for columns and stored values."""
         return np.dtype(np.int32 if max(self.n_columns, stored) <= np.iinfo(np.int32).max else np.int64)
 
     def _of_some_sparse(
@@ -182,7 +182,7 @@ class Monomials:
     ) -> None:
         numbers = np.arange(rows.start, rows.stop)
         none = np.zeros(len(numbers), np.int64)
-        # The empty product may be followed by any value of its row, and repeats none.
+        # The empty product can be extended by any value of its row.
         products = _Products(numbers, [], bounds[numbers], none, np.ones(len(numbers)), np.ones(len(numbers)))
         filled = indptr[rows].copy()
         first_column = 0
@@ -201,7 +201,7 @@ class Monomials:
             first_column += int(self.multisets[k, self.d])
 
     def _column(self, variables: list[Ints]) -> Any:
-        """Return where monomials stand among those of their degree: how many come before them in a dictionary."""
+        """Return the positions of monomials among those of their degree, in lexicographic order."""
         column: Any = 0
         before: Any = 0
         for place, j in enumerate(variables):
@@ -231,7 +231,7 @@ def monomials_of(features: Features, monomials: Monomials, max_bytes: int | None
 
 
 def _longer(products: _Products, X: CSR, bounds: Ints) -> _Products:
-    """Multiply each product by each stored value of its row from its last one on."""
+    """Multiply each product by each stored value of its row, from its last variable on."""
     choices = bounds[products.row + 1] - products.last
     which = np.repeat(np.arange(len(choices)), choices)
     step = np.arange(len(which)) - np.repeat(np.cumsum(choices) - choices, choices)
@@ -251,7 +251,7 @@ def _longer(products: _Products, X: CSR, bounds: Ints) -> _Products:
 
 
 def _root(square: Fraction) -> str:
-    """Write the square root of a number: whole or decimal where it is one, with the sign of the root otherwise."""
+    """Return the square root of a number as text: a number if it is rational, otherwise with a root sign."""
     over, under = math.isqrt(square.numerator), math.isqrt(square.denominator)
     if over * over == square.numerator and under * under == square.denominator:
         return f"{over}" if under == 1 else f"{over / under:.6g}"

@@ -1,4 +1,4 @@
-"""A layer of neurons with random weights, which nobody trains."""
+"""A layer of neurons with random weights that are not trained."""
 
 from __future__ import annotations
 
@@ -14,39 +14,30 @@ from rosenblatt.loops.targets import PAIR
 from rosenblatt.typing import Floats
 
 GRAIN = 2.0**-20
-"""Weights are multiples of this, so that sums of dyadic features are exact in any order: dense and sparse rows of
-such data excite the neurons by the same bits."""
+"""Weights are multiples of this, so that sums of dyadic features are exact in any order, and dense and sparse rows
+of such data give the same bits."""
 
 BLOCK = 2**16
-"""About how many neurons' outputs are worked on at a time."""
+"""Outputs computed at a time."""
 
 
-def _logistic(z: Floats) -> Floats:
+def _logistic(z: Floats) -> Any:
     from scipy.special import expit
 
-    out: Floats = expit(z)
-    return out
-
-
-def _relu(z: Floats) -> Floats:
-    return np.maximum(z, 0.0)
-
-
-def _step(z: Floats) -> Floats:
-    return (z > 0.0).astype(np.float64)
+    return expit(z)
 
 
 ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
     "tanh": np.tanh,
     "logistic": _logistic,
-    "relu": _relu,
+    "relu": lambda z: np.maximum(z, 0.0),
     "sine": np.sin,
-    "step": _step,
+    "step": lambda z: (z > 0.0).astype(np.float64),
 }
 
 
 class RandomLayer(NamedTuple):
-    """Neurons with one row of weights each, the bias last, and what they make of their sums."""
+    """Neurons with one row of weights each, the bias last, and their activation."""
 
     weights: Floats
     activation: str
@@ -55,15 +46,15 @@ class RandomLayer(NamedTuple):
     def draw(
         cls, n_neurons: int, n_features: int, activation: str, scale: float, rng: np.random.Generator
     ) -> RandomLayer:
-        """Draw normal weights by which standardised features excite neurons with a deviation of `scale`."""
+        """Draw normal weights, by which the sums of standardised features have a standard deviation of `scale`."""
         weights = scale * rng.standard_normal((n_neurons, n_features + 1))
         weights[:, :-1] /= np.sqrt(n_features)
         return cls(np.round(weights / GRAIN) * GRAIN, activation)
 
     def outputs(self, features: Features) -> Iterator[tuple[slice, Floats]]:
-        """Yield some rows at a time, and what each neuron makes of them, so that all are never held at once.
+        """Yield some rows at a time and the output of each neuron, so that never all are in memory.
 
-        The order of sums does not depend on which rows come together.
+        The order of sums does not depend on the blocks.
         """
         step = max(1, BLOCK // len(self.weights))
         for first in range(0, features.n_rows, step):
@@ -74,7 +65,7 @@ class RandomLayer(NamedTuple):
                 require_finite(features)
                 row = first + int(np.argwhere(~finite)[0, 0])
                 raise TrainingOverflowError(
-                    f"Row {row} of X excites a neuron beyond the largest float. Scale the features down."
+                    f"Row {row} of X gives a neuron a sum beyond the largest float. Scale the features down."
                 )
             yield rows, ACTIVATIONS[self.activation](sums)
 

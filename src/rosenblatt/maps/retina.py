@@ -1,4 +1,4 @@
-"""A retina of photocells: images of any size, seen by as many cells as there are."""
+"""A retina of photocells, which sees images of any size."""
 
 from __future__ import annotations
 
@@ -10,34 +10,22 @@ import numpy as np
 
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.exceptions import ParameterError, TrainingOverflowError
-from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats
 
 LEVELS = 2.0**16
-"""Shades that a graded cell tells apart. Sums of them are exact, so that no order of addition changes a neuron."""
+"""The shades of a graded cell. Their sums are exact, so that no order of addition changes a neuron."""
 
 BLOCK = 2**20
-"""About how many pixels are worked on at a time."""
+"""Pixels computed at a time."""
 
 
 class Retina(NamedTuple):
-    """Photocells before an image.
+    """Photocells before an image."""
 
-    Attributes
-    ----------
-    shape : pair of int
-        Rows and columns of photocells.
-    image_shape : pair of int
-        Rows and columns of pixels.
-    graded : bool
-        Whether cells tell shades of light apart; otherwise they are on or off.
-    exposure : pair of float or None
-        The pixel values that are dark and bright; None: the darkest and the brightest cell of each image.
-    """
-
-    shape: tuple[int, int]
-    image_shape: tuple[int, int]
-    graded: bool
+    shape: tuple[int, int]  # rows and columns of photocells
+    image_shape: tuple[int, int]  # rows and columns of pixels
+    graded: bool  # whether cells distinguish shades of light; otherwise they are on or off
+    # the dark and the bright pixel value; None for the darkest and the brightest cell of each image
     exposure: tuple[float, float] | None
 
     def look(self, features: Features) -> Iterator[tuple[slice, Floats]]:
@@ -48,9 +36,9 @@ class Retina(NamedTuple):
         step = max(1, BLOCK // (height * width + n_cells))
         for first in range(0, features.n_rows, step):
             rows = slice(first, min(first + step, features.n_rows))
-            images = _dense(features.part(rows)).reshape(-1, height, width)
+            images = features.part(rows).dense().reshape(-1, height, width)
             with np.errstate(over="ignore", invalid="ignore"):
-                # Image after image: products of several are summed in an order that depends on how many there are.
+                # One image after another: the order of sums of one large product depends on its size.
                 seen = (down @ images @ across.T).reshape(-1, n_cells)
                 light = self._expose(seen)
             finite = np.isfinite(light).all(axis=1) & np.isfinite(seen).all(axis=1)
@@ -66,7 +54,7 @@ class Retina(NamedTuple):
         else:
             dark, bright = (np.full((len(seen), 1), value) for value in self.exposure)
         contrast = bright - dark
-        blank = contrast == 0.0  # nothing to be seen
+        blank = contrast == 0.0
         light: Floats = np.where(blank, 0.0, (seen - dark) / np.where(blank, 1.0, contrast))
         return np.clip(light, 0.0, 1.0)
 
@@ -74,8 +62,8 @@ class Retina(NamedTuple):
 def resampling(n_from: int, n_to: int) -> Floats:
     """Return the matrix that turns a line of pixels into one of another length.
 
-    A shorter line is made of averages over the stretch that each new pixel covers, a longer one by interpolation
-    between the centres of the old pixels. The weights of each new pixel add up to 1.
+    A shorter line has the averages over the parts that its pixels cover, a longer one interpolates between the
+    centres of the old pixels. The weights of each new pixel sum to 1.
 
     Examples
     --------
@@ -102,7 +90,7 @@ def resampling(n_from: int, n_to: int) -> Floats:
 
 
 def image_shape_of(n_features: int, image_shape: Any) -> tuple[int, int]:
-    """Return the shape of images: as given, square if the number of pixels is, or else one line of them."""
+    """Return the given shape of images; by default a square if the number of pixels is one, else a line."""
     if image_shape is None:
         edge = math.isqrt(n_features)
         return (edge, edge) if edge * edge == n_features else (1, n_features)
@@ -113,9 +101,3 @@ def image_shape_of(n_features: int, image_shape: Any) -> tuple[int, int]:
             "Give the rows and columns of the images."
         )
     return height, width
-
-
-def _dense(features: Features) -> Floats:
-    rows = features.native()
-    dense: Floats = (rows.toarray() if isinstance(features.rows, CSR) else rows).astype(np.float64)
-    return dense

@@ -1,4 +1,4 @@
-"""Association units, each wired to a few photocells at random (S-39)."""
+"""Association units, each wired to a few random photocells (Rosenblatt 1958)."""
 
 from __future__ import annotations
 
@@ -12,26 +12,24 @@ from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["Wiring"]
-
 FEW = 16
-"""Images for which it does not pay to write down all the wires that are not there."""
+"""For fewer images it is faster to add the wired photocells than to multiply by the whole matrix."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Wiring:
-    """Which photocells excite and inhibit each association unit.
+    """The photocells that excite and inhibit each association unit.
 
-    A unit is on if the light that excites it exceeds the light that inhibits it by the threshold or more.
+    A unit is on if the light that excites it exceeds the light that inhibits it by at least the threshold.
 
     Attributes
     ----------
     excitatory : ndarray of int, shape (n_units, n_excitatory)
         The photocells that excite each unit, numbered line by line from the top left.
     inhibitory : ndarray of int, shape (n_units, n_inhibitory)
-        Those that inhibit it; none of them does both.
+        The photocells that inhibit it, all different from those.
     threshold : float
-        How much more light must excite a unit than inhibits it.
+        The least difference between the light that excites a unit and the light that inhibits it.
     retina : pair of int
         The rows and columns of photocells.
 
@@ -82,7 +80,7 @@ class Wiring:
         return wires
 
     def picture(self, unit: int) -> NDArray[np.int8]:
-        """Return the wires of one unit, laid out as the retina is."""
+        """Return the wires of one unit, in the layout of the retina."""
         wires = np.zeros(self.retina, np.int8)
         wires.flat[self.excitatory[unit]] = 1
         wires.flat[self.inhibitory[unit]] = -1
@@ -91,8 +89,7 @@ class Wiring:
     def respond(self, light: Floats) -> NDArray[np.float32]:
         """Return which units are on, 1 or 0, for the light on the photocells, shape (n_rows, n_photocells).
 
-        float32 holds both exactly, in half the memory. The light is so coarse that sums of it are exact: either
-        way of adding decides alike.
+        float32 holds both exactly, in half the memory. Sums of light are exact, so both ways of adding agree.
         """
         if len(light) < FEW:
             excited = light[:, self.excitatory].sum(axis=2) - light[:, self.inhibitory].sum(axis=2)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rosenblatt.loops.coordinate import Costs, ascend
+from rosenblatt.loops.descent import Costs, ascend
 from rosenblatt.loops.losses import Logistic
 from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.typing import Floats

@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.loops.descent import Regularisation, Weights, descend
-from rosenblatt.loops.schedules import Constant, InverseScaling, Optimal, Schedule
+from rosenblatt.loops.descent import Constant, InverseScaling, Optimal, Regularisation, Schedule, Weights, descend
 from rosenblatt.margins.objective import Iterate, Objective, slopes
 from rosenblatt.stopping import Tolerance
 from rosenblatt.typing import Floats

@@ -15,7 +15,7 @@ import numpy as np
 from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
-from rosenblatt.loops.weighted_gram import weighted_gram
+from rosenblatt.loops.sparse import weighted_gram
 from rosenblatt.typing import Floats, Ints
 
 BLOCK = 2**18  # values converted to double and scaled together: two megabytes

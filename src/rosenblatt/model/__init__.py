@@ -1,1 +1,1 @@
-"""What training leaves behind, as values: weights that predict, and the state that learns on."""
+"""The results of training as values: models that predict, and states from which training continues."""

@@ -1,4 +1,4 @@
-"""At most so many rows: which one gives way to a new one, or what of it the others can take over."""
+"""A limit on the rows of a kernel expansion: which row a new one replaces, or how the others represent it."""
 
 from __future__ import annotations
 
@@ -13,32 +13,25 @@ Policy: TypeAlias = Literal["oldest", "random", "projection"]
 POLICIES = ("oldest", "random", "projection")
 
 RIDGE = 2.0**-20
-"""Added to the diagonal of the Gram matrix, as a share of it, because rows may almost repeat others."""
+"""Added to the diagonal of the Gram matrix, as a share of it, because rows may nearly repeat each other."""
 NOVEL = 8.0 * RIDGE
-"""The share of a row that must lie outside of the others' span, or they take it over even where there is room."""
+"""A row with a smaller share outside the span of the others is represented by them, even if there is room."""
 
 
 class Budget(NamedTuple):
     """How many rows to keep, and what to do with one more.
 
-    Attributes
-    ----------
-    size : int
-        The most rows.
-    policy : {"oldest", "random", "projection"}
-        The oldest gives way (as in the forgetron), one drawn at random does (the randomized budget perceptron), or
-        the new row is projected on the span of those kept (the projectron): their coefficients change such that f
-        changes as it would have, as nearly as they can.
-    seed : int
-        Of the draws.
+    A new row replaces the oldest one (the forgetron), replaces one drawn at random (the randomized budget
+    perceptron), or is projected on the span of the others (the projectron), whose coefficients then change f as
+    nearly as possible in the same way.
     """
 
-    size: int
+    size: int  # the largest number of rows
     policy: Policy
-    seed: int = 0
+    seed: int = 0  # the seed of the draws
 
     def gives_way(self, state: KernelState, before: int) -> int:
-        """Return the place of the row that gives way to one of a mistake made after `before` visits."""
+        """Return the place of the row to replace after a mistake that `before` visits preceded."""
         if self.policy == "oldest":
             return int(np.argmin(state.born))
         from rosenblatt.loops.shuffle import seed_of_pass
@@ -47,10 +40,10 @@ class Budget(NamedTuple):
 
 
 def shares(state: KernelState, k: Floats, own: float) -> tuple[Floats, float]:
-    """Return the coefficients d that come nearest to a new row, and the square of what they miss.
+    """Return the coefficients d that best represent a new row, and the square of the rest.
 
-    d solves (K + ridge) d = k, where k are the kernel values of the row with those kept; `own` is that with
-    itself. The products are summed in a fixed order, as all that training decides by.
+    d solves (K + ridge) d = k, where k are the kernel values of the row with the rows kept, and `own` that with
+    itself. The products are summed in a fixed order, like all that training decides by.
     """
     from rosenblatt.loops.passes import scores
 
@@ -66,7 +59,7 @@ def shares(state: KernelState, k: Floats, own: float) -> tuple[Floats, float]:
 
 
 def extend_inverse(state: KernelState, d: Floats, missed: float) -> None:
-    """Let the inverse be that of one more row, of which d is as near as the others come."""
+    """Extend the inverse by one more row, which the others represent by d up to `missed`."""
     n = len(d)
     inverse = state.inverse
     assert inverse is not None, "a projection needs the inverse"

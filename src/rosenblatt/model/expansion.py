@@ -1,4 +1,4 @@
-"""A kernel expansion that scores one row after another, and takes mistakes in."""
+"""A kernel expansion that scores rows one at a time and learns from mistakes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,15 @@ from rosenblatt.typing import Floats
 
 
 class Expansion:
-    """f(x) = Σ α_i k(x_i, x) + b over rows that come and, under a budget, go.
+    """f(x) = Σ α_i k(x_i, x) + b over rows that are added and, under a budget, replaced.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With numbers for all it takes from data.
-    state : KernelState
-        Changed in place.
-    budget : Budget or None
-        How many rows to keep; None keeps all.
+    The kernel is resolved, and the state changes in place. Without a budget all rows are kept.
     """
 
     def __init__(self, kernel: Kernel, state: KernelState, budget: Budget | None) -> None:
         self.kernel, self.state, self.budget = kernel, state, budget
         if budget is not None and len(state.born) < state.support.count:
-            # Without a budget nobody asked when rows came, but they came in order.
+            # Without a budget the visits were not recorded, but the rows are in order.
             state.born = np.arange(-state.support.count, 0)
         if budget is not None and budget.policy == "projection" and state.inverse is None:
             state.inverse = np.zeros((budget.size, budget.size))
@@ -47,10 +40,10 @@ class Expansion:
         return s, k
 
     def take(self, x: Points, k: Floats, c: Floats, beta: float, number: int = NOT_OF_A_SET) -> None:
-        """Add c_m k(x, ·) + c_m β to each machine m, as the mistake on the visit after `visits` others.
+        """Add c_m k(x, ·) + c_m β to each machine m, for a mistake on the next visit.
 
-        `k` are the values of x with the rows kept. A row of the training set that is kept already, by its number,
-        gets no second place.
+        `k` are the kernel values of x with the rows kept. A row of the training set that is kept already, as its
+        number shows, gets no second place.
         """
         state = self.state
         w, u, before = state.machines, state.sums, state.visits
@@ -76,7 +69,7 @@ class Expansion:
         return int(found[0]) if len(found) else None
 
     def _place(self, x: Points, number: int) -> int:
-        """Return a place for a new row, whose weights are zero."""
+        """Return a place for a new row, with weights of zero."""
         state, budget = self.state, self.budget
         if budget is None or state.support.count < budget.size:
             state.make_room(1)
@@ -92,7 +85,7 @@ class Expansion:
         return place
 
     def _project(self, x: Points, k: Floats, c: Floats, number: int) -> int | None:
-        """Let the rows kept take a new one over; or return its place, if there is one and it is unlike them."""
+        """Project a new row on the rows kept, or return its place if there is room and it is unlike them."""
         state, budget = self.state, self.budget
         assert budget is not None
         own = float(self.kernel.diagonal(x)[0])
@@ -106,7 +99,7 @@ class Expansion:
         return None
 
     def _rebuild_inverse(self) -> None:
-        """Find the inverse for rows that were there before there was a budget."""
+        """Compute the inverse for rows from before there was a budget."""
         state = self.state
         points = state.support.points
         for n in range(points.n_rows):

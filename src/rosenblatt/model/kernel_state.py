@@ -1,9 +1,9 @@
-"""Where the training of a kernel perceptron stands."""
+"""The state of training a kernel perceptron."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +15,9 @@ from rosenblatt.typing import Floats, Ints
 
 
 class Kept(NamedTuple):
-    """The scores of a training set, without the bias, for a fit that goes on from here on the same rows.
+    """The scores of a training set, without the bias, for a fit that continues on the same rows.
 
-    They are sums of steps in the order these were taken; summed anew they would differ in their last bits.
+    They are sums of steps in the order of training; summed again they would differ in their last bits.
     """
 
     digest: bytes
@@ -28,28 +28,19 @@ class Kept(NamedTuple):
 class KernelState(State):
     """A state whose weights belong to rows instead of features: f(x) = Σ w_i k(x_i, x) + b.
 
-    Attributes
-    ----------
-    w, u, visits
-        As in `State`, the bias last; weights beyond the number of rows are zero, room for rows to come.
-    support : Support
-        The rows.
-    kept : Kept or None
-        The scores of the rows it was trained on.
-    inverse : ndarray or None
-        The inverse Gram matrix of the rows, ridge included, where a budget projects on them.
-    born : ndarray of int
-        For each row the visits made before it came.
+    Weights beyond the number of rows, before the bias, are zero: room for later rows.
     """
 
-    support: Support = field(default_factory=lambda: Support(0))
-    kept: Kept | None = None
+    support: Support = field(default_factory=lambda: Support(0))  # the rows
+    kept: Kept | None = None  # the scores of the rows it was trained on
+    # the inverse Gram matrix of the rows, ridge included, where a budget projects on them
     inverse: Floats | None = None
+    # for each row the number of visits before it was added
     born: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     @classmethod
     def empty(cls, n_machines: int | None, support: Support, *, average: bool) -> KernelState:
-        """Return the start at zero, over no rows; None is the one machine of two classes."""
+        """Return a state of zeros without rows; `n_machines` is None for two classes, which need one machine."""
         shape = (1,) if n_machines is None else (n_machines, 1)
         return cls(np.zeros(shape), np.zeros(shape) if average else None, support=support)
 
@@ -60,19 +51,17 @@ class KernelState(State):
 
     @property
     def sums(self) -> Floats | None:
-        """What averaging needs as a matrix, a row a machine."""
+        """The sums for averaging as a matrix, one row for each machine."""
         return None if self.u is None else np.atleast_2d(self.u)
 
     def orient(self, X: Rows) -> None:
-        """Stay as it is: no row of X meets these weights."""
+        """Do nothing: rows of X are not multiplied by these weights."""
 
     def copy(self) -> KernelState:
-        """Return a state that no longer shares its arrays with this one."""
+        """Return a state that shares no array with this one."""
+        inverse = None if self.inverse is None else self.inverse.copy()
         copy = self._each(lambda w: w.copy())
-        copy.support = self.support.copy()
-        copy.inverse = None if self.inverse is None else self.inverse.copy()
-        copy.born = self.born.copy()
-        return copy
+        return replace(copy, support=self.support.copy(), inverse=inverse, born=self.born.copy())
 
     def become(self, other: State) -> None:
         """Take over the values of another state."""
@@ -82,13 +71,13 @@ class KernelState(State):
         self.support, self.kept, self.inverse, self.born = copy.support, copy.kept, copy.inverse, copy.born
 
     def note_born(self, place: int) -> None:
-        """Remember when the row in a place came."""
+        """Record when the row in a place was added."""
         if place == len(self.born):
             self.born = np.append(self.born, self.visits)
         self.born[place] = self.visits
 
     def make_room(self, rows: int) -> None:
-        """See to it that there are weights for some more rows."""
+        """Make room in the weights for some more rows."""
         room = self.w.shape[-1] - 1
         if self.support.count + rows > room:
             more = max(8, room, rows)
@@ -97,30 +86,17 @@ class KernelState(State):
 
     def grown(self, n_features: int) -> KernelState:
         """Return the same state over rows with more features."""
-        copy = self.copy()
-        copy.support = self.support.widened(n_features)
-        return copy
+        return replace(self.copy(), support=self.support.widened(n_features))
 
     def narrowed(self, n_features: int) -> KernelState:
         """Return the same state: features that no row has take no room."""
         return self.copy()
 
     def for_rule(self, *, average: bool, shrinks: bool) -> KernelState:
-        """Return the state that training goes on from by a rule that averages or does not."""
-        begins = average and self.u is None
-        copy = self.copy()
-        copy.u = np.zeros_like(self.w) if begins else copy.u if average else None
-        copy.visits = 0 if begins else self.visits
-        return copy
+        """Return the state from which a rule that averages, or does not, continues."""
+        begins, copy = average and self.u is None, self.copy()
+        u = np.zeros_like(self.w) if begins else copy.u if average else None
+        return replace(copy, u=u, visits=0 if begins else self.visits)
 
     def _each(self, change: Callable[[Floats], Floats]) -> KernelState:
-        u = None if self.u is None else change(self.u)
-        return KernelState(
-            change(self.w),
-            u,
-            self.visits,
-            support=self.support,
-            kept=self.kept,
-            inverse=self.inverse,
-            born=self.born,
-        )
+        return replace(self, w=change(self.w), u=None if self.u is None else change(self.u))

@@ -1,4 +1,4 @@
-"""Hyperplanes that tell classes apart."""
+"""Models that are hyperplanes."""
 
 from __future__ import annotations
 
@@ -8,62 +8,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features, require_finite
-from rosenblatt.exceptions import ShapeError, TrainingOverflowError
+from rosenblatt.data.features import Features, require_finite, require_width
+from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.targets import PAIR
 from rosenblatt.model.plain_scores import plain_scores, suffices
-from rosenblatt.model.scheme import Scheme
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.model.scheme import ClassModel, Scheme
+from rosenblatt.typing import Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class LinearModel:
-    """f(x) = <w, x> + b, once or for several machines, and what its values mean.
+class LinearModel(ClassModel):
+    """f(x) = <w, x> + b for one or several machines, and how f becomes a class."""
 
-    Attributes
-    ----------
-    weights : ndarray, shape (n_features + 1,) or (n_machines, n_features + 1)
-        w with b last; of two classes there is one machine.
-    scheme : Scheme
-        How scores become classes.
-    classes : ndarray
-        The labels. Of two, that of the negative side comes first.
-    zero : int
-        The side that f = 0 belongs to: −1 or +1 (S-2). Among many classes, whether a tie goes to the lowest or the
-        highest.
-    """
-
+    # (n_features + 1,) or (n_machines, n_features + 1): w with b last; two classes need one machine
     weights: Floats
-    scheme: Scheme
-    classes: NDArray[Any]
+    scheme: Scheme  # how scores become classes
+    classes: NDArray[Any]  # the labels; of two, the negative one comes first
+    # the side of f = 0: −1 or +1. Among many classes, whether a tie goes to the lowest or the highest
     zero: int = -1
 
     @property
     def coef(self) -> Floats:
-        """The normal vector w, or one a machine."""
+        """The normal vector w, or one for each machine."""
         return self.weights[..., :-1]
 
     @property
     def intercept(self) -> Any:
-        """The bias b, or one a machine."""
+        """The bias b, or one for each machine."""
         return float(self.weights[-1]) if self.weights.ndim == 1 else self.weights[:, -1]
 
     def scores(self, features: Features) -> Floats:
-        """Return f(x) for every row and machine, by the arithmetic training decides by.
+        """Return f(x) for every row and machine, by the arithmetic of training.
 
-        A row that training left on its right side is therefore predicted on that side, always.
+        So a row that is right at the end of training is always predicted right.
         """
-        n_features = self.weights.shape[-1] - 1
-        if features.n_features != n_features:
-            raise ShapeError(
-                f"X has {features.n_features} features, but the model was trained on {n_features}. "
-                "Pass the same features in the same order as in training."
-            )
+        require_width(features, self.weights.shape[-1] - 1)
         few = suffices(features.rows, len(np.atleast_2d(self.weights)))
         out = (plain_scores if few else loop_scores)(features.rows, self.weights)
-        # A score is finite only if its row is: checking the scores replaces checking n × d values.
+        # A score is finite only if its row is, so checking n scores replaces checking n × d values.
         finite = np.isfinite(out)
         if not finite.all():
             require_finite(features)
@@ -71,20 +54,8 @@ class LinearModel:
         return out
 
     def decision(self, features: Features) -> Floats:
-        """Return for every row what its label is chosen by: f(x), or one number a class."""
+        """Return the decision values of every row: f(x), or one number for each class."""
         return self.scheme.decision(self.scores(features))
-
-    def codes(self, features: Features) -> Ints:
-        """Return the class of every row, as a position in `classes`."""
-        return self.scheme.choose(self.decision(features), self.zero)
-
-    def error(self, batch: Batch) -> float:
-        """Return the share of rows whose label is predicted wrong."""
-        return float(np.mean(self.codes(batch) != batch.codes))
-
-    def predict(self, features: Features) -> NDArray[Any]:
-        """Return the label of every row."""
-        return self.classes[self.codes(features)]
 
 
 def loop_scores(rows: Rows, weights: Floats) -> Floats:
@@ -104,5 +75,5 @@ def loop_scores(rows: Rows, weights: Floats) -> Floats:
 
 
 def overflow(what: str) -> TrainingOverflowError:
-    """Return the error for a finite row whose score is not."""
+    """Return the error for a finite row whose score is not finite."""
     return TrainingOverflowError(f"The score of {what} exceeds the largest float. Scale the features down.")

@@ -1,4 +1,4 @@
-"""Feed-forward networks: layers of neurons, one after the other (S-37, S-38)."""
+"""Feed-forward networks: layers of neurons, one after another."""
 
 from __future__ import annotations
 
@@ -9,35 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.features import Features, require_finite
-from rosenblatt.exceptions import ShapeError, TrainingOverflowError
+from rosenblatt.data.features import Features, require_finite, require_width
+from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.neurons import Response
 
 BLOCK = 2**19
-"""Numbers that one layer of a block of rows may have: a few megabytes."""
+"""Numbers in one layer for a block of rows: a few megabytes."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Neurons that all see the same inputs: weighted sums, and what is done with them.
-
-    Attributes
-    ----------
-    n_inputs, n_neurons : int
-        Its shape.
-    responses : tuple of Response
-        Applied to the sums one after the other.
-    bias : bool
-        Whether the sums have a constant term.
-    nonnegative : bool
-        Whether weights must not be negative; training projects them.
-    """
+    """Neurons with the same inputs: weighted sums, and the responses to them."""
 
     n_inputs: int
     n_neurons: int
-    responses: tuple[Response, ...] = ()
-    bias: bool = True
-    nonnegative: bool = False
+    responses: tuple[Response, ...] = ()  # applied to the sums one after another
+    bias: bool = True  # whether the sums have a constant term
+    nonnegative: bool = False  # whether training keeps the weights from becoming negative
 
 
 class Parts(NamedTuple):
@@ -48,17 +36,17 @@ class Parts(NamedTuple):
 
 
 def n_weights(layers: Sequence[Layer]) -> int:
-    """Return how many weights there are, biases not counted: they come first."""
+    """Return the number of weights, which come before the biases."""
     return sum(layer.n_inputs * layer.n_neurons for layer in layers)
 
 
 def n_parameters(layers: Sequence[Layer]) -> int:
-    """Return how many weights and biases there are."""
+    """Return the number of weights and biases."""
     return n_weights(layers) + sum(layer.n_neurons for layer in layers if layer.bias)
 
 
 def parts(layers: Sequence[Layer], theta: NDArray[Any]) -> Parts:
-    """Split the array of all parameters: the weights of every layer, then the biases of every layer.
+    """Split the array of all parameters into the weights and then the biases of each layer.
 
     Examples
     --------
@@ -80,7 +68,7 @@ def parts(layers: Sequence[Layer], theta: NDArray[Any]) -> Parts:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Network:
-    """Layers and their parameters; computes in the precision of these.
+    """Layers and their parameters, in whose precision it computes.
 
     Attributes
     ----------
@@ -112,22 +100,18 @@ class Network:
         return parts(self.layers, self.theta)
 
     def first(self, n_layers: int) -> Network:
-        """Return the network of the first so many layers."""
+        """Return the network of the first layers."""
         weights, biases = parts(self.layers[:n_layers], self.theta)[0], self.parts.biases[:n_layers]
         flat = [each.ravel() for each in (*weights, *biases) if each is not None]
         return Network(self.layers[:n_layers], np.concatenate(flat))
 
     def outputs(self, features: Features) -> NDArray[Any]:
         """Return the response of the last layer to every row, shape (n_rows, n_outputs)."""
-        if features.n_features != self.n_features:
-            raise ShapeError(
-                f"X has {features.n_features} features, but the network was trained on {self.n_features}. "
-                "Pass the same features in the same order as in training."
-            )
-        # A neuron that saturates answers to infinity too: outputs cannot tell what inputs were.
+        require_width(features, self.n_features)
+        # A saturated neuron maps infinity to a finite output, so the outputs do not show it.
         require_finite(features)
         out = np.empty((features.n_rows, self.layers[-1].n_neurons), self.theta.dtype)
-        # What is too large for float32, and what overflows between layers, is found in the outputs.
+        # Numbers too large for float32, and overflows between layers, show in the outputs.
         with np.errstate(over="ignore", invalid="ignore"):
             native = features.native()
             for rows in self._blocks(features.n_rows):
@@ -153,6 +137,6 @@ class Network:
             if b is not None:
                 sums += b
             for response in layer.responses:
-                response.respond(sums, sums)  # not to be pulled back: nothing needs what is overwritten
+                response.respond(sums, sums)  # prediction needs no pull_back, so the sums may be overwritten
             x = sums
         out[...] = x

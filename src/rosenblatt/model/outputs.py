@@ -1,4 +1,4 @@
-"""What the outputs of a network are trained to be, what it costs that they are not, and what they mean."""
+"""The outputs of a network: their targets, the loss, and the classes they stand for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Cost(Protocol):
 
 @dataclass(frozen=True)
 class SquaredError:
-    """½ Σ_j (o_j − u_j)² of a row with outputs o and targets u (S-37)."""
+    """½ Σ_j (o_j − u_j)² of a row with outputs o and targets u."""
 
     def charge(self, outputs: Array, targets: Array, weight: Array | None, error: Array) -> float:
         """Return the sum of the losses; their gradient is o − u."""
@@ -38,13 +38,13 @@ class SquaredError:
 class CrossEntropy:
     """−Σ_j u_j log p_j of a row with targets u that sum to 1, where p is the softmax of the outputs.
 
-    A single output z is the logarithm of the odds of u = 1: p = 1 / (1 + exp(−z)).
+    A single output z is the log-odds of u = 1: p = 1 / (1 + exp(−z)).
     """
 
     def charge(self, outputs: Array, targets: Array, weight: Array | None, error: Array) -> float:
         """Return the sum of the losses; their gradient is p − u."""
         if outputs.shape[1] == 1:
-            # log(1 + e^z) − u z, which is exact to rounding however large z is.
+            # log(1 + e^z) − u z, which is accurate for any size of z.
             losses = np.logaddexp(0.0, outputs) - targets * outputs
             total = float(losses.sum() if weight is None else weight @ losses[:, 0])
             error[...] = self.chances(outputs)
@@ -74,25 +74,16 @@ class CrossEntropy:
 
 @dataclass(frozen=True)
 class Coding:
-    """How classes are told to a network, and read from it.
+    """How a network represents classes.
 
-    One output a class, `high` for the class of the row and `low` for all others; of two classes the second alone
-    has an output, since that of the first would be its mirror image.
-
-    Attributes
-    ----------
-    n_classes : int
-        At least two.
-    low, high : float
-        The targets.
-    middle : float
-        Of two classes, the output above which it is the second.
+    There is one output for each class, with target `high` for the class of the row and `low` for all others. Two
+    classes have one output, for the second class.
     """
 
-    n_classes: int
-    low: float = 0.0
-    high: float = 1.0
-    middle: float = 0.5
+    n_classes: int  # at least two
+    low: float = 0.0  # the target for a class that is not that of the row
+    high: float = 1.0  # the target for the class of the row
+    middle: float = 0.5  # for two classes, the second is predicted if the output is above this
 
     @property
     def n_outputs(self) -> int:
@@ -109,7 +100,7 @@ class Coding:
         return targets
 
     def decision(self, outputs: Array) -> Array:
-        """Return one number a row, positive for the second of two classes, or one a class, the largest winning."""
+        """Return one number for each row, positive for the second of two classes, or one for each class."""
         return outputs[:, 0] - outputs.dtype.type(self.middle) if self.n_outputs == 1 else outputs
 
     def codes(self, outputs: Array) -> Ints:

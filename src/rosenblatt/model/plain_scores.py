@@ -1,11 +1,10 @@
-"""Scores without compiled loops: the same bits as those of `rosenblatt.loops`, by numpy alone.
+"""Scores by numpy alone, the same bits as those of the compiled loops.
 
-Loading numba and its first loop takes longer than scoring a small table in any other way. What is hard to repeat
-is the multiplication that the dense loops fuse with its addition into one rounding, which numpy does not have. It
-is put together from ordinary operations, as Boldo and Melquiond proved in 2008: product and sums are split without
-error into what floats hold and what is left, and what is left is rounded to odd before the last addition, so that
-rounding twice cannot differ from rounding once. Where their conditions may fail, because a number is too large or
-too small, exact fractions decide.
+Loading numba takes longer than scoring a small table. The dense loops fuse each multiplication and addition into
+one rounding, which numpy cannot do, so it is built from ordinary operations (Boldo and Melquiond 2008): product
+and sums are split without error into a float and a rest, and the rests are rounded to odd before the last
+addition, so that rounding twice gives the same as rounding once. Where a number is too large or too small for
+their conditions, exact fractions decide.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.typing import Floats, Reals
 
 SMALL, SHORT = 2**21, 2**12
-"""Products, and steps one after the other, up to which this beats loading the loops: a third of a second."""
+"""Products, and consecutive steps, up to which this is faster than loading the loops: a third of a second."""
 ROOM = 2**15
-"""Products worked on together: a few megabytes for all that is left of them stay in the cache."""
+"""Products computed together: their few megabytes stay in the cache."""
 WIDE, NARROW = 32, 8  # lanes, as in `rosenblatt.loops.dense`
 SPLITTER = 2.0**27 + 1.0
 LARGEST, LEAST = 2.0**990, 2.0**-960
-"""Of factors and products: between them no part overflows, and none is lost below the least float."""
+"""Between these sizes of factors and products no part overflows or underflows."""
 
 
 def suffices(rows: Rows, n_machines: int) -> bool:
-    """Whether so little is to be scored that loading the loops, which are not loaded yet, is not worth it."""
+    """Return whether numba is not loaded yet and there is too little to score to load it."""
     if "numba" in sys.modules:
         return False
     if isinstance(rows, CSR):
@@ -44,7 +43,7 @@ def suffices(rows: Rows, n_machines: int) -> bool:
 
 
 def plain_scores(rows: Rows, weights: Floats) -> Floats:
-    """Return f(x) of every row and machine, shaped as `rosenblatt.model.linear.LinearModel.scores` gives it.
+    """Return f(x) of every row and machine, in the shape of `LinearModel.scores`.
 
     Examples
     --------
@@ -52,7 +51,7 @@ def plain_scores(rows: Rows, weights: Floats) -> Floats:
     array([0.25, 1.25])
     """
     machines = np.atleast_2d(weights)
-    with np.errstate(all="ignore"):  # what is not finite is found in the scores
+    with np.errstate(all="ignore"):  # the scores show what is not finite
         dots = _sparse_dots(rows, machines) if isinstance(rows, CSR) else _dense_dots(rows, machines)
         scores: Floats = dots + machines[:, -1]
     return scores[:, 0] if weights.ndim == 1 else scores
@@ -79,7 +78,7 @@ def _side_by_side(n_machines: int) -> int:
 
 
 def _lanes(x: Floats, w: Floats, lanes: int) -> Floats:
-    """Return dot products by one running sum a lane, folded in halves."""
+    """Return dot products by one running sum for each lane, folded in halves."""
     sums = np.zeros((len(x), len(w), lanes))
     for j in range(0, w.shape[1], lanes):
         sums = fused(w[:, j : j + lanes], x[..., j : j + lanes], sums)
@@ -92,7 +91,7 @@ def _lanes(x: Floats, w: Floats, lanes: int) -> Floats:
 def _sparse_dots(X: CSR, w: Floats) -> Floats:
     """Return <w_m, x_i> by four running sums, then one by one, in the order of `sparse_dot`.
 
-    Rows go side by side, the longest first, so that those with values left to add are always the first ones.
+    Rows are summed side by side, the longest first, so that rows with values left are always the first ones.
     """
     starts = X.indptr.astype(np.int64)
     lengths = np.diff(starts)
@@ -145,7 +144,7 @@ def fused(a: Floats, b: Floats, c: Floats) -> Floats:
 
 
 def _sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a + b and what rounding lost of it (Knuth)."""
+    """Return a + b and its rounding error (Knuth)."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -159,14 +158,14 @@ def _halves(a: Floats) -> tuple[Floats, Floats]:
 
 
 def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a b and what rounding lost of it (Dekker)."""
+    """Return a b and its rounding error (Dekker)."""
     p = a * b
     (a1, a2), (b1, b2) = _halves(a), _halves(b)
     return p, a2 * b2 - (((p - a1 * b1) - a2 * b1) - a1 * b2)
 
 
 def _to_odd(a: Floats, b: Floats) -> Floats:
-    """Return a + b where it is a float, and else the one of its two neighbours whose last digit is odd."""
+    """Return a + b if it is a float, and otherwise the one of its two neighbours whose last bit is odd."""
     s, lost = _sum(a, b)
     digits = s.view(np.int64)
     even = (lost != 0.0) & (digits & 1 == 0)
@@ -176,7 +175,7 @@ def _to_odd(a: Floats, b: Floats) -> Floats:
 
 
 def _exactly(a: float, b: float, c: float) -> float:
-    """Return a b + c by fractions; infinite where it is beyond the largest float."""
+    """Return a b + c by fractions; infinite beyond the largest float."""
     if not np.isfinite([a, b]).all():
         return a * b + c
     if not np.isfinite(c):

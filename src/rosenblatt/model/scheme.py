@@ -1,7 +1,8 @@
-"""How several classes become hyperplanes, and scores a label (S-31 … S-33)."""
+"""How several classes become hyperplanes, and how scores become a label."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
@@ -9,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features
 from rosenblatt.loops.targets import Direct, Machines, Sides, Targets
 from rosenblatt.typing import Floats, Ints
 
@@ -17,23 +20,16 @@ Kind: TypeAlias = Literal["binary", "direct", "ovr", "ovo"]
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """One hyperplane for two classes, or several for many.
+    """One hyperplane for two classes, or several for many."""
 
-    Attributes
-    ----------
-    kind : {"binary", "direct", "ovr", "ovo"}
-        One machine whose sign decides; one vector a class, trained against each other; one machine a class,
-        against the rest; or one machine for each pair of classes.
-    n_classes : int
-        The number of classes.
-    """
-
+    # one machine whose sign decides; one vector for each class, compared directly; one machine for each class
+    # against the rest; or one machine for each pair of classes
     kind: Kind
     n_classes: int
 
     @classmethod
     def of(cls, multiclass: Any, n_classes: int) -> Scheme:
-        """Return the scheme that `multiclass` names; two classes always are one machine."""
+        """Return the scheme that `multiclass` names; two classes always need one machine."""
         return cls("binary" if n_classes <= 2 else multiclass, n_classes)
 
     @property
@@ -49,11 +45,11 @@ class Scheme:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The classes on the negative and on the positive side of each machine, one against one."""
+        """The negative and the positive class of each machine, one against one."""
         return list(combinations(range(self.n_classes), 2))
 
     def titles(self, classes: NDArray[Any]) -> list[str]:
-        """Return what the positive side of each machine means."""
+        """Return the meaning of the positive side of each machine."""
         labels = [str(label) for label in classes.tolist()]
         match self.kind:
             case "binary":
@@ -68,7 +64,7 @@ class Scheme:
         return (n_features + 1,) if self.kind == "binary" else (self.n_machines, n_features + 1)
 
     def targets(self, codes: Ints, weight: Floats, zero: int) -> Targets:
-        """Return what the loops are told: the class and the weight of each row."""
+        """Return the class and the weight of each row as the loops read them."""
         match self.kind:
             case "binary":
                 return Sides(np.where(codes == 1, weight, -weight))
@@ -79,7 +75,7 @@ class Scheme:
                 return Machines(codes, weight, members, side)
 
     def _memberships(self) -> tuple[Ints, Floats]:
-        """Return for each class the machines that learn from it, and the side they take it for."""
+        """Return for each class the machines that learn from it, and its side in each."""
         K = self.n_classes
         if self.kind == "ovr":
             return np.tile(np.arange(K), (K, 1)), np.where(np.eye(K, dtype=np.bool_), 1.0, -1.0)
@@ -92,9 +88,9 @@ class Scheme:
         return np.array(machines), np.array(sides)
 
     def decision(self, scores: Floats) -> Floats:
-        """Return what a label is chosen by, from the scores of all machines: f itself, or one number a class.
+        """Return the decision values from the scores of all machines: f itself, or one number for each class.
 
-        One against one, this is the sum of a class's signed scores, added in the order of the pairs (S-33).
+        One against one, this is the sum of the signed scores of each class, added in the order of the pairs.
         """
         if self.kind != "ovo":
             return scores
@@ -107,22 +103,22 @@ class Scheme:
     def choose(self, decision: Floats, zero: int) -> Ints:
         """Return the class of each row.
 
-        Ties go to the lowest of the best classes, or with ``zero=+1`` to the highest. For two classes this is
-        sgn(0) = `zero` (S-2).
+        Ties go to the lowest of the best classes, or with ``zero=+1`` to the highest. For two classes this means
+        sgn(0) = `zero`.
         """
         if self.kind == "binary":
             positive = decision >= 0.0 if zero > 0 else decision > 0.0
-            # A stream that has met one class so far knows no other.
+            # A stream that has seen one class so far can predict no other.
             return np.where(positive, self.n_classes - 1, 0)
         if zero > 0:
             return np.asarray(self.n_classes - 1 - np.argmax(decision[:, ::-1], axis=1))
         return np.asarray(np.argmax(decision, axis=1))
 
     def leads(self, scores: Floats, codes: Ints, zero: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return how right each row is by each machine that judges it, and whether it is on its positive side.
+        """Return the lead of each row by each machine that learns from it, and whether its side is positive.
 
-        Both have a column a machine; there is one for two classes and for classes compared directly: y f, and the
-        lead over the best rival.
+        Both have one column for each machine, and a single column for two classes (the lead is y f) and for
+        classes compared directly (the lead over the best rival).
         """
         if self.kind == "binary":
             positive = codes == 1
@@ -138,7 +134,7 @@ class Scheme:
         return own * np.take_along_axis(scores, members[codes], axis=1), own > 0.0
 
     def can_err(self, codes: Ints, machine: NDArray[Any]) -> NDArray[np.bool_]:
-        """Say of rows of some classes whether the machine named beside each can be wrong on them."""
+        """Return for rows of these classes whether the machine given for each can err on it."""
         match self.kind:
             case "direct":
                 return np.asarray(machine != codes)
@@ -148,7 +144,7 @@ class Scheme:
                 return np.ones(len(codes), np.bool_)
 
     def lead_of_mistakes(self, score: Floats, machine: NDArray[Any], codes: Ints) -> Floats:
-        """Return how right each of some mistakes was, from its score, its machine and the class of its row."""
+        """Return the lead of each mistake from its score, its machine and the class of its row."""
         match self.kind:
             case "binary":
                 return np.where(codes == 1, score, -score)
@@ -161,7 +157,7 @@ class Scheme:
                 return np.where(positive[machine] == codes, score, -score)
 
     def first_steps(self, code: int, zero: int) -> Ints:
-        """Return the machines that begin at a first row of class `code`; compared directly, its rival.
+        """Return the machines that start from a first row of class `code`; compared directly, the rival.
 
         All scores are equal at the start, so the rival is the lowest other class, or with ``zero=+1`` the highest.
         """
@@ -171,3 +167,29 @@ class Scheme:
             others = [c for c in range(self.n_classes) if c != code]
             return np.array([others[-1 if zero > 0 else 0]])
         return np.asarray(self._memberships()[0][code])
+
+
+class ClassModel(ABC):
+    """A trained model that predicts classes by decision values."""
+
+    __slots__ = ()
+
+    scheme: Scheme
+    classes: NDArray[Any]
+    zero: int
+
+    @abstractmethod
+    def decision(self, features: Features) -> Floats:
+        """Return the decision values of every row: one number, or one for each class."""
+
+    def codes(self, features: Features) -> Ints:
+        """Return the class of every row, as a position in `classes`."""
+        return self.scheme.choose(self.decision(features), self.zero)
+
+    def error(self, batch: Batch) -> float:
+        """Return the share of rows whose label is predicted wrong."""
+        return float(np.mean(self.codes(batch) != batch.codes))
+
+    def predict(self, features: Features) -> NDArray[Any]:
+        """Return the label of every row."""
+        return self.classes[self.codes(features)]

@@ -1,4 +1,4 @@
-"""The rows that a kernel expansion stands on."""
+"""The rows of a kernel expansion."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.kernels.points import Points
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, part_of
 from rosenblatt.typing import Floats, Ints
 
 NOT_OF_A_SET = -1
 
 
 class Support:
-    """Rows in the order they came, each with its number in the training set; grows at its end.
+    """Rows in the order they were added, each with its number in the training set.
 
-    Parameters
-    ----------
-    n_features : int
-        The width of the rows.
-    keeps_rows : bool
-        False where numbers are all that is needed: of precomputed values.
+    With precomputed kernel values the numbers suffice, and `keeps_rows` is False.
     """
 
     def __init__(self, n_features: int, *, keeps_rows: bool = True) -> None:
@@ -29,24 +24,23 @@ class Support:
         self.count = 0
         self._ids: Ints = np.empty(0, np.int64)
         self._squares: Floats = np.empty(0)
-        self._rows: Any = None  # Rows of more room than there are, once there are some
+        self._rows: Any = None  # Rows with room for more, after the first one is added
 
     @property
     def ids(self) -> Ints:
-        """The number of each row in the training set; −1 for one of a stream or of another set."""
+        """The number of each row in the training set; −1 for a row of a stream or of another set."""
         return self._ids[: self.count]
 
     @property
     def points(self) -> Points:
-        """The rows, as kernels take them: views, which change with the support."""
+        """The rows as the points of a kernel: views, which change with the support."""
         rows, n = self._rows, self.count
         if rows is None:
             rows = np.empty((n, self.n_features if self.keeps_rows else 0))
-        part = CSR(rows.data, rows.indices, rows.indptr[: n + 1]) if isinstance(rows, CSR) else rows[:n]
-        return Points(part, n, self.n_features, self.ids, self._squares[:n])
+        return Points(part_of(rows, 0, n), n, self.n_features, self.ids, self._squares[:n])
 
     def like(self, points: Points) -> Points:
-        """Return points in the layout of these rows; before there are any, as they are."""
+        """Return points in the layout of these rows; without rows, unchanged."""
         if not self.keeps_rows or self._rows is None:
             return points
         return points.like(self.points)
@@ -63,7 +57,7 @@ class Support:
         return place
 
     def extend(self, rows: Points) -> None:
-        """Add rows that know their numbers."""
+        """Add rows that have numbers."""
         assert rows.ids is not None, "rows of a training set have numbers"
         while self.count + rows.n_rows > len(self._ids):
             self._ids, self._squares = _longer(self._ids), _longer(self._squares)
@@ -71,17 +65,17 @@ class Support:
             self.append(rows.row(i), number)
 
     def replace(self, place: int, row: Points, number: int) -> None:
-        """Let another row take a place."""
+        """Put another row in a place."""
         if self.keeps_rows:
             self._write(place, row)
         self._ids[place] = number
 
     def renumber(self, ids: Ints) -> None:
-        """Give the rows other numbers, because the training set is another."""
+        """Give the rows their numbers in another training set."""
         self._ids[: self.count] = ids
 
     def copy(self) -> Support:
-        """Return a support that goes its own way."""
+        """Return a support that shares no array with this one."""
         copy = Support(self.n_features, keeps_rows=self.keeps_rows)
         copy.count = self.count
         copy._ids, copy._squares = self._ids.copy(), self._squares.copy()
@@ -89,7 +83,7 @@ class Support:
         return copy
 
     def widened(self, n_features: int) -> Support:
-        """Return a copy with more features, which the rows so far have none of."""
+        """Return a copy with more features, which are zero in all rows."""
         copy = self.copy()
         copy.n_features = n_features
         if isinstance(copy._rows, np.ndarray):
@@ -119,7 +113,7 @@ def _copied(rows: Any) -> Any:
 
 
 def _table(table: Any, capacity: int, row: Any) -> Any:
-    """Return a table of so many rows, of a type that also holds `row`; widening float32 is exact."""
+    """Return a table with room for `capacity` rows, of a dtype that also holds `row`."""
     if table is None:
         return np.zeros((capacity, row.shape[1]), row.dtype)
     kind = np.result_type(table, row)
@@ -131,7 +125,7 @@ def _table(table: Any, capacity: int, row: Any) -> Any:
 
 
 def _written(rows: CSR | None, count: int, place: int, row: CSR) -> CSR:
-    """Return sparse rows with another one at a place: the last, or in the place of one that was there."""
+    """Return sparse rows with `row` at a place, after the last row or instead of one."""
     start, stop = int(row.indptr[0]), int(row.indptr[1])
     data, indices = row.data[start:stop], row.indices[start:stop]
     if rows is None:
@@ -147,11 +141,8 @@ def _written(rows: CSR | None, count: int, place: int, row: CSR) -> CSR:
         return CSR(joined, columns, indptr)
     kind = np.result_type(rows.data, data)
     wide = np.result_type(rows.indices, indices)
-    values, columns, indptr = (
-        rows.data.astype(kind, copy=False),
-        rows.indices.astype(wide, copy=False),
-        rows.indptr,
-    )
+    values, columns = rows.data.astype(kind, copy=False), rows.indices.astype(wide, copy=False)
+    indptr = rows.indptr
     while used + len(data) > len(values):
         values, columns = _longer(values, 64), _longer(columns, 64)
     if place + 2 > len(indptr):

@@ -1,4 +1,4 @@
-"""The vote of all hypotheses that a run went through (Freund and Schapire)."""
+"""The vote of all hypotheses of a run (Freund and Schapire 1999)."""
 
 from __future__ import annotations
 
@@ -14,55 +14,40 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.targets import PAIR
 from rosenblatt.loops.votes import Moves
 from rosenblatt.model.linear import LinearModel, overflow
-from rosenblatt.model.scheme import Scheme
+from rosenblatt.model.scheme import ClassModel, Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Floats, Ints
 
 MOST = 32  # rows predicted side by side
-ROOM = 1 << 22  # numbers held at once: rows laid out, and their products with the rows of mistakes
+ROOM = 1 << 22  # numbers held at once: rows, and their products with the rows of mistakes
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Hypotheses:
-    """The hypotheses of a run, as its mistakes.
+    """The hypotheses of a run, stored as its mistakes."""
 
-    Attributes
-    ----------
-    start : LinearModel
-        The hypothesis that the run began with.
-    rows : ndarray, CSR or None
-        The rows that mistakes were made on, each once; sparse ones feature by feature. None if there were none.
-    moves : Moves
-        What each mistake did to the scores.
-    first, visits : int
-        The visits that the start survived, and those of the whole run.
-    n_mistaken : int
-        How many rows there are in `rows`.
-    bias : float
-        β, what the bias gains for each unit of step.
-    """
-
-    start: LinearModel
+    start: LinearModel  # the first hypothesis
+    # the rows with mistakes, each once; sparse ones are stored feature by feature. None if there were none
     rows: Rows | None
-    moves: Moves
-    first: int
-    visits: int
-    n_mistaken: int
-    bias: float
+    moves: Moves  # how each mistake changes the scores
+    first: int  # the visits that the start survived
+    visits: int  # the visits of the whole run
+    n_mistaken: int  # the number of rows in `rows`
+    bias: float  # β, the gain of the bias for each unit of step
 
     @property
     def survived(self) -> Ints:
-        """The visits that each hypothesis survived, the start's first."""
+        """The visits that each hypothesis survived, beginning with the start."""
         survived = self.moves.survived
         return np.concatenate([[self.first], survived[survived > 0]], dtype=np.int64)
 
     def votes(self, features: Features) -> Ints:
         """Return for every row the votes for each class, in the order of the start's `classes`."""
         start = self._start_for(features.n_features)
-        s = start.decision(features)  # also looks for rows that are not finite
+        s = start.decision(features)  # also checks that rows are finite
         votes = np.zeros((features.n_rows, max(2, len(start.classes))), np.int64)
         codes = (s >= 0.0 if start.zero > 0 else s > 0.0) if s.ndim == 1 else start.scheme.choose(s, start.zero)
-        # Before the first visit there is nothing but the start to ask.
+        # Before the first visit the start alone votes.
         votes[np.arange(len(votes)), codes.astype(np.int64)] = self.first if self.visits else 1
         if self.rows is not None:
             self._run(features, self.rows, s, votes)
@@ -90,7 +75,7 @@ class Hypotheses:
             raise overflow(f"row {int(np.argmin(finite))} of X")
 
     def _products(self, features: Features, rows: Rows, first: int, g: Floats) -> None:
-        """Turn β into <x_r, x_b> + β, for the rows x_r of mistakes and x_b to be predicted, from `first` on."""
+        """Turn β into <x_r, x_b> + β for the rows x_r of mistakes and the rows x_b to predict, from `first` on."""
         from rosenblatt.loops.passes import machine_scores
         from rosenblatt.loops.votes import lay, products_of_dense, products_of_sparse
 
@@ -101,7 +86,7 @@ class Hypotheses:
             else:
                 products_of_dense(rows, X, first, g)
             return
-        # The rows to be predicted take the place of weights, and those of mistakes that of data.
+        # The rows to predict act as weights, and those of mistakes as data.
         w = np.zeros((g.shape[1], features.n_features + 1))
         lay(X, first, w)
         w[:, -1] = self.bias
@@ -111,44 +96,32 @@ class Hypotheses:
         start = self.start
         if start.weights.shape[-1] == n_features + 1:
             return start
-        # A stream has met features since.
+        # A stream has seen more features since.
         return LinearModel(State(start.weights).grown(n_features).w, start.scheme, start.classes, start.zero)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class VotedModel:
-    """All hypotheses of a run, or of several that went on from each other; each votes once for a visit survived.
+class VotedModel(ClassModel):
+    """All hypotheses of a run, or of consecutive runs; each has one vote for each visit it survived."""
 
-    Attributes
-    ----------
-    runs : sequence of Hypotheses
-        In the order of training.
-    scheme : Scheme
-        One machine for two classes, or several for many.
-    classes : ndarray
-        The labels. Of two, that of the negative side comes first.
-    zero : int
-        The side of f = 0, and of as many votes for as against (S-2); among many classes, whether ties go to the
-        lowest or the highest.
-    """
-
-    runs: Sequence[Hypotheses]
-    scheme: Scheme
+    runs: Sequence[Hypotheses]  # in the order of training
+    scheme: Scheme  # as in `LinearModel`
     classes: NDArray[Any]
+    # the side of f = 0 and of equal votes; among many classes, whether ties go to the lowest or the highest
     zero: int = -1
 
     @property
     def survived(self) -> Ints:
-        """The visits that each hypothesis survived, the start's first."""
+        """The visits that each hypothesis survived, beginning with the start."""
         survived = self.runs[0].survived
-        for run in self.runs[1:]:  # its start is the hypothesis before
+        for run in self.runs[1:]:  # it starts at the hypothesis before
             survived[-1] += run.first
             survived = np.concatenate([survived, run.survived[1:]])
         return survived
 
     @property
     def _asked(self) -> Sequence[Hypotheses]:
-        """The runs that made visits; where none did, the first, whose start then decides."""
+        """The runs that made visits, or the first run if none did."""
         return [run for run in self.runs if run.visits] or self.runs[:1]
 
     def votes(self, features: Features) -> Ints:
@@ -157,13 +130,13 @@ class VotedModel:
         votes = np.zeros((features.n_rows, max(2, len(self.classes))), np.int64)
         for run in self._asked:
             known = run.start.classes.tolist()
-            # Where one class is known it is the positive one.
+            # A single known class is the positive one.
             places = [place[label] for label in known] if len(known) > 1 else [0, 1]
             votes[:, places] += run.votes(features)
         return votes
 
     def decision(self, features: Features) -> Floats:
-        """Return the share of votes for the positive class less that against it; of many, the share of each."""
+        """Return the share of votes for the positive class minus the share against, or the share of each class."""
         votes = self.votes(features)
         total = max(1, sum(run.visits for run in self.runs))
         if self.scheme.kind == "binary":
@@ -171,11 +144,3 @@ class VotedModel:
         else:
             shares = votes / total
         return shares
-
-    def codes(self, features: Features) -> Ints:
-        """Return the class of every row, as a position in `classes`."""
-        return self.scheme.choose(self.decision(features), self.zero)
-
-    def predict(self, features: Features) -> NDArray[Any]:
-        """Return the label of every row."""
-        return self.classes[self.codes(features)]

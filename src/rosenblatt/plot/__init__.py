@@ -1,15 +1,13 @@
 """Pictures of data, boundaries, runs, proofs and bounds. Each function returns a matplotlib Axes.
 
-matplotlib is imported when a picture is drawn, not before: ``pip install rosenblatt[plot]`` brings it.
+matplotlib is imported when a picture is drawn: ``pip install rosenblatt[plot]`` installs it.
 """
 
 from __future__ import annotations
 
-from rosenblatt.plot.boundary import boundary
+from rosenblatt.plot.boundary import boundary, regions
 from rosenblatt.plot.bounds import bounds
 from rosenblatt.plot.certificate import certificate
-from rosenblatt.plot.curve import learning_curve
-from rosenblatt.plot.regions import regions
-from rosenblatt.plot.trace import trace
+from rosenblatt.plot.trace import learning_curve, trace
 
 __all__ = ["boundary", "bounds", "certificate", "learning_curve", "regions", "trace"]

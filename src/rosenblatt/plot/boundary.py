@@ -1,13 +1,15 @@
-"""Points in the plane and the line that parts them."""
+"""Points in the plane, and the line or the regions that a classifier makes there."""
 
 from __future__ import annotations
 
+import warnings
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.features import as_rows
+from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.geometry import decision, geometric_margin, normalise, signed_distance
@@ -22,14 +24,17 @@ from rosenblatt.plot.plane import (
     draw_points,
     draw_rings,
     segment,
+    size_of,
     view_of,
 )
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["boundary"]
+FINE = 240
+"""Places along each side of the picture for which regions are predicted."""
+MARKERS = "osD^vPX*<>"
 
 
 def boundary(
@@ -44,14 +49,14 @@ def boundary(
 ) -> Axes:
     """Draw rows with two features, and the line D = {f = 0} with its normal vector w.
 
-    Points the model gets wrong are ringed. If it gets all of them right, dashed lines show how far the
-    line is from the nearest point: the geometric margin γ.
+    Misclassified points are ringed. If there are none, dashed lines show the distance of the line from the nearest
+    point: the geometric margin γ.
 
     Parameters
     ----------
     model : fitted binary linear model, or (w, b)
-        Anything with ``coef_`` of shape (1, 2), ``intercept_`` and ``classes_``; the second class is the
-        positive one.
+        A model with ``coef_`` of shape (1, 2), ``intercept_`` and ``classes_``; the second class is the positive
+        one.
     X : array of shape (n, 2)
         The points.
     y : array of shape (n,)
@@ -61,7 +66,7 @@ def boundary(
     feature_names : pair of str, optional
         Labels for the axes; by default the names of a frame's columns, else x₁ and x₂.
     band, shade : bool
-        Whether to draw the margin, and to tint the half-spaces.
+        Whether to draw the margin, and to tint the half-planes.
 
     Returns
     -------
@@ -74,42 +79,97 @@ def boundary(
     >>> ax.get_xlabel()
     '$x_1$'
     """
-    given, features = X, as_rows(X)
-    if features.n_features != 2:
-        shape = (features.n_rows, features.n_features)
-        raise ShapeError(f"X has shape {shape}: this picture needs rows with two features, (n, 2)")
-    X = features.native()
-    X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
-    names = feature_names or style.plane_names(features.names)
+    features = _plane_rows(X)
+    table = features.dense()
     w, b = _hyperplane(model)
-    classes = _classes(model, y, len(X))
-    sign = 2 * encode_labels(y, classes, len(X)) - 1
-    # A model's own word on points that lie exactly on the line comes before f > 0.
+    classes = _classes(model, y, len(table))
+    sign = 2 * encode_labels(y, classes, len(table)) - 1
+    # The model itself decides about points that lie exactly on the line.
     if hasattr(model, "predict"):
-        predicted = 2 * encode_labels(model.predict(given), classes, len(X)) - 1
+        predicted = 2 * encode_labels(model.predict(X), classes, len(table)) - 1
     else:
-        predicted = np.where(decision(X, w, b) > 0, 1, -1)
+        predicted = np.where(decision(table, w, b) > 0, 1, -1)
     wrong = predicted != sign
 
     ax = style.axes(ax, (6.4, 4.6))
     line = (w, b) if w.any() else None
-    view = view_of(X, line)
+    view = view_of(table, line)
     ax.set(xlim=view[0], ylim=view[1], aspect="equal")
-    draw_points(ax, X, sign, (style.of_class(classes[1]), style.of_class(classes[0])))
+    draw_points(ax, table, sign, (style.of_class(classes[1]), style.of_class(classes[0])))
     if wrong.any():
-        draw_rings(ax, X[wrong], len(X), "misclassified")
+        draw_rings(ax, table[wrong], len(table), "misclassified")
     if line is None:
         ax.set_title("w = 0: there is no boundary", fontsize=style.NORMAL)
     else:
         draw_line(ax, line, view)
-        if band and len(X) and not wrong.any():
-            draw_band(ax, line, float(geometric_margin(X, sign, *line).min()), view)
+        if band and len(table) and not wrong.any():
+            draw_band(ax, line, float(geometric_margin(table, sign, *line).min()), view)
         if shade:
-            _draw_sides(ax, line, view, X)
-        _draw_normal(ax, line, view, X)
-    style.tidy(ax, *names)
+            _draw_sides(ax, line, view, table)
+        _draw_normal(ax, line, view, table)
+    style.tidy(ax, *(feature_names or style.plane_names(features.names)))
     style.legend_beside(ax)
     return ax
+
+
+def regions(
+    model: Any, X: Any, y: Any, *, ax: Axes | None = None, feature_names: tuple[str, str] | None = None
+) -> Axes:
+    """Draw rows with two features on the regions that a classifier predicts; misclassified rows are ringed.
+
+    This is for several classes, kernels and networks; `boundary` shows more of one line between two classes.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A model with ``predict`` and ``classes_``.
+    X, y, ax, feature_names
+        As for `boundary`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_xor()
+    >>> ax = regions(rb.KernelPerceptron("poly").fit(X, y), X, y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['class +1', 'class −1']
+    """
+    features = _plane_rows(X)
+    table = features.dense()
+    classes = np.asarray(model.classes_)
+    codes = encode_labels(y, classes, len(table))
+    wrong = encode_labels(model.predict(X), classes, len(table)) != codes
+    ax = style.axes(ax, (6.4, 4.6))
+    (x0, x1), (y0, y1) = view_of(table, equal=False)
+    across, up = np.meshgrid(np.linspace(x0, x1, FINE), np.linspace(y0, y1, FINE))
+    places = np.column_stack([across.ravel(), up.ravel()])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        leads = _leads(model, places, classes)
+    _tint(ax, across, up, leads)
+    ax.set(xlim=(x0, x1), ylim=(y0, y1))
+    labels = [style.of_class(label) for label in classes.tolist()]
+    if len(classes) == 2:
+        draw_points(ax, table, 2 * codes - 1, (labels[1], labels[0]))
+    else:
+        _draw_classes(ax, table, codes, labels)
+    if wrong.any():
+        draw_rings(ax, table[wrong], len(table), "misclassified")
+    style.tidy(ax, *(feature_names or style.plane_names(features.names)))
+    style.legend_beside(ax)
+    return ax
+
+
+def _plane_rows(X: Any) -> Features:
+    features = as_rows(X)
+    if features.n_features != 2:
+        shape = (features.n_rows, features.n_features)
+        raise ShapeError(f"X has shape {shape}: this picture needs rows with two features, (n, 2)")
+    return features
 
 
 def _hyperplane(model: Any) -> tuple[Floats, float]:
@@ -135,7 +195,7 @@ def _classes(model: Any, y: Any, n_rows: int) -> NDArray[Any]:
 
 
 def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
-    """Tint the half-spaces, and put the sign of each into its emptiest corner."""
+    """Tint the half-planes, and put the sign of each into its emptiest corner."""
     rim = corners(view)
     middle, inset = np.mean(view, axis=1), 0.055 * np.ptp(view, axis=1).min()
     badges = rim + inset * np.sign(middle - rim)
@@ -144,8 +204,7 @@ def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
         if len(region) < 3:
             continue
         ax.fill(*region.T, color=colour, alpha=0.09, linewidth=0, zorder=0)
-        height = side * signed_distance(badges, *line)
-        room = np.minimum(_clearance(badges, X), height)
+        room = np.minimum(_clearance(badges, X), side * signed_distance(badges, *line))
         if room.max() > 0:
             x, y = badges[np.argmax(room)]
             disc: dict[str, Any] = {"boxstyle": "circle,pad=0.15", "facecolor": colour, "edgecolor": "none"}
@@ -154,7 +213,7 @@ def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
 
 
 def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
-    """Draw w from the line, near its middle but where the label has room."""
+    """Draw w from the line, near its middle but where its label has room."""
     from matplotlib.patheffects import withStroke
 
     ends = segment(line, view)
@@ -165,7 +224,7 @@ def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
     shares = np.array([0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74])
     tails = ends[0] + np.outer(shares, ends[1] - ends[0])
     room = np.minimum(_clearance(tails + 0.2 * size * unit, X), _clearance(tails + 0.1 * size * unit, X))
-    tail = tails[np.argmax(np.minimum(room, 0.08 * size))]  # the first that is good enough
+    tail = tails[np.argmax(np.minimum(room, 0.08 * size))]  # the first that has enough room
     tip = tail + 0.16 * size * unit
     look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.55", "color": style.INK, "linewidth": 1.8}
     ax.annotate("", tip, tail, arrowprops=look | {"shrinkA": 0, "shrinkB": 0}, zorder=6)
@@ -175,6 +234,48 @@ def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
 
 
 def _clearance(places: Floats, X: Floats) -> Floats:
-    """Return how far each place is from the nearest point."""
-    nearest = [np.min(np.hypot(*(X - place).T), initial=np.inf) for place in places]
-    return np.array(nearest)
+    """Return the distance of each place from the nearest point."""
+    return np.array([np.min(np.hypot(*(X - place).T), initial=np.inf) for place in places])
+
+
+def _colours(n_classes: int) -> list[str]:
+    """Return a colour for each class; two classes have those of the negative and the positive side."""
+    return [style.NEGATIVE, style.POSITIVE] if n_classes == 2 else list(islice(cycle(style.PALETTE), n_classes))
+
+
+def _leads(model: Any, places: Any, classes: NDArray[Any]) -> Floats:
+    """Return the lead of each class at each place, positive where it is predicted.
+
+    Decision values give smooth borders; for a classifier without them the lead is that of its labels.
+    """
+    K = len(classes)
+    if not hasattr(model, "decision_function"):
+        scores = np.eye(K)[encode_labels(model.predict(places), classes, len(places))]
+    else:
+        scores = np.asarray(model.decision_function(places), np.float64)
+        scores = np.column_stack([-scores, scores])[:, -K:] if scores.ndim == 1 else scores
+    if K == 1:
+        return np.ones((1, FINE, FINE))
+    leads = np.empty((K, len(scores)))
+    for c in range(K):
+        leads[c] = scores[:, c] - np.delete(scores, c, axis=1).max(axis=1)
+    return leads.reshape(K, FINE, FINE)
+
+
+def _tint(ax: Axes, across: Floats, up: Floats, leads: Floats) -> None:
+    """Colour the regions, and draw the borders between them."""
+    for lead, colour in zip(leads, _colours(len(leads)), strict=True):
+        if not (lead > 0.0).any():
+            continue
+        ax.contourf(across, up, lead, levels=[0.0, 2.0 * lead.max()], colors=[colour], alpha=0.13, zorder=0)
+        if (lead < 0.0).any():
+            ax.contour(across, up, lead, levels=[0.0], colors=[style.INK], linewidths=1.2, zorder=1)
+
+
+def _draw_classes(ax: Axes, X: Floats, codes: Ints, labels: list[str]) -> None:
+    size = size_of(len(X))
+    looks = zip(labels, _colours(len(labels)), cycle(MARKERS), strict=False)
+    for code, (label, colour, marker) in enumerate(looks):
+        points = X[codes == code]
+        look: dict[str, Any] = {"facecolors": "white", "edgecolors": colour, "linewidths": 0.2 * np.sqrt(size)}
+        ax.scatter(points[:, 0], points[:, 1], s=size, marker=marker, label=label, zorder=4, **look)

@@ -1,4 +1,4 @@
-"""The mistakes of a run below every bound, and the cosine that the proof pushes up."""
+"""The mistakes of a run below every bound, and the cosine that the proof bounds from below."""
 
 from __future__ import annotations
 
@@ -19,33 +19,31 @@ if TYPE_CHECKING:
     from rosenblatt.theory.proof import ProofQuantities
     from rosenblatt.trace.record import Trace
 
-__all__ = ["bounds"]
-
 FINE = 1000
-"""Updates that a curve is drawn through; of more, as many are chosen evenly on the axis."""
+"""The most updates through which a curve is drawn, chosen evenly on the axis."""
 
 
 def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds | None = None) -> Axes:
     """Draw the mistakes of a run, update by update, below each bound that applies to it.
 
-    Dashed bounds are over the mistakes that were made; the others hold before any is. Mistakes are counted, so
+    Dashed bounds depend on the mistakes of the run; the others hold beforehand. Mistakes are whole numbers, so
     bounds are rounded down.
 
-    On a new figure a second panel has cos(w_k, w*), w* being the widest hyperplane, and the least it can be by
-    the two inequalities of the proof, (<w₀, w*> + kηγ) / sqrt(‖w₀‖² + k(η²C² + 2ηm)): no cosine exceeds 1, so no
-    run has more updates than bring that to 1. This panel is left out where nothing separates the rows, and where
-    they are lifted.
+    A new figure has a second panel with cos(w_k, w*), where w* is the normal of the widest hyperplane, and with
+    the least value that the two inequalities of the proof (Novikoff 1962) allow, (<w₀, w*> + kηγ) / sqrt(‖w₀‖² +
+    k(η²C² + 2ηm)). No cosine exceeds 1, so no run has more updates than bring that to 1. There is no such panel if
+    the rows are inseparable or lifted.
 
     Parameters
     ----------
     model : estimator or Trace
-        A fitted perceptron of two classes, or the record of its run, which leaves out what needs the estimator.
+        A fitted perceptron of two classes, or its trace, which has only the bounds that need no estimator.
     X, y : array-like, sequence
-        What it was trained on.
+        Its training data.
     ax : matplotlib Axes, optional
-        Where to draw the first panel, alone. The default is a new figure with both.
+        Where to draw the first panel alone. The default is a new figure with both.
     found : Bounds, optional
-        What ``rosenblatt.bounds(X, y, model=model)`` returned, if it is known already.
+        The result of ``rosenblatt.bounds(X, y, model=model)``, if it is known.
 
     Returns
     -------
@@ -74,13 +72,13 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds 
     mistakes = len(model.trace_)
     if not mistakes:
         raise InputError(
-            "This run made no mistake, so there is nothing to draw. rosenblatt.bounds tells its bounds."
+            "This run made no mistake, so there is nothing to draw. rosenblatt.bounds lists its bounds."
         )
     most = found["start"].value
     quantities = None if ax is not None or most == inf else _quantities(model, X, y)
     if quantities is None:
         ax = style.axes(ax, (6.8, 3.6))
-        _draw_mistakes(ax, mistakes, shown, mistakes * max(40.0, mistakes**0.55))  # room to write how many
+        _draw_mistakes(ax, mistakes, shown, mistakes * max(40.0, mistakes**0.55))  # room for the label
         ax.set_xlabel("updates $k$", fontsize=style.NORMAL)
         return ax
     upper, lower = style.panels(2, (6.8, 5.6))
@@ -90,9 +88,9 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds 
 
 
 def _as_model(trace: Trace, y: Any) -> Any:
-    """Return what the bounds need to know of an estimator, as far as its record tells.
+    """Return the attributes of an estimator that the bounds need, as far as its trace has them.
 
-    The bounds are of any run of equal steps whose updates all had y f ≤ m; so is this one, for its own m.
+    The bounds hold for any run of equal steps whose updates all had y f ≤ m; here m is the largest y f.
     """
     from rosenblatt.data.labels import encode_labels
 
@@ -144,7 +142,7 @@ def _draw_cosine(ax: Axes, found: ProofQuantities, most: float) -> None:
     dots: dict[str, Any] = {"marker": "o", "markersize": 4} if last <= 30 else {}
     ax.plot(k, found.cosine[k], color=style.POSITIVE, linewidth=2, label="of the run", **dots)
     far = np.geomspace(1, max(most, 1), 300)
-    # Steps are equal, so both lines are straight, and go on beyond the run.
+    # Steps are equal, so both lines are straight and can be extended beyond the run.
     inner = found.lower[0] + far * (found.lower[1] - found.lower[0])
     norm = found.upper[0] + far * (found.upper[1] - found.upper[0])
     least: Floats = inner / np.sqrt(norm)
@@ -167,7 +165,7 @@ def _count(value: int) -> str:
 
 
 def _plain_ticks(ax: Axes, which: str = "xy") -> None:
-    """Write 100, not 10², where that is short."""
+    """Write 100, not 10², on axes with short numbers."""
     for axis in (ax.xaxis,) if which == "x" else (ax.xaxis, ax.yaxis):
         if axis.get_view_interval()[1] < 1e5:
             axis.set_major_formatter(lambda value, _: f"{value:,.0f}")

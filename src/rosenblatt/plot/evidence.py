@@ -1,4 +1,4 @@
-"""What a certificate has to show, in floats, next to its data."""
+"""A certificate and its data as floats to be drawn."""
 
 from __future__ import annotations
 
@@ -19,27 +19,20 @@ if TYPE_CHECKING:
     from rosenblatt.plot.plane import Line
 
 LONG = 7
-"""Letters that an exact weight may have; longer ones are rounded."""
+"""Exact weights with more letters are rounded."""
 
 
 class Evidence:
-    """The rows of a certificate, and what it says of them.
-
-    Parameters
-    ----------
-    certificate : Separable or Inseparable
-        One that was verified on these data.
-    X, y
-        The data.
+    """A certificate that was verified on its data, X and y.
 
     Attributes
     ----------
     side : ndarray of int
         1, −1, or 0 for rows that take no part.
     labels : (str, str)
-        What the positive and the negative class are called.
+        The names of the positive and the negative class.
     names : tuple of str or None
-        The names of the features, where the data has any.
+        The names of the features, if the data has any.
     """
 
     def __init__(self, certificate: Answer, X: Any, y: Any) -> None:
@@ -60,7 +53,7 @@ class Evidence:
 
     @property
     def mirrored(self) -> bool:
-        """Whether the rows y·x are what is shown."""
+        """Whether the rows y·x are drawn."""
         return self.no is not None and not self.bias
 
     @property
@@ -74,30 +67,29 @@ class Evidence:
 
     @cached_property
     def table(self) -> Floats:
-        """The rows as they are shown."""
-        X: Any = self.batch.native()
-        X = np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), np.float64)
+        """The rows to be drawn."""
+        X = self.batch.dense()
         shown: Floats = np.where(self.side[:, None] < 0, -X, X) if self.mirrored else X
         return shown
 
     @cached_property
     def plane(self) -> Line | None:
-        """The hyperplane that separates, or that does with ties."""
+        """The separating hyperplane, with or without ties."""
         found = self.yes or self.ties
         if found is None or not any(found.w):
             return None
-        # Up to a factor, so that rationals of any size are floats.
+        # Scaled, so that rationals of any size become floats.
         size = max(map(abs, found.w))
         return np.array([float(value / size) for value in found.w]), float(found.b / size)
 
     @property
     def gamma(self) -> float | None:
-        """The largest margin, rounded down; None if it is not known."""
+        """The largest margin, rounded down, or None if it is not known."""
         return None if self.yes is None or self.yes.margin is None else self.yes.margin.low
 
     @property
     def ringed(self) -> tuple[Ints, str]:
-        """The rows that the proof names, and what they are."""
+        """The rows that the proof names, and their name in the legend."""
         if self.no is not None:
             return np.array(self.no.support), "rows combined"
         if self.yes is not None and self.yes.margin is not None:
@@ -106,13 +98,13 @@ class Evidence:
 
     @property
     def weights(self) -> list[str]:
-        """The weights of the rows combined, as text."""
+        """The weights of the combined rows, as text."""
         return [] if self.no is None else [_short(weight) for weight in self.no.weights]
 
     @cached_property
     def point(self) -> Floats:
-        """The point in both hulls; the origin where hyperplanes go through it."""
-        assert self.no is not None, "only of what is inseparable"
+        """The point in both hulls; the origin if hyperplanes pass through it."""
+        assert self.no is not None, "only inseparable classes share a point"
         if not self.bias:
             return np.zeros(self.n_features)
         rows = np.array(self.no.support)
@@ -126,15 +118,13 @@ class Evidence:
             return np.array([], np.int64)
         if self.ties.rows is not None:
             return np.array(self.ties.rows)
-        # Read from a file, the proof does not name them; floats could take a row on the hyperplane for one off it.
-        X: Any = self.batch.native()
-        taking_part = np.flatnonzero(self.side)
-        return np.array([row for row in taking_part if _score(self.ties.w, self.ties.b, X[[row]])], np.int64)
+        # A proof from a file does not name them, and floats could misjudge a row on the hyperplane.
+        X, (w, b) = self.batch.dense(), (self.ties.w, self.ties.b)
+        return np.array([row for row in np.flatnonzero(self.side) if _score(w, b, X[row])], np.int64)
 
 
-def _score(w: Sequence[Fraction], b: Fraction, row: Any) -> Fraction:
-    values = np.asarray(row if isinstance(row, np.ndarray) else row.toarray(), np.float64)[0]
-    return sum((a * Fraction(x) for a, x in zip(w, values.tolist(), strict=True)), b)
+def _score(w: Sequence[Fraction], b: Fraction, row: Floats) -> Fraction:
+    return sum((a * Fraction(x) for a, x in zip(w, row.tolist(), strict=True)), b)
 
 
 def _short(weight: Fraction) -> str:

@@ -1,4 +1,7 @@
-"""Certificates of two features: hulls, the point in both of them, or the line between."""
+"""Pictures of certificates: the hulls of both classes, and the point in both or what lies between.
+
+Two features are drawn in the plane; one feature, or the distance from the hyperplane, as two strips on a line.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,11 @@ if TYPE_CHECKING:
     from rosenblatt.plot.evidence import Evidence
 
 ALIKE = 10
-"""How many times as wide as high points may lie, and both axes have the same scale."""
+"""Both axes have the same scale unless points are spread so many times wider along one of them."""
 
 
 def draw_hulls(ax: Axes, evidence: Evidence, names: Sequence[str]) -> Axes:
-    """Draw the hulls of rows with two features, and what separates them or is in both."""
+    """Draw the hulls of rows with two features, and the line between them or the point in both."""
     X, side = evidence.table, evidence.side
     shown = X[side != 0]
     if evidence.mirrored:
@@ -59,7 +62,7 @@ def draw_hulls(ax: Axes, evidence: Evidence, names: Sequence[str]) -> Axes:
 
 
 def _draw_idle(ax: Axes, evidence: Evidence, view: View) -> None:
-    """Draw rows that take no part, where there are any in view."""
+    """Draw the rows in view that take no part."""
     X = evidence.table[evidence.side == 0]
     low, high = np.transpose(view)
     X = X[((low <= X) & (X <= high)).all(axis=1)]
@@ -101,7 +104,7 @@ def _draw_ties(ax: Axes, evidence: Evidence, view: View) -> None:
 
 
 def draw_combination(ax: Axes, places: Floats, evidence: Evidence, points: Sequence[Floats]) -> None:
-    """Draw the rows that are combined, with their weights, and the one or more places of what they combine to."""
+    """Draw the combined rows, with their weights, and the points where the combination is drawn."""
     rows, what = evidence.ringed
     targets = np.array(points)
     nearest = targets[[int(np.argmin(np.hypot(*(targets - places[row]).T))) for row in rows]]
@@ -119,7 +122,7 @@ def draw_combination(ax: Axes, places: Floats, evidence: Evidence, points: Seque
 
 
 def _write(ax: Axes, place: Floats, away: Floats, text: str, side: int) -> None:
-    """Write a weight beside its row, on the side that leads away; above and below if none does."""
+    """Write a weight beside its row, in the direction `away`, or above or below if that is zero."""
     from matplotlib.patheffects import withStroke
 
     spans = np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1)
@@ -139,3 +142,57 @@ def _write(ax: Axes, place: Floats, away: Floats, text: str, side: int) -> None:
         zorder=8,
     )
     label.set_path_effects([withStroke(linewidth=3, foreground="white")])
+
+
+def draw_strips(ax: Axes, evidence: Evidence, names: Sequence[str]) -> Axes:
+    """Draw two strips of rows, the positive class above, and the threshold between them or the point in both."""
+    single = evidence.n_features == 1
+    side = evidence.side
+    along = evidence.table[:, 0] if single else _distances(evidence)
+    places = np.column_stack([along, side]).astype(np.float64)
+    _draw_extents(ax, places, evidence)
+    draw_points(ax, places, side, evidence.labels)
+    if evidence.plane is not None:
+        w, b = evidence.plane
+        _draw_threshold(ax, float(-b / w[0]) if single else 0.0, evidence, single)
+        if len(evidence.strict):
+            draw_halos(ax, places[evidence.strict], len(places), "strictly on their side")
+    if evidence.no is None:
+        rows, what = evidence.ringed
+        if len(rows):
+            draw_rings(ax, places[rows], len(places), what)
+    elif single:
+        at = float(evidence.point[0])
+        ax.plot([at, at], [-1, 1], color=style.INK, linewidth=0.8, linestyle=(0, (2, 2)), zorder=2, label="_point")
+        draw_combination(ax, places, evidence, [np.array([at, 1.0]), np.array([at, -1.0])])
+    ax.set_title(evidence.title, fontsize=style.NORMAL)
+    style.tidy(ax, names[0], "")
+    ax.set(ylim=(-2, 2), yticks=[])
+    ax.spines["left"].set_visible(False)
+    style.legend_beside(ax)
+    return ax
+
+
+def _distances(evidence: Evidence) -> Floats:
+    assert evidence.plane is not None, "distances are from a hyperplane"
+    return signed_distance(evidence.batch.native(), *evidence.plane)
+
+
+def _draw_extents(ax: Axes, places: Floats, evidence: Evidence) -> None:
+    """Draw the hull of each class, from its least to its largest value."""
+    for side, colour in ((1, style.POSITIVE), (-1, style.NEGATIVE)):
+        along = places[evidence.side == side, 0]
+        if len(along):
+            look: dict[str, Any] = {"color": colour, "alpha": 0.15, "solid_capstyle": "butt", "linewidth": 14}
+            ax.plot([along.min(), along.max()], [side, side], zorder=0, label="_hull", **look)
+
+
+def _draw_threshold(ax: Axes, at: float, evidence: Evidence, single: bool) -> None:
+    name = "with ties" if evidence.ties is not None else ""
+    label = f"{'threshold' if single else 'hyperplane'} {name}".rstrip()
+    ax.axvline(at, color=style.INK, linewidth=2, zorder=3, label=label)
+    if evidence.gamma is not None:
+        ends = at - evidence.gamma, at + evidence.gamma
+        ax.axvspan(*ends, color=style.INK, alpha=0.07, linewidth=0, zorder=0)
+        for end, text in zip(ends, (f"margin $\\gamma$ = {evidence.gamma:.3g}", "_"), strict=True):
+            ax.axvline(end, color=style.INK, linewidth=1, linestyle=(0, (5, 4)), zorder=2, label=text)

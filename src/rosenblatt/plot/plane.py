@@ -1,4 +1,4 @@
-"""What pictures of the plane are made of: views, lines, hulls, and points with marks."""
+"""The elements of pictures of the plane: views, lines, hulls and points."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ FEW_RINGS, MANY_RINGS = 60, 1000
 
 
 def view_of(X: Floats, line: Line | None = None, *, equal: bool = True) -> View:
-    """Return the limits of a picture of the points, and of the line if it is not too far off.
-
-    Where the axes are not to the same scale each has room of its own.
-    """
+    """Return the limits of a picture of the points, and of the line if it is not too far away."""
     points = X if len(X) else np.zeros((1, 2))
     span = float(np.ptp(points, axis=0).max()) or 1.0
     if line is not None:
@@ -50,7 +47,7 @@ def segment(line: Line, view: View) -> Floats | None:
     start = project(np.mean(view, axis=1), *line)
     first, last = -np.inf, np.inf
     for at, step, (low, high) in zip(start, along, view, strict=True):
-        if abs(step) < 1e-15:  # parallel to this side, as far as a picture can show
+        if abs(step) < 1e-15:  # parallel to this side, as far as a picture shows
             if not low <= at <= high:
                 return None
             continue
@@ -60,12 +57,12 @@ def segment(line: Line, view: View) -> Floats | None:
 
 
 def corners(view: View) -> Floats:
-    """Return the corners of a view, one after the other."""
+    """Return the corners of a view in order."""
     return np.array([[view[0][i], view[1][j]] for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))])
 
 
 def cut(polygon: Floats, height: Floats) -> Floats:
-    """Return the part of a polygon where the height, which is linear, is not negative."""
+    """Return the part of a polygon where a linear function, with these values at its corners, is not negative."""
     kept: list[Floats] = []
     for i, corner in enumerate(polygon):
         before = i - 1
@@ -78,9 +75,7 @@ def cut(polygon: Floats, height: Floats) -> Floats:
 
 
 def convex_hull(X: Floats) -> Floats:
-    """Return the corners of the convex hull of points, anticlockwise (Andrew's chains).
-
-    Points on a line have its two ends, and a point has itself.
+    """Return the corners of the convex hull of points, anticlockwise (Andrew 1979); of a segment, its two ends.
 
     Examples
     --------
@@ -95,7 +90,7 @@ def convex_hull(X: Floats) -> Floats:
 
 
 def _chain(points: list[list[float]]) -> list[list[float]]:
-    """Return the points of a sorted list at which its lower rim turns left."""
+    """Return the points at which the lower rim of sorted points turns left."""
     chain: list[list[float]] = []
     for x, y in points:
         while len(chain) > 1:
@@ -108,12 +103,12 @@ def _chain(points: list[list[float]]) -> list[list[float]]:
 
 
 def size_of(n_points: int) -> float:
-    """Return the area of a marker: many points are drawn small."""
+    """Return the area of a marker, which is small for many points."""
     return float(np.clip(4000 / max(n_points, 1), 10, 70))
 
 
 def draw_points(ax: Axes, X: Floats, sign: Any, labels: tuple[str, str]) -> None:
-    """Draw the points of both classes; what the legend calls the positive one comes first."""
+    """Draw the points of both classes; `labels` names the positive class first."""
     size = size_of(len(X))
     plus: dict[str, Any] = {"s": 1.6 * size, "marker": "+", "c": style.POSITIVE}
     o: dict[str, Any] = {"s": size, "marker": "o", "facecolors": "white", "edgecolors": style.NEGATIVE}
@@ -122,7 +117,7 @@ def draw_points(ax: Axes, X: Floats, sign: Any, labels: tuple[str, str]) -> None
 
 
 def draw_rings(ax: Axes, X: Floats, n_points: int, label: str) -> None:
-    """Ring some of so many points; many rings are small, and very many are dots: they must not hide the points."""
+    """Ring some of `n_points` points; many rings are small, and very many are dots, so points stay visible."""
     size, width = (max(4 * size_of(n_points), 80), 1.2) if len(X) <= FEW_RINGS else (30.0, 0.7)
     ring: dict[str, Any] = {"marker": "o", "facecolors": "none", "edgecolors": style.INK, "linewidths": width}
     if len(X) > MANY_RINGS:
@@ -131,12 +126,12 @@ def draw_rings(ax: Axes, X: Floats, n_points: int, label: str) -> None:
 
 
 def draw_halos(ax: Axes, X: Floats, n_points: int, label: str) -> None:
-    """Put some of so many points on a light disc."""
+    """Put some of `n_points` points on a light disc."""
     ax.scatter(X[:, 0], X[:, 1], s=5 * size_of(n_points), c=style.HALO, linewidths=0, label=label, zorder=2)
 
 
 def draw_line(ax: Axes, line: Line, view: View, label: str = "$D$: $f(x) = 0$") -> None:
-    """Draw {f = 0}, or say that it is not in view."""
+    """Draw {f = 0}, or write that it is not in view."""
     ends = segment(line, view)
     if ends is None:
         ax.set_title("the boundary lies outside this picture", fontsize=style.NORMAL)
@@ -152,4 +147,4 @@ def draw_band(ax: Axes, line: Line, margin: float, view: View) -> None:
         ends = segment((unit, bias + offset), view)
         if ends is not None:
             ax.plot(*ends.T, color=style.INK, linewidth=1, linestyle=(0, (5, 4)), label=label, zorder=2)
-            label = "_"  # one entry in the legend for the two
+            label = "_"  # one entry in the legend for both

@@ -1,7 +1,7 @@
-"""How the pictures look, in one place.
+"""The style of all pictures.
 
-The colours are Okabe and Ito's, which people who see colours differently can tell apart. Classes differ in
-their marker as well, + and o as on a blackboard, so that nothing is lost in black and white.
+The colours are those of Okabe and Ito, which colour-blind people can tell apart. Classes also differ in their
+markers, + and o as on a blackboard, so that nothing is lost in black and white.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
     *("#882255", "#999933", "#332288", "#44AA99"),
 )
-"""For lines: Okabe and Ito's colours, less a yellow that does not show on white, and four of Paul Tol's."""
+"""For lines: Okabe and Ito's colours without the yellow, which is faint on white, and four of Paul Tol's."""
 
 SMALL, NORMAL, LARGE = 9.5, 11.0, 20.0
 """Font sizes, in points."""
 
 
 def pyplot() -> Any:
-    """Return matplotlib.pyplot, or say how to get it."""
+    """Return matplotlib.pyplot, or raise `ImportError` with the way to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -37,24 +37,19 @@ def pyplot() -> Any:
 
 
 def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the Axes to draw on: the given ones, or those of a new figure of this size in inches."""
-    plt = pyplot()
-    if ax is None:
-        figure, ax = plt.subplots(figsize=size, layout="constrained")
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-    assert ax is not None
-    return ax
+    """Return the given Axes, or those of a new figure of this size in inches."""
+    return panels(1, size)[0] if ax is None else ax
 
 
 def panels(rows: int, size: tuple[float, float]) -> tuple[Axes, ...]:
-    """Return Axes one below the other, with the same scale along, on a new figure of this size in inches."""
-    figure, stacked = pyplot().subplots(rows, 1, figsize=size, layout="constrained", sharex=True)
+    """Return Axes one below the other, with a common x-axis, on a new figure of this size in inches."""
+    figure, stacked = pyplot().subplots(rows, 1, figsize=size, layout="constrained", sharex=True, squeeze=False)
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-    return tuple(stacked)
+    return tuple(stacked[:, 0])
 
 
 def tidy(ax: Axes, xlabel: str, ylabel: str) -> None:
-    """Label the axes, and leave out lines that say nothing."""
+    """Label the axes, and remove the upper and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
     ax.tick_params(labelsize=SMALL, color=FAINT)
@@ -69,22 +64,22 @@ def legend_beside(ax: Axes) -> None:
 
 
 def of_class(label: Any) -> str:
-    """Return what a class is called in a legend."""
+    """Return the name of a class in a legend."""
     return "class " + {"-1": "−1", "1": "+1"}.get(str(label), plain(label))
 
 
 def plain(text: Any) -> str:
-    """Return text as matplotlib writes it out, dollars and all, instead of reading it as a formula."""
+    """Return text that matplotlib draws literally, without reading $ as the start of a formula."""
     return str(text).replace("$", r"\$")
 
 
 def plane_names(names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return what the axes of two features are called."""
+    """Return the names of the axes for two features."""
     return ("$x_1$", "$x_2$") if names is None else tuple(map(plain, names))
 
 
 def whole_ticks(ax: Axes, which: str = "x") -> None:
-    """Put ticks at whole numbers only."""
+    """Put ticks only at whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     locator = MaxNLocator(nbins=8, integer=True, min_n_ticks=1)
@@ -92,14 +87,14 @@ def whole_ticks(ax: Axes, which: str = "x") -> None:
 
 
 def end_labels(ax: Axes, x: float, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Name lines at their right ends, with (height, text, colour) for each; labels keep apart."""
+    """Label lines at their right ends by (height, text, colour), without overlaps."""
     # In points, so that it is the same on any scale.
     points = ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
     (low, high), at_end = (
         ax.transData.transform([(x, y) for y in ys])[:, 1] / points
         for ys in (ax.get_ylim(), [height for height, _, _ in ends])
     )
-    # Lines that end at the same height are named from the top down.
+    # Lines that end at the same height are labelled from the top down.
     order = sorted(range(len(ends)), key=lambda i: (at_end[i], -i))
     heights = spread([at_end[i] for i in order], 1.3 * NORMAL, low, high)
     for i, at in zip(order, heights, strict=True):
@@ -119,7 +114,7 @@ def end_labels(ax: Axes, x: float, ends: Sequence[tuple[float, str, str]]) -> No
 
 
 def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move sorted heights apart to at least `gap`, each stack about its own mean, between low and high."""
+    """Move sorted heights at least `gap` apart, each stack about its mean, between low and high."""
 
     def bottom(stack: list[float]) -> float:
         extent = gap * (len(stack) - 1)

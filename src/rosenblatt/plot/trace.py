@@ -1,4 +1,4 @@
-"""The record of a run: mistakes in each pass, and the weights on their way."""
+"""A run: the mistakes of each pass, the path of the weights, and the learning curve."""
 
 from __future__ import annotations
 
@@ -6,26 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["trace"]
-
 MOST = 10
-"""How many weights are drawn at most."""
+"""The most weights that are drawn."""
 
 
-def trace(
-    trace: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    ax: Axes | None = None,
-    feature_names: Any = None,
-) -> Axes:
+def trace(trace: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, feature_names: Any = None) -> Axes:
     """Draw the mistakes of each pass and, given the data, the weights after each update.
 
     Parameters
@@ -33,7 +24,7 @@ def trace(
     trace : Trace, or an estimator with ``trace_``
         The record of a run.
     X, y : arrays, optional
-        What it was trained on. With them a second panel below shows the weights and the bias.
+        Its training data. With them a second panel shows the weights and the bias.
     ax : matplotlib Axes, optional
         Where to draw; with X and y it is split in two. The default is a new figure.
     feature_names : sequence of str, optional
@@ -63,8 +54,8 @@ def trace(
     W, b = trace.path(X, y)
     if np.ndim(b) > 1:
         raise InputError(
-            f"this run trained {len(b[0])} machines, whose weights do not fit in one panel. Leave out X and y to "
-            "draw its mistakes alone."
+            f"this run trained {len(b[0])} machines, whose weights do not fit in one panel. Omit X and y to draw "
+            "its mistakes alone."
         )
     ax = style.axes(ax, (6.4, 5.8))
     below = _split(ax)
@@ -78,7 +69,7 @@ def _split(ax: Axes) -> Axes:
     figure: Any = ax.figure
     below: Axes
     spec = ax.get_subplotspec()
-    if spec is None:  # placed by hand
+    if spec is None:  # without a grid
         box = ax.get_position()
         ax.set_position((box.x0, box.y0 + 0.68 * box.height, box.width, 0.32 * box.height))
         below = figure.add_axes((box.x0, box.y0, box.width, 0.5 * box.height))
@@ -115,7 +106,7 @@ def _draw_mistakes(ax: Axes, counts: Any) -> None:
 
 def _draw_weights(ax: Axes, W: Any, b: Any, names: Any) -> None:
     k, d = len(W) - 1, W.shape[1]
-    end = k + (0.8 if k <= 30 else 0.03 * k)  # the last state is held a while, to be seen
+    end = k + (0.8 if k <= 30 else 0.03 * k)  # room to see the last state
     updates = np.append(np.arange(k + 1), end)
     width = 1.8 if k <= 60 else 1.2
     shown = np.sort(np.argsort(-np.abs(W[-1]), kind="stable")[:MOST])
@@ -135,3 +126,76 @@ def _draw_weights(ax: Axes, W: Any, b: Any, names: Any) -> None:
         note = f"{shown.size} of {d} weights: those largest at the end"
         ax.set_title(note, fontsize=style.SMALL, loc="left", color=style.FAINT)
     style.end_labels(ax, end, [(float(values[-1]), name, colour) for values, name, colour, _ in lines])
+
+
+def learning_curve(curve: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw error rates against passes, and mark the pass with the lowest validation error.
+
+    Training error that falls while validation error rises means overfitting; both high means underfitting.
+
+    Parameters
+    ----------
+    curve : learning curve, or an estimator with ``curve_``
+        An object with ``passes``, ``training``, ``validation`` (or None) and ``best`` (a pass, or None).
+    ax : matplotlib Axes, optional
+        Where to draw. The default is a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> curve = SimpleNamespace(passes=[1, 2, 3], training=[0.3, 0.1, 0], validation=[0.3, 0.2, 0.25], best=2)
+    >>> [line.get_label() for line in learning_curve(curve).get_lines()[:2]]
+    ['training', 'validation']
+    """
+    curve = getattr(curve, "curve_", curve)
+    passes = np.asarray(getattr(curve, "passes", ()))
+    if not passes.size:
+        raise InputError(f"{curve!r} has no passes to draw: a fit has a learning curve, a stream has none.")
+    ax = style.axes(ax, (6.4, 3.8))
+    ends = []
+    for name, marker, colour in (("training", "o", style.POSITIVE), ("validation", "s", style.NEGATIVE)):
+        if getattr(curve, name) is None:
+            continue
+        errors = np.asarray(getattr(curve, name), dtype=np.float64)
+        if errors.shape != passes.shape:
+            raise ShapeError(f"{name} has {errors.size} error rates for {passes.size} passes")
+        dots: dict[str, Any] = {"marker": marker, "markersize": 4.5} if passes.size <= 30 else {}
+        ax.plot(passes, errors, color=colour, linewidth=1.8, label=name, **dots)
+        ends.append((float(errors[-1]), name, colour))
+    _scale(ax, passes)
+    if curve.validation is not None and curve.best is not None:
+        _mark_best(ax, passes, np.asarray(curve.validation), int(curve.best))
+    style.end_labels(ax, float(passes[-1]), ends)
+    return ax
+
+
+def _scale(ax: Axes, passes: Any) -> None:
+    style.tidy(ax, "pass", "error rate")
+    style.whole_ticks(ax)
+    ax.yaxis.set_major_formatter(lambda rate, _: f"{round(100 * rate, 6):g}%")
+    room = 0.25 + min(0.02 * float(passes[-1] - passes[0]), 0.5)
+    ax.set_xlim(passes[0] - room, passes[-1] + room)
+    highest = max(float(np.max(line.get_ydata())) for line in ax.get_lines())
+    ax.set_ylim(0 if highest else -0.005, 1.12 * highest or 0.1)
+    ax.grid(axis="y", color="#e6e6e6", linewidth=0.8)
+    ax.set_axisbelow(True)
+
+
+def _mark_best(ax: Axes, passes: Any, validation: Any, best: int) -> None:
+    error = float(validation[np.flatnonzero(passes == best)[0]])
+    ax.axvline(best, color=style.FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+    ax.plot([best], [error], "o", markersize=11, markerfacecolor="none", color=style.INK, markeredgewidth=1.5)
+    late = best > (passes[0] + passes[-1]) / 2
+    ax.annotate(
+        f"best: pass {best}, {error:.1%}",
+        (best, ax.get_ylim()[1]),
+        (-6 if late else 6, -3),
+        textcoords="offset points",
+        fontsize=style.SMALL,
+        ha="right" if late else "left",
+        va="top",
+    )

@@ -92,6 +92,17 @@ def product(A: IntegerRows, B: IntegerRows) -> list[list[int]]:
     return [[int(value) for value in row] for row in (fmpz_mat(A) * fmpz_mat(B).transpose()).tolist()]
 
 
+def combined(weights: Sequence[int], rows: IntegerRows) -> list[int]:
+    """Return the sum of rows times weights.
+
+    Examples
+    --------
+    >>> combined([1, 2], [[3, 4], [5, 6]])
+    [13, 16]
+    """
+    return product([weights], list(zip(*rows, strict=True)))[0]
+
+
 def _completed(rows: IntegerRows, pivots: list[int], free: list[int]) -> list[list[int]]:
     """Return for each free column the integer vector, orthogonal to the rows, that is 0 in the other free ones."""
     square = fmpz_mat([[row[j] for j in pivots] for row in rows])

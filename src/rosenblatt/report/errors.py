@@ -1,4 +1,4 @@
-"""Rows worth looking at: those wrong with the largest confidence, and those right by the least."""
+"""Rows worth reading: the most confident errors, and the rows that are right by the least."""
 
 from __future__ import annotations
 
@@ -12,40 +12,26 @@ from rosenblatt.typing import Floats, Ints
 MOST = 10
 """Rows of each kind."""
 PARTS = 5
-"""Features named for each row."""
+"""Features for each row."""
 LONG = 160
-"""Letters that are shown of what a row is called."""
+"""Letters of the name of a row."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A row that is worth looking at.
+    """A row worth reading."""
 
-    Attributes
-    ----------
-    row : int
-        Its number, from 0.
-    called : str
-        What it is called, where it is known by more than its number.
-    truth, predicted : str
-        Its label, and the one it was given.
-    lead : float or None
-        How right it is.
-    parts : list of (str, float)
-        Features by name, and how much each spoke for what was predicted.
-    """
-
-    row: int
-    called: str
+    row: int  # its number, from 0
+    called: str  # its name, if it has one
     truth: str
     predicted: str
-    lead: float | None
-    parts: list[tuple[str, float]]
+    lead: float | None  # by how much it is right; see `Subject.lead`
+    parts: list[tuple[str, float]]  # features by name, and how much each contributed to the prediction
 
 
 @dataclass(frozen=True)
 class Cases:
-    """The rows worth looking at, and how many are wrong in all."""
+    """The rows worth reading, and the number of all errors."""
 
     wrong: list[Case]
     close: list[Case]
@@ -55,7 +41,7 @@ class Cases:
 
 
 def cases_of(subject: Subject) -> Cases:
-    """Choose the rows worth looking at."""
+    """Return the rows worth reading."""
     wrong = subject.predicted != subject.batch.codes
     lead = subject.lead
     order = np.arange(len(wrong)) if lead is None else np.argsort(lead, kind="stable")
@@ -84,7 +70,7 @@ def _case(subject: Subject, i: int, lead: Floats | None) -> Case:
 
 
 def _parts(subject: Subject, i: int) -> list[tuple[str, float]]:
-    """Return the features that spoke most for what was predicted, or against it."""
+    """Return the features that contributed most to the prediction, for or against it."""
     if subject.hyperplanes is None:
         return []
     W, b = subject.hyperplanes
@@ -105,7 +91,7 @@ def _parts(subject: Subject, i: int) -> list[tuple[str, float]]:
 
 
 def _second(subject: Subject, i: int, predicted: int) -> int:
-    """Return the class that came next to the one predicted."""
+    """Return the class with the second best score."""
     assert subject.decision is not None, "hyperplanes have scores"
     scores = subject.decision[i].copy()
     scores[predicted] = -np.inf

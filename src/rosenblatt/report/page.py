@@ -1,86 +1,54 @@
-"""`write_report`: all that is known of a model and its data, on one page that needs nothing else."""
+"""A report: one self-contained HTML page about a model and its data."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
+from inspect import signature
 from pathlib import Path
+from reprlib import Repr
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rosenblatt.atomic import write_whole
 from rosenblatt.certify.certificate import Certificate
+from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.report import provenance as origin
+from rosenblatt.loops.layout import CSR
 from rosenblatt.report.errors import cases_of
-from rosenblatt.report.proof import proof_of
-from rosenblatt.report.subject import subject_of
+from rosenblatt.report.separability import separability_of
+from rosenblatt.report.subject import Subject, subject_of
 from rosenblatt.report.training import training_of
 from rosenblatt.report.weights import looks_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["render_report", "write_report"]
-
 WIDEST = 30
-"""Classes up to which the page has the whole confusion matrix."""
+"""Up to so many classes the page has the whole confusion matrix."""
 CONFUSIONS = 30
-"""Of more classes, the confusions that are listed."""
+"""For more classes, the number of confusions that are listed."""
 NAMES = r"X (does not have valid|has) feature names"
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+Facts = list[tuple[str, str]]
 
 
-def write_report(
-    path: str | os.PathLike[str],
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    names: Sequence[str] | None = None,
-    title: str | None = None,
-    provenance: Mapping[str, Any] | None = None,
-    rows: Sequence[Any] | None = None,
-    certificate: Certificate | None = None,
-    time_limit: float | None = 10.0,
-) -> Path:
-    """Write a page about a classifier and some data: how it was trained, what it looks at, where it errs, and why.
-
-    The page is one HTML file that needs no network, no script and nothing beside it. It is the same, byte for
-    byte, for the same model and data, unless time runs out in another place.
+def write_report(path: str | os.PathLike[str], model: Any, X: Any, y: Any, **options: Any) -> Path:
+    """Write the page of `render_report` to a file, and return its path.
 
     Parameters
     ----------
     path : path
-        Where to write; what stands there is replaced in one step.
-    model : classifier
-        A fitted one of this package; sections that do not apply to it say why.
-    X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-        The rows: those it was trained on, or others.
-    y : sequence, shape (n_rows,)
-        Their labels, of classes that the model knows.
-    names : sequence of str or None
-        The names of the features; by default those of X or of the training data, else x1, x2, …
-    title : str or None
-        The heading.
-    provenance : mapping or None
-        What else is known of where model and data come from, such as files and seeds; nested mappings are fine.
-    rows : sequence or None
-        What each row is called: a text, or a place in a file. Shown beside rows worth looking at.
-    certificate : Certificate or None
-        What is known of the separability of these rows; it is checked. By default it is asked.
-    time_limit : float or None
-        Seconds for deciding whether the rows are separable, and then for the bounds; None for as long as it takes.
-
-    Returns
-    -------
-    Path
-        The file written.
+        The file; an old one is replaced in one step.
+    model, X, y, **options
+        As for `render_report`.
 
     Examples
     --------
@@ -93,18 +61,7 @@ def write_report(
     >>> "6 of 6 rows right" in page
     True
     """
-    page = render_report(
-        model,
-        X,
-        y,
-        names=names,
-        title=title,
-        provenance=provenance,
-        rows=rows,
-        certificate=certificate,
-        time_limit=time_limit,
-    )
-    write_whole(path, page.encode("utf-8"))
+    write_whole(path, render_report(model, X, y, **options).encode("utf-8"))
     return Path(path)
 
 
@@ -120,19 +77,44 @@ def render_report(
     certificate: Certificate | None = None,
     time_limit: float | None = 10.0,
 ) -> str:
-    """Return the page of `write_report` as text."""
+    """Return a page about a classifier and its errors, weights and training on some data.
+
+    The page is HTML that needs no network, no script and no other file. The same model and data give the same
+    bytes, unless the time limit ends a computation.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier of this package. Sections that do not apply to it say why.
+    X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+        The rows: the training data, or others.
+    y : sequence, shape (n_rows,)
+        Their labels, of classes that the model knows.
+    names : sequence of str or None
+        The names of the features; by default those of X or of the training data, else x1, x2, …
+    title : str or None
+        The heading.
+    provenance : mapping or None
+        Where model and data come from, such as files and seeds; mappings may be nested.
+    rows : sequence or None
+        The name of each row, such as its text or its place in a file, for the rows worth reading.
+    certificate : Certificate or None
+        A certificate for these rows, which is checked. By default a new one is made.
+    time_limit : float or None
+        Seconds for deciding whether the rows are separable, and then for the bounds; None for no limit.
+    """
     if certificate is not None and not isinstance(certificate, Certificate):
         raise ParameterError(
             f"certificate is a {type(certificate).__name__}; pass what rosenblatt.certify returns."
         )
     template = _template()
     with warnings.catch_warnings():
-        # Names that differ are an error; that only one side has any is what `names` is for.
+        # Different names are an error; missing names are not.
         warnings.filterwarnings("ignore", NAMES)
         subject = subject_of(model, X, y, names, rows)
         evaluation = subject.evaluation
         clock = Clock(time_limit)
-        proof = proof_of(subject, certificate, clock)
+        proof = separability_of(subject, certificate, clock)
         training = training_of(subject, clock)
         looks = looks_of(subject)
         cases = cases_of(subject)
@@ -147,15 +129,15 @@ def render_report(
         training=training,
         looks=looks,
         cases=cases,
-        parameters=origin.parameters(model),
-        data=origin.data_facts(subject),
-        versions=origin.versions(),
-        provenance=origin.flat(provenance),
+        parameters=_parameters(model),
+        data=_data_facts(subject),
+        versions=_versions(),
+        provenance=list(_flat(provenance or {})),
     )
 
 
 def _confusion(evaluation: Evaluation) -> list[list[tuple[int, float]]]:
-    """Return counts, and the share that each has of its row; nothing of too many classes."""
+    """Return each count and its share of its row; nothing for too many classes."""
     if len(evaluation.classes) > WIDEST:
         return []
     shares = evaluation.confusion / np.maximum(evaluation.support, 1)[:, None]
@@ -177,8 +159,62 @@ def _template() -> Template:
     )
 
 
+def _parameters(model: Any) -> list[tuple[str, str, bool]]:
+    """Return the parameters of a model as text, and whether each differs from its default."""
+    defaults = {name: each.default for name, each in signature(type(model).__init__).parameters.items()}
+    found = [(name, _text(value)) for name, value in model.get_params(deep=False).items()]
+    return [(name, text, text != _text(defaults.get(name))) for name, text in found]
+
+
+def _data_facts(subject: Subject) -> Facts:
+    """Return the size of the data, with the fingerprint by which a proof names it."""
+    batch = subject.batch
+    kind = "sparse rows" if isinstance(batch.rows, CSR) else "dense rows"
+    two = len(batch.classes) == 2
+    signs = 2 * batch.codes - 1 if two else np.zeros(batch.n_rows, np.int64)
+    return [
+        ("rows", f"{batch.n_rows:,}"),
+        ("features", f"{batch.n_features:,}"),
+        ("layout", f"{kind} of {batch.values.dtype}, {batch.stored:,} values"),
+        ("SHA-256" if two else "SHA-256, labels left out", Fingerprint(batch).of(signs)),
+    ]
+
+
+def _versions() -> Facts:
+    import rosenblatt
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return [("rosenblatt", rosenblatt.__version__), ("Python", python), ("numpy", np.__version__)]
+
+
+def _flat(given: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of a nested mapping.
+
+    Examples
+    --------
+    >>> list(_flat({"seed": 0, "data": {"files": ["a.csv", "b.csv"]}}))
+    [('seed', '0'), ('data · files', 'a.csv, b.csv')]
+    """
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name} · ")
+        elif isinstance(value, list | tuple):
+            yield f"{before}{name}", ", ".join(map(str, value))
+        else:
+            yield f"{before}{name}", str(value)
+
+
+def _text(value: Any) -> str:
+    """Return a value as short text, without its address in memory."""
+    if callable(value) and hasattr(value, "__qualname__"):
+        return str(value.__qualname__)
+    short = Repr()
+    short.maxstring = short.maxother = 120
+    return ADDRESS.sub("", short.repr(value))
+
+
 def _number(value: float) -> str:
-    """Return a number in four digits, or all those before its point, as people write it.
+    """Return a number with four digits, or with all digits before the point.
 
     Examples
     --------
@@ -198,7 +234,7 @@ def _signed(value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share as a percentage that is 100% or 0% only if it is."""
+    """Return a share as a percentage, which is 100% or 0% only if it is so exactly."""
     text = f"{100 * share:.1f}"
     if text == "100.0":
         return "100%" if share == 1.0 else ">99.9%"

@@ -1,4 +1,4 @@
-"""Pictures as SVG elements that can stand within a page."""
+"""Pictures as SVG elements of a page."""
 
 from __future__ import annotations
 
@@ -13,34 +13,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MANY = 1500
-"""Points up to which each is drawn as a shape; more become one image."""
+"""Up to so many points are drawn as shapes; more become one image."""
 SHARP = 150
 """Dots per inch of such an image."""
 REFERENCE = re.compile(r"#([\w.-]+)")
 
 
 def picture(draw: Callable[[Axes], Any], size: tuple[float, float], name: str, described: str) -> Markup:
-    """Draw a picture, and return it as an SVG element.
+    """Return a picture of this size in inches, drawn by `draw` on Axes, as an SVG element.
 
-    Parameters
-    ----------
-    draw : callable
-        Draws on the Axes it is given.
-    size : (float, float)
-        Inches.
-    name : str
-        Begins the ids in the picture, so that they are unique on the page.
-    described : str
-        What it shows, for people who do not see it.
-
-    Returns
-    -------
-    Markup
-        The element: no declaration, no comments, no metadata, no addresses; the same bytes for the same picture.
+    `name` begins the ids in the picture, so that they are unique on the page, and `described` is the text for
+    people who do not see it. The element has no declaration, comments, metadata or addresses, and the same bytes
+    for the same picture.
     """
     from rosenblatt.plot import style
 
-    style.pyplot()  # says how to get matplotlib, where it is missing
+    style.pyplot()  # explains how to install matplotlib if it is missing
     import matplotlib as mpl
     from markupsafe import Markup
     from matplotlib.figure import Figure
@@ -61,8 +49,8 @@ def picture(draw: Callable[[Axes], Any], size: tuple[float, float], name: str, d
 
 
 def _element(svg: bytes, name: str, described: str) -> str:
-    """Return what a file of SVG shows, as an element of a page."""
-    root = ElementTree.fromstring(svg)  # leaves out comments and the document type
+    """Return the picture of an SVG file as an element of a page."""
+    root = ElementTree.fromstring(svg)  # drops comments and the document type
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag.endswith("}metadata"):
@@ -93,5 +81,5 @@ def _renamed(value: str, used: set[str], name: str) -> str:
     def renamed(found: re.Match[str]) -> str:
         return f"#{name}-{found[1]}" if found[1] in used else found[0]
 
-    # A colour such as #0072B2 looks like a reference and is none: it is no id.
+    # A colour such as #0072B2 looks like a reference, but is not an id.
     return REFERENCE.sub(renamed, value) if "url(#" in value or value.startswith("#") else value

@@ -1,4 +1,4 @@
-"""What a report is about: a trained classifier, the data it is shown, and what it makes of them."""
+"""The subject of a report: a trained classifier, data, and its predictions."""
 
 from __future__ import annotations
 
@@ -17,39 +17,25 @@ from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
 
 PLANE = 2
-"""Features that a picture of the plane has."""
+"""The number of features of a picture of the plane."""
 WIDE, LARGE = 2000, 10**6
-"""Features, and rows times features, beyond which margins are not enclosed: exactly, that takes minutes."""
+"""Exact margins would take minutes for more features, or more rows times features."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A classifier and labelled rows.
-
-    Attributes
-    ----------
-    model : classifier
-        Fitted.
-    X, y
-        The data, as handed in.
-    batch : Batch
-        The data, checked; its classes are those of the model.
-    named : tuple of str or None
-        The names of the features, where there are any.
-    rows : sequence of str or None
-        What each row is called, where it is known by more than its number.
-    """
+    """A classifier and labelled rows."""
 
     model: Any
-    X: Any
+    X: Any  # the data as passed
     y: Any
-    batch: Batch
-    named: tuple[str, ...] | None = None
-    rows: Sequence[Any] | None = None
+    batch: Batch  # the data, checked, with the classes of the model
+    named: tuple[str, ...] | None = None  # the names of the features, if there are any
+    rows: Sequence[Any] | None = None  # the names of the rows, if there are any
 
     @cached_property
     def predicted(self) -> Ints:
-        """The class that each row is taken for, as a position in the classes."""
+        """The class predicted for each row, as a position in the classes."""
         return encode_labels(self.model.predict(self.X), self.batch.classes, self.batch.n_rows)
 
     @cached_property
@@ -63,7 +49,7 @@ class Subject:
         return [str(label) for label in self.batch.classes.tolist()]
 
     def feature(self, j: int) -> str:
-        """Return the name of a feature; x1, x2, … where it has none."""
+        """Return the name of a feature, or x1, x2, … without names."""
         return f"x{j + 1}" if self.named is None else self.named[j]
 
     @property
@@ -78,7 +64,7 @@ class Subject:
 
     @property
     def dear(self) -> str:
-        """Why margins of these rows are not enclosed; empty if they are."""
+        """Why the margin of these rows is not computed; empty if it is."""
         n, d = self.batch.n_rows, self.batch.n_features
         if d <= WIDE and n * d <= LARGE:
             return ""
@@ -86,10 +72,9 @@ class Subject:
 
     @cached_property
     def hyperplanes(self) -> tuple[Floats, Floats] | None:
-        """Weights and biases in the features given, one row a class, or one in all for two classes.
+        """Weights and biases, one row for each class, or one row for two classes; None if the model has none.
 
-        Machines that tell pairs of classes apart add up to one row a class, because their scores do. None of a
-        classifier that is no hyperplane in these features.
+        Machines for pairs of classes are summed to one row for each class, as their scores are.
         """
         from rosenblatt.estimators._linear import LinearClassifier
 
@@ -105,14 +90,14 @@ class Subject:
 
     @cached_property
     def decision(self) -> Floats | None:
-        """What labels are chosen by: a number a row for two classes, one a row and class for more."""
+        """The decision values: one number for each row, or one for each row and class."""
         if not hasattr(self.model, "decision_function"):
             return None
         return np.asarray(self.model.decision_function(self.X), np.float64)
 
     @cached_property
     def lead(self) -> Floats | None:
-        """How right each row is, negative where it is wrong: see `lead_words`."""
+        """By how much each row is right, negative if it is wrong; see `lead_words`."""
         f, codes = self.decision, self.batch.codes
         if f is None:
             return None
@@ -126,7 +111,7 @@ class Subject:
 
     @property
     def lead_words(self) -> str:
-        """What `lead` is."""
+        """The meaning of `lead`."""
         if self.decision is not None and self.decision.ndim > 1:
             return "lead of the true class over the best other one"
         return "distance from the hyperplane" if self.hyperplanes is not None else "score"
@@ -143,7 +128,7 @@ class Subject:
 
     @cached_property
     def of_training(self) -> bool | None:
-        """Whether these are the rows it was trained on; None if its record does not tell."""
+        """Whether these are the training rows; None if the trace does not show it."""
         trace = getattr(self.model, "trace_", None)
         if self.hyperplanes is None or trace is None or trace.mistakes is None or not len(trace):
             return None
@@ -154,7 +139,7 @@ class Subject:
         return True
 
     def row(self, i: int) -> tuple[Ints, Floats]:
-        """Return the features that a row has, and their values, zeros left out."""
+        """Return the nonzero features of a row, and their values."""
         X = self._native
         if isinstance(X, np.ndarray):
             stored = np.flatnonzero(X[i])
@@ -164,7 +149,7 @@ class Subject:
 
 
 def subject_of(model: Any, X: Any, y: Any, names: Sequence[str] | None, rows: Sequence[Any] | None) -> Subject:
-    """Check what a report is to be about."""
+    """Check the model and the data of a report."""
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import check_is_fitted
 

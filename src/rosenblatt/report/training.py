@@ -1,4 +1,4 @@
-"""How training went: its end in words, its curve, and its mistakes against every bound."""
+"""Training: how it ended, its learning curve, and its mistakes against every bound."""
 
 from __future__ import annotations
 
@@ -20,48 +20,33 @@ if TYPE_CHECKING:
     from rosenblatt.theory.bound import Bound, Bounds
 
 LISTED = 12
-"""Passes whose mistakes are listed, besides the picture."""
+"""Up to so many passes their mistakes are listed."""
 
 ENDINGS = {
     "separated": "A whole pass went by without a mistake.",
-    "plateau": "Training ended because it had stopped getting better.",
+    "plateau": "Training ended because it stopped improving.",
     "tol": "Training ended when it was as near its goal as tol asks.",
-    "max_iter": "Training ended at its limit of passes, max_iter, not because it was done.",
-    "max_time": "Training ended because its time was over, not because it was done.",
-    "validation": "Training ended when the error on held-out rows had stopped falling.",
-    "cycle": "Training went in a cycle: the weights came back to what they had been, so no hyperplane separates "
-    "the rows.",
+    "max_iter": "Training ended at its limit of passes, max_iter, before it was done.",
+    "max_time": "Training ended at its time limit, max_time, before it was done.",
+    "validation": "Training ended when the error on validation rows stopped falling.",
+    "cycle": "Training went in a cycle: the weights repeated, so no hyperplane separates the rows.",
     "interrupted": "Training was interrupted.",
-    "stalled": "Training ended where floats allow no better.",
-    "no_minimum": "The loss of these data falls for ever, so there is no best model.",
+    "stalled": "Training ended where floats allow no further progress.",
+    "no_minimum": "The loss on these data has no minimum, so there is no best model.",
 }
 
 
 @dataclass(frozen=True)
 class Training:
-    """What is told of training.
+    """The section about training."""
 
-    Attributes
-    ----------
-    ending : str
-        How it ended; empty where nothing is known of it.
-    facts : list of (str, str)
-        Numbers, by name.
-    curve : Markup or None
-        The learning curve; `no_curve` says why there is none.
-    bounds : Bounds or None
-        The mistakes against every bound; `no_bounds` says why there are none.
-    picture : Markup or None
-        The same as a picture.
-    """
-
-    ending: str
-    facts: list[tuple[str, str]]
-    curve: Markup | None = None
+    ending: str  # how it ended; empty if that is not known
+    facts: list[tuple[str, str]]  # numbers by name
+    curve: Markup | None = None  # the learning curve; `no_curve` says why there is none
     no_curve: str = ""
-    bounds: Bounds | None = None
+    bounds: Bounds | None = None  # the mistakes against every bound; `no_bounds` says why there are none
     no_bounds: str = ""
-    picture: Markup | None = None
+    picture: Markup | None = None  # the bounds as a picture
 
     @property
     def applying(self) -> list[Bound]:
@@ -70,12 +55,12 @@ class Training:
 
     @property
     def others(self) -> list[Bound]:
-        """Those that do not."""
+        """The bounds that do not."""
         return [] if self.bounds is None else [each for each in self.bounds.values() if not each.applies]
 
 
 def training_of(subject: Subject, clock: Clock) -> Training:
-    """Find out what can be told of the training of a model."""
+    """Return the section about the training of a model."""
     curve, no_curve = _curve(subject)
     found, no_bounds = _bounds(subject, clock)
     drawn = None if found is None else _bounds_picture(subject, found)
@@ -101,20 +86,20 @@ def ending(model: Any) -> str:
 
 
 def _facts(model: Any) -> list[tuple[str, str]]:
-    gap = getattr(model, "gap_", None)
-    known = [
-        ("passes", getattr(model, "n_iter_", None)),
-        ("mistakes in training", getattr(model, "n_mistakes_", None)),
-        ("visits to rows", getattr(model, "t_", None)),
-        ("hypotheses that vote", getattr(model, "n_hypotheses_", None)),
-        ("errors of the hypothesis in the pocket", getattr(model, "pocket_errors_", None)),
-        ("rows kept by the kernel", _length(getattr(model, "support_", None))),
-        ("margin γ", getattr(model, "margin_", None)),
-        ("objective", getattr(model, "objective_", None)),
-        ("relative gap to the widest" if hasattr(model, "margin_") else "gap to the least, at most", gap),
-        ("last loss", getattr(model, "loss_", None)),
-    ]
-    facts = [(name, _number(value)) for name, value in known if value is not None]
+    known = {
+        "n_iter_": "passes",
+        "n_mistakes_": "mistakes in training",
+        "t_": "visits to rows",
+        "n_hypotheses_": "hypotheses that vote",
+        "pocket_errors_": "errors of the hypothesis in the pocket",
+        "support_": "rows kept by the kernel",
+        "margin_": "margin γ",
+        "objective_": "objective",
+        "gap_": "relative gap to the widest" if hasattr(model, "margin_") else "gap to the least, at most",
+        "loss_": "last loss",
+    }
+    values = [(name, getattr(model, attribute, None)) for attribute, name in known.items()]
+    facts = [(name, _number(value)) for name, value in values if value is not None]
     counts = getattr(model, "mistakes_per_pass_", None)
     if counts is not None and 1 < len(counts) <= LISTED:
         facts.append(("mistakes of each pass", ", ".join(f"{count:,}" for count in counts.tolist())))
@@ -126,11 +111,8 @@ def _facts(model: Any) -> list[tuple[str, str]]:
     return facts
 
 
-def _length(rows: Any) -> int | None:
-    return None if rows is None else len(rows)
-
-
 def _number(value: Any) -> str:
+    value = len(value) if np.ndim(value) else value
     return f"{value:,}" if isinstance(value, int | np.integer) else f"{float(value):.6g}"
 
 
@@ -149,7 +131,7 @@ def _curve(subject: Subject) -> tuple[Markup | None, str]:
         curve = SimpleNamespace(passes=np.arange(1, len(counts) + 1), training=rate, validation=None, best=None)
     if len(curve.passes) < 2:
         return None, "One pass was made, so there is no curve to draw."
-    held = "" if curve.validation is None else ", and on held-out rows"
+    held = "" if curve.validation is None else ", and on validation rows"
     described = f"Share of mistakes in each of {len(curve.passes)} passes{held}"
     return picture(lambda ax: learning_curve(curve, ax=ax), (6.4, 3.2), "curve", described), ""
 
@@ -160,23 +142,21 @@ def _bounds(subject: Subject, clock: Clock) -> tuple[Bounds | None, str]:
     if getattr(subject.model, "mistakes_per_pass_", None) is None:
         return None, f"The bounds are on mistakes made in training; {subject.kind} does not learn by mistakes."
     if hasattr(subject.model, "kernel"):
-        return None, "The bounds are of hyperplanes in the features given, not in the space of a kernel."
+        return None, "The bounds are for hyperplanes in the features given, not in the space of a kernel."
     if subject.hyperplanes is None and not hasattr(subject.model, "n_hypotheses_"):
-        return None, f"The bounds are of hyperplanes in the features given; {subject.kind} has none there."
+        return None, f"The bounds are for hyperplanes in the features given; {subject.kind} has none there."
     if not hasattr(subject.model, "trace_"):
-        return None, "The model has no record of its run, so that its mistakes cannot be set against the bounds."
+        return None, "The model has no trace of its run, so its mistakes cannot be compared with the bounds."
     if len(subject.batch.classes) != 2:
-        return None, f"The bounds are of two classes; this model has {len(subject.batch.classes)}."
+        return None, f"The bounds are for two classes; this model has {len(subject.batch.classes)}."
     if subject.dear:
         return None, f"The bounds need margins. {subject.dear}"
     if subject.of_training is False:
-        return None, "The bounds are of the rows a model was trained on, and these are others."
+        return None, "The bounds are for the training rows of a model, and these are other rows."
     try:
         left = None if clock.left is None else max(clock.left, 0.0)
         return bounds(subject.X, subject.y, model=subject.model, time_limit=left), ""
-    except UndecidedError as error:
-        return None, str(error)
-    except InputError as error:  # another record than of these rows, or none that bounds are of
+    except (UndecidedError, InputError) as error:  # such as the trace of other rows
         return None, str(error)
 
 

@@ -1,4 +1,4 @@
-"""What a model looks at: its boundary in the plane, or its strongest features by name."""
+"""The boundary of a model in the plane, and its strongest features by name."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 STRONGEST = 20
-"""Features shown of one hyperplane."""
+"""Features shown for one hyperplane."""
 OF_CLASS = 8
-"""Features shown of each class, where there are several."""
+"""Features shown for each of several classes."""
 CLASSES = 6
-"""Classes shown with bars; of more, the strongest features are listed."""
+"""Up to so many classes are shown with bars; of more, the strongest features are listed."""
 MOST_CLASSES = 60
-"""Classes that are listed."""
+"""The most classes that are listed."""
 
 
 @dataclass(frozen=True)
 class Weight:
-    """A feature, its weight, and what one standard deviation of it moves the score by."""
+    """A feature, its weight, and its effect: how far one standard deviation moves the score."""
 
     name: str
     weight: float
@@ -36,41 +36,26 @@ class Weight:
 
     @property
     def towards(self) -> str:
-        """The side it speaks for."""
+        """The sign of the effect in words."""
         return "for" if self.effect > 0 else "against"
 
 
 @dataclass(frozen=True)
 class Looks:
-    """What a model looks at.
+    """The section about the weights."""
 
-    Attributes
-    ----------
-    boundary : Markup or None
-        A picture of the plane, where there are two features.
-    groups : list of (str, list of Weight, float)
-        Of each class shown with bars: its label, its strongest features and its bias.
-    listed : list of (str, list of Weight)
-        Of the classes after those.
-    left_out : int
-        Classes that are not even listed.
-    spread : bool
-        Whether features are ordered by what they move, or by their weights alone.
-    missing : str
-        Why there is nothing.
-    """
-
-    boundary: Markup | None
+    boundary: Markup | None  # a picture of the plane, if there are two features
+    # for each class with bars: its label, its strongest features and its bias
     groups: list[tuple[str, list[Weight], float]]
-    listed: list[tuple[str, list[Weight]]]
-    left_out: int
-    spread: bool
+    listed: list[tuple[str, list[Weight]]]  # the same without bias for the classes that are listed
+    left_out: int  # the number of other classes
+    spread: bool  # whether features are ordered by their effect, or by their weight alone
     n_weights: int
-    missing: str
+    missing: str  # why there is nothing
 
 
 def looks_of(subject: Subject) -> Looks:
-    """Find out what a model looks at."""
+    """Return the section about the weights of a model."""
     boundary = _boundary(subject)
     planes = subject.hyperplanes
     if planes is None:
@@ -83,7 +68,7 @@ def looks_of(subject: Subject) -> Looks:
     labels = subject.labels[-1:] if len(W) == 1 else subject.labels
     top = STRONGEST if len(W) == 1 else OF_CLASS
     tops = [_strongest(subject, W[c], moved[c], top) for c in range(len(W))]
-    shown = len(W) if len(W) <= CLASSES else 0  # of many classes all are treated alike
+    shown = len(W) if len(W) <= CLASSES else 0  # many classes are all listed
     groups = [(labels[c], tops[c], float(b[c])) for c in range(shown)]
     listed = [(labels[c], tops[c]) for c in range(shown, min(len(W), MOST_CLASSES))]
     left_out = max(0, len(W) - MOST_CLASSES)
@@ -110,7 +95,7 @@ def _spreads(subject: Subject) -> Floats:
         d = subject.batch.n_features
         values, columns = rows.data.astype(np.float64), rows.indices.astype(np.int64)
         mean = np.bincount(columns, values, d) / n
-        # The zeros that are not stored are each as far from the mean as it is from 0.
+        # Each zero that is not stored is as far from the mean as the mean is from 0.
         stored = np.bincount(columns, minlength=d)
         square = np.bincount(columns, (values - mean[columns]) ** 2, d) + (n - stored) * mean**2
         return np.asarray(np.sqrt(square / n))
@@ -129,5 +114,5 @@ def _boundary(subject: Subject) -> Markup | None:
         lambda ax: draw(subject.model, subject.X, subject.y, ax=ax, feature_names=(a, b)),
         (7.2, 4.2),
         "boundary",
-        "The rows, and the classes that the model predicts for every place of the plane",
+        "The rows, and the class predicted at every place of the plane",
     )

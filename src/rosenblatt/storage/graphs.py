@@ -264,7 +264,7 @@ def _linear(graph: _Graph, model: Any, x: str) -> list[Output]:
 
 
 def _network(graph: _Graph, model: Any, x: str) -> list[Output]:
-    from rosenblatt.loops.neurons import Logistic, ReLU, Tanh
+    from rosenblatt.loops.neurons import ReLU, Sigmoid, Tanh
 
     network = model._network()
     dtype = network.theta.dtype
@@ -279,7 +279,7 @@ def _network(graph: _Graph, model: Any, x: str) -> list[Output]:
                     x = graph.node("Relu", x)
                 case Tanh():
                     x = graph.node("Tanh", x)
-                case Logistic():
+                case Sigmoid():
                     half = graph.constant(f"half_{k}", np.array(0.5, dtype))
                     x = graph.node("Tanh", graph.node("Mul", x, half))
                     x = graph.node("Add", graph.node("Mul", x, half), half)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.preparation import Preparation
 from rosenblatt.columns.recipe import Recipe, TableRecipe
-from rosenblatt.data.features import Features
+from rosenblatt.data.features import Features, stacked
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.data.stack import stacked
 from rosenblatt.evaluation import Evaluation, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor

@@ -21,8 +21,7 @@ from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Objective
-from rosenblatt.margins.soft_fit import squared_hinge_minimum
-from rosenblatt.margins.soft_margin import Limits, minimise
+from rosenblatt.margins.soft_margin import Limits, minimise, squared_hinge_minimum
 from rosenblatt.rationals.dyadic import above, exact, nearest, root_above
 from rosenblatt.theory.bound import Bound
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun

@@ -1,1 +1,1 @@
-"""The record of a run: every mistake in order, and all that follows from it."""
+"""The record of a run: every mistake in order, and all that can be computed from them."""

@@ -1,4 +1,4 @@
-"""Training and validation error over passes (S-45)."""
+"""Training and validation error over passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """How wrong the machine was, pass by pass.
+    """The errors of each pass.
 
     Attributes
     ----------
@@ -44,10 +44,10 @@ class Curve:
 
 
 def exact_curve(trace: Trace, X: Any, y: Any, validation: tuple[Any, Any] | None = None) -> Curve:
-    """Replay a run, and measure the model at the end of each pass on all of its data and on data held out.
+    """Replay a run, and measure the model at the end of each pass on its data and on validation data.
 
-    Training itself only counts mistakes as it meets them, each by the weights of that moment; this costs a
-    scan of the data for each pass, and so is done afterwards and on request.
+    Training only counts mistakes, by the weights at each visit. This reads all data once for each pass, and so is
+    done on request.
     """
     models = trace.after_each_pass(X, y)
     sets = [as_labelled(*pair, trace.classes) for pair in ((X, y), validation) if pair is not None]

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from rosenblatt.trace.record import Trace
 
 FORMAT = 1
-MOST_VISITS = 10**12  # a month of training; a damaged file may claim more than a replay could ever count
+MOST_VISITS = 10**12  # a month of training; a damaged file may claim more than a replay can count
 
 
 def to_frame(trace: Trace, backend: Any) -> Any:
-    """Return one row a mistake as a DataFrame of the library named."""
+    """Return one row for each mistake as a DataFrame of the library named."""
     import narwhals as nw
 
     if backend not in ("pandas", "polars", "pyarrow"):
-        raise ParameterError(f"backend={backend!r} is not known; use 'pandas', 'polars' or 'pyarrow'.")
+        raise ParameterError(f"backend={backend!r} is not known. Use 'pandas', 'polars' or 'pyarrow'.")
     columns = {name: np.ascontiguousarray(getattr(trace, name)) for name in trace.columns}
     return nw.from_dict(columns, backend=backend).to_native()
 
 
 def save(trace: Trace, path: Path) -> None:
-    """Write the record to `path` in the format its ending names."""
+    """Write the record to `path`, in the format of its suffix."""
     writers = {".npz": _write_npz, ".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix not in writers:
         raise ParameterError(f"path={str(path)!r} must end in {', '.join(writers)}.")
@@ -44,7 +44,7 @@ def save(trace: Trace, path: Path) -> None:
 
 
 def load(path: Path) -> Trace:
-    """Read what `save` wrote as ``.npz``."""
+    """Read an ``.npz`` file that `save` wrote."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             held = {name: file[name] for name in file.files}
@@ -52,7 +52,7 @@ def load(path: Path) -> Trace:
         trace = _from_arrays(held) if version == FORMAT else None
     except FileNotFoundError:
         raise
-    except Exception as error:  # whatever a damaged file makes zip, zlib or numpy say
+    except Exception as error:  # any error that zip, zlib or numpy raise for a damaged file
         raise InputError(f"{path} is not a trace written by Trace.save: {error}") from error
     if trace is None:
         raise InputError(f"{path} is a trace of format {version}; this version reads format {FORMAT}.")
@@ -62,11 +62,12 @@ def load(path: Path) -> Trace:
 def _from_arrays(held: dict[str, Any]) -> Trace:
     from rosenblatt.trace.record import Trace
 
+    shrunk = Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
     trace = Trace(
         mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
         mistakes_per_pass=held["mistakes_per_pass"],
         visits_per_pass=held["visits_per_pass"],
-        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), _shrunk(held)),
+        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), shrunk),
         n_rows=int(held["n_rows"]),
         n_features=int(held["n_features"]),
         scheme=Scheme(str(held["scheme"]), len(held["classes"])),  # type: ignore[arg-type]  # checked below
@@ -80,18 +81,14 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
     return trace
 
 
-def _shrunk(held: dict[str, Any]) -> Shrunk | None:
-    return Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
-
-
 def require_sound(trace: Trace) -> None:
-    """Require that a record read from a file cannot lead a loop astray: loops check no index and no length."""
+    """Require that a record from a file is safe for the loops, which check no index and no length."""
     if not (sound_run(trace) and _sound_start(trace) and (trace.mistakes is None or sound_mistakes(trace))):
         raise ValueError("its parts contradict each other")
 
 
 def sound_run(trace: Trace) -> bool:
-    """Say whether counts, classes and visits of a record are of one run."""
+    """Return whether counts, classes and visits of a record fit together."""
     counts, visits, n_classes = trace.mistakes_per_pass, trace.visits_per_pass, len(trace.classes)
     return (
         _is_column(counts, np.int64)
@@ -120,8 +117,8 @@ def _sound_start(trace: Trace) -> bool:
 
 
 def sound_mistakes(trace: Trace) -> bool:
-    """Say whether the mistakes of a record are of rows, machines and moments that there were."""
-    visit, index, score, step, machine = trace.mistakes  # type: ignore[misc]  # asked for only where there are some
+    """Return whether the mistakes of a record have rows, machines and visits that exist."""
+    visit, index, score, step, machine = trace.mistakes  # type: ignore[misc]  # called only if there are some
     machines = 2 if trace.scheme.kind == "binary" else trace.scheme.n_machines
     ends = trace.start.visits + np.repeat(np.cumsum(trace.visits_per_pass), trace.mistakes_per_pass)
     begins = ends - np.repeat(trace.visits_per_pass, trace.mistakes_per_pass)
@@ -145,10 +142,10 @@ def _is_column(array: NDArray[Any], dtype: Any) -> bool:
 
 def _write_npz(trace: Trace, file: BinaryIO) -> None:
     texts = all(isinstance(label, str) for label in trace.classes)
-    classes = np.array(trace.classes.tolist()) if texts else trace.classes  # frames hand strings over as objects
+    classes = np.array(trace.classes.tolist()) if texts else trace.classes  # strings of frames are objects
     if classes.dtype.hasobject:
         raise InputError(
-            f"Labels of mixed types ({', '.join(map(repr, trace.classes))}) have no place in an .npz file. "
+            f"Labels of mixed types ({', '.join(map(repr, trace.classes))}) cannot be stored in an .npz file. "
             "Use numbers or strings, or save as .csv."
         )
     held: dict[str, Any] = {} if trace.mistakes is None else trace.mistakes._asdict()
@@ -173,7 +170,7 @@ def _write_csv(trace: Trace, file: BinaryIO) -> None:
     writer = csv.writer(text)
     writer.writerow(trace.columns)
     writer.writerows(zip(*(getattr(trace, name).tolist() for name in trace.columns), strict=True))
-    text.detach()  # the file stays open; it is not this function's
+    text.detach()  # the file stays open for the caller
 
 
 def _write_parquet(trace: Trace, file: BinaryIO) -> None:

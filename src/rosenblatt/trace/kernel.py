@@ -20,14 +20,14 @@ from rosenblatt.model.kernel import KernelModel, expansion_scores, points_of
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.state import State
 from rosenblatt.model.support import NOT_OF_A_SET
-from rosenblatt.trace.record import Trace
+from rosenblatt.trace.record import Trace, other_score
 from rosenblatt.typing import Floats, Ints
 
 REPLAY_MEGABYTES = 200.0
 
 
 class _Data(NamedTuple):
-    """Training rows as a replay takes them, and the scores it keeps of those that mistakes were made on."""
+    """Training rows for a replay, and the scores of the rows with mistakes."""
 
     points: Points
     codes: Ints
@@ -39,32 +39,18 @@ class _Data(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KernelTrace(Trace):
-    """Every mistake of a kernel perceptron in order; f is the start plus the sum of ``step * y * k(X[index], ·)``.
+    """Every mistake of a kernel perceptron; f is the start plus the sum of ``step * y * k(X[index], ·)``."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        With numbers for all it took from the data.
-    budget : Budget or None
-        How many rows were kept.
-    numbered : bool
-        Whether rows were known by their numbers, as in a fit, and not met once, as in a stream.
-    """
+    kernel: Kernel = field(default_factory=Linear)  # resolved: without parameters that depend on data
+    budget: Budget | None = None  # how many rows were kept
+    numbered: bool = True  # whether rows had numbers, as in a fit, or were seen once, as in a stream
 
-    kernel: Kernel = field(default_factory=Linear)
-    budget: Budget | None = None
-    numbered: bool = True
-
-    def replay(self, X: Any, y: Any) -> KernelModel:  # type: ignore[override]  # the model is of another kind
-        """Train again from the record alone; the coefficients are those of the run, bit for bit.
-
-        Each step is checked: if a row does not score what it scored then, X or y is not what the run saw, and an
-        error names the first such mistake.
-        """
+    def replay(self, X: Any, y: Any) -> KernelModel:  # type: ignore[override]  # another kind of model
+        """Train again from the record alone, and return the model of the run, bit for bit; see `Trace.replay`."""
         return self.after_each_pass(X, y)[-1] if len(self.mistakes_per_pass) else self._start(X, y)
 
     def after_each_pass(self, X: Any, y: Any) -> list[KernelModel]:  # type: ignore[override]
-        """Return the model as it stood at the end of each pass."""
+        """Return the model at the end of each pass."""
         state = self.start.copy()
         assert isinstance(state, KernelState)
         data = self._data(X, y, state)
@@ -81,9 +67,9 @@ class KernelTrace(Trace):
         return models
 
     def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
-        """Refuse: weights in the space of a kernel cannot be listed."""
+        """Raise `InputError`: weights in the space of a kernel cannot be listed."""
         raise InputError(
-            "The weights of a kernel perceptron live in the kernel's own space and have no path of numbers. Use "
+            "The weights of a kernel perceptron lie in the kernel's space, so they cannot be listed. Use "
             "after_each_pass, or alpha and expansion."
         )
 
@@ -91,7 +77,7 @@ class KernelTrace(Trace):
         """Write the mistakes to a ``.csv`` or ``.parquet`` file."""
         if Path(path).suffix == ".npz":
             raise ParameterError(
-                f"path={str(path)!r}: the rows and the kernel that a replay needs have no place in this file. "
+                f"path={str(path)!r}: an .npz file cannot hold the rows and the kernel that a replay needs. "
                 "Write the mistakes as .csv or .parquet."
             )
         super().save(path)
@@ -105,12 +91,7 @@ class KernelTrace(Trace):
         batch = self._batch(X, y)
         codes = batch.codes + int(len(self.classes) == 1)
         mistakes = self._require_mistakes()
-        strange = np.flatnonzero(~self.scheme.can_err(codes[mistakes.index], mistakes.machine))
-        if strange.size:
-            raise InputError(
-                f"This is not the data of the run: mistake {strange[0]}, on row {mistakes.index[strange[0]]}, "
-                "cannot be one on a row of that label. Pass the y of the run."
-            )
+        self._require_possible(codes, mistakes.index, mistakes.machine)
         rows = np.unique(self.index)
         points = points_of(batch)
         scores = np.zeros((len(state.machines), len(rows)))
@@ -124,13 +105,13 @@ class KernelTrace(Trace):
         return _Data(points, codes, targets, few, {int(i): k for k, i in enumerate(rows)}, scores)
 
     def _visits_of(self, part: tuple[int, int]) -> list[tuple[int, int]]:
-        """Return the mistakes of each visit: machines side by side may make several."""
+        """Return the mistakes of each visit, because several machines may err on one."""
         moments = self.visit[part[0] : part[1]]
         cuts = [*(np.flatnonzero(np.diff(moments)) + 1).tolist(), len(moments)] if len(moments) else []
         return [(part[0] + first, part[0] + last) for first, last in pairwise([0, *cuts])]
 
     def _repeat(self, data: _Data, machine: Expansion, span: tuple[int, int]) -> None:
-        """Make the mistakes of one visit again."""
+        """Repeat the mistakes of one visit."""
         from rosenblatt.loops.kernel import logged_moves, move_scores
 
         mistakes, state = self._require_mistakes(), machine.state
@@ -147,11 +128,7 @@ class KernelTrace(Trace):
         s = s[:, 0] + state.machines[:, -1]
         for at in range(first, last):
             if self._score(s, int(data.codes[i]), int(mistakes.machine[at])) != mistakes.score[at]:
-                raise InputError(
-                    f"This is not the data of the run: mistake {at}, on row {i}, scored "
-                    f"{float(mistakes.score[at])!r} then and does not now. Pass the same X and y, in the same "
-                    "order and type."
-                )
+                raise other_score(at, i, float(mistakes.score[at]))
         c = np.zeros(len(s))
         logged_moves(data.targets, i, log, (0, last - first), c)
         machine.take(x, k, c, self.bias, i if self.numbered else NOT_OF_A_SET)
@@ -168,11 +145,11 @@ class KernelTrace(Trace):
                 return float(s[machine])
 
     def _model(self, state: State) -> Any:
-        raise AssertionError("a kernel's record makes its own models")
+        raise AssertionError("a kernel trace makes its own models")
 
 
 def _sum_anew(data: _Data, machine: Expansion) -> None:
-    """Sum the scores kept in the order of the support, as training does after a pass without a mistake."""
+    """Sum the scores in the order of the support, as training does after a pass without a mistake."""
     state = machine.state
     data.scores[:] = 0.0
     weights = np.ascontiguousarray(state.machines)

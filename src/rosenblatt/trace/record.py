@@ -1,4 +1,4 @@
-"""The record of a run, and what can be rebuilt from it (S-16)."""
+"""The record of a run, from which its models can be rebuilt."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rosenblatt.typing import Floats, Ints
 
 
 class CompressedSet(NamedTuple):
-    """The rows a run made mistakes on, and the visits that train the same model from them.
+    """The rows with mistakes, and the order of visits that trains the same model from them.
 
-    A class without a mistake is there with one row, which is not visited.
+    A class without a mistake has one row, which is not visited.
 
-    ``Perceptron(order=order, bias=bias, max_iter=1)``, with the start and learning rate of the run, makes a
-    mistake on every visit and ends with the weights of the run, bit for bit. If the run separated its data,
-    these few rows therefore lead to zero errors on all of it (Z, corollary 2.4.4).
+    ``Perceptron(order=order, bias=bias, max_iter=1)``, with the start and learning rate of the run, errs on every
+    visit and ends with the weights of the run, bit for bit. If the run separated its data, these few rows
+    therefore lead to zero errors on all rows.
     """
 
     X: Any
@@ -40,7 +40,7 @@ class CompressedSet(NamedTuple):
 
 
 class _Labelled(NamedTuple):
-    """Rows, the class of each, and what the loops are told of it."""
+    """Rows, the class of each, and the classes as the loops read them."""
 
     rows: Rows
     codes: Ints
@@ -49,19 +49,19 @@ class _Labelled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Every mistake of a run in order, where it began, and how it went pass by pass.
+    """Every mistake of a run in order, its start, and the counts of each pass.
 
-    The model is its mistakes: w is the start plus the sum of ``step * y[index] * X[index]``, in this order. Of
-    classes compared directly, `predicted` is the one a row was taken for: its vector loses what the row's own
-    gains. Machines side by side are numbered by `machine`.
+    The mistakes determine the model: w is the start plus the sum of ``step * y[index] * X[index]``, in this order.
+    For classes compared directly, `predicted` is the class that the row was taken for; its vector loses what the
+    vector of the row's class gains. Otherwise `machine` is the number of the machine that erred.
 
     Attributes
     ----------
     epoch, visit, index, score, step : ndarray
-        One entry a mistake: the pass (from 1), the visits made before it, the row, f(x) at that moment, and
-        the step η·weight that was taken.
+        For each mistake: the pass (from 1), the visits before it, the row, f(x) before the update, and the step
+        η·weight.
     mistakes_per_pass, visits_per_pass : ndarray of int
-        One entry a pass; the last pass is shorter if time ran out.
+        For each pass; the last one is shorter if time ran out.
     n_rows, n_features : int
         The shape of the training data.
     scheme : Scheme
@@ -69,9 +69,9 @@ class Trace:
     penalty : Penalty or None
         How weights shrank with every visit.
     classes : ndarray
-        The labels; of two, that of the negative side first.
+        The labels; of two, the negative one first.
     bias : float
-        β, what the bias gains for each unit of step: 1, R² or 0.
+        β, the gain of the bias for each unit of step: 1, R² or 0.
     radius : float or None
         R, where β = R².
     zero : int
@@ -101,9 +101,7 @@ class Trace:
 
     def _require_mistakes(self) -> Mistakes:
         if self.mistakes is None:
-            raise InputError(
-                "This trace holds counts only, so single mistakes cannot be told. Train with trace='mistakes'."
-            )
+            raise InputError("This trace holds counts only, not the single mistakes. Train with trace='mistakes'.")
         return self.mistakes
 
     @property
@@ -124,29 +122,29 @@ class Trace:
 
     @property
     def score(self) -> Floats:
-        """The score f(x) each mistake had."""
+        """The score f(x) of each mistake."""
         return self._require_mistakes().score
 
     @property
     def step(self) -> Floats:
-        """The step η·weight each mistake took."""
+        """The step η·weight of each mistake."""
         return self._require_mistakes().step
 
     @property
     def machine(self) -> Ints:
-        """The machine that made each mistake; of classes compared directly, the position of the one predicted."""
+        """The machine that made each mistake; for classes compared directly, the code of the class predicted."""
         return self._require_mistakes().machine.astype(np.int64)
 
     @property
     def predicted(self) -> NDArray[Any]:
-        """The label that each row was taken for, where classes are compared directly."""
+        """The label that was predicted at each mistake, if classes are compared directly."""
         if self.scheme.kind != "direct":
-            raise AttributeError("Only a run that compares several classes directly has a class predicted.")
+            raise AttributeError("Only a run that compares several classes directly has predicted classes.")
         return self.classes[self.machine]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of what is known of each mistake."""
+        """The names of the columns of `to_frame`."""
         known = ("epoch", "visit", "index", "score", "step")
         match self.scheme.kind:
             case "binary":
@@ -158,29 +156,20 @@ class Trace:
 
     @property
     def alpha(self) -> Ints:
-        """The number of mistakes on each row: the sample expansion α of S-16."""
+        """The number of mistakes on each row: the coefficients α of the sample expansion."""
         return np.bincount(self.index, minlength=self.n_rows).astype(np.int64)
 
     @property
     def expansion(self) -> Floats:
-        """The steps taken on each row, summed: w = w₀ + Σ expansion_i y_i x_i, for any weights and ties."""
+        """The sum of the steps on each row: w = w₀ + Σ expansion_i y_i x_i, for any weights and ties."""
         return np.bincount(self.index, weights=self.step, minlength=self.n_rows).astype(np.float64)
 
     def replay(self, X: Any, y: Any) -> LinearModel:
-        """Train again from the record alone; the weights are those of the run, bit for bit.
+        """Train again from the record alone, and return the model of the run, bit for bit.
 
-        Each step is checked: if a row does not score what it scored then, X or y is not what the run saw,
-        and an error names the first such mistake.
-
-        Parameters
-        ----------
-        X, y
-            The training data of the run.
-
-        Returns
-        -------
-        LinearModel
-            With ``coef``, ``intercept`` and ``predict``.
+        X and y are the training data of the run. Each step is checked: if a row does not have the score of the
+        record, X or y is not the data of the run, and an error names the first such mistake. The model has
+        ``coef``, ``intercept`` and ``predict``.
         """
         state = self.start.copy()
         visits = state.visits + int(self.visits_per_pass.sum())
@@ -190,8 +179,8 @@ class Trace:
     def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
         """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates.
 
-        Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m). Those that erred on one visit
-        moved at once, which counts as one update.
+        Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m). Machines that erred on the same
+        visit moved together, which counts as one update.
         """
         state = self.start.copy()
         data = self._labelled(X, y, state)
@@ -204,7 +193,7 @@ class Trace:
         return states[..., :-1], states[..., -1]
 
     def after_each_pass(self, X: Any, y: Any) -> list[LinearModel]:
-        """Return the model as it stood at the end of each pass."""
+        """Return the model at the end of each pass."""
         state = self.start.copy()
         data = self._labelled(X, y, state)
         models, first = [], 0
@@ -215,7 +204,7 @@ class Trace:
         return models
 
     def compressed(self, X: Any, y: Any) -> CompressedSet:
-        """Return the rows that mistakes were made on, and the order of visits that replays them."""
+        """Return the rows with mistakes, and the order of visits that trains the same model from them."""
         batch = self._batch(X, y)
         if self.penalty is not None:
             raise InputError(
@@ -226,20 +215,20 @@ class Trace:
             raise InputError("This run made no mistake, so no row was needed: its start is its model.")
         _, first = np.unique(self.visit, return_index=True)  # several machines may err on one visit
         rows, order = np.unique(self.index[first], return_inverse=True)
-        # A class without a mistake is still one to be told apart: a row that is never visited stands for it.
+        # A class without a mistake must still exist: it has one row, which is never visited.
         for code in np.setdiff1d(np.arange(len(self.classes)), batch.codes[rows]):
             rows = np.append(rows, np.flatnonzero(batch.codes == code)[:1])
         few = batch.take(rows)
         return CompressedSet(few.native(), self.classes[few.codes], order.astype(np.int64), rows, self.bias)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return one row a mistake as a DataFrame of the library named: "pandas", "polars" or "pyarrow"."""
+        """Return one row for each mistake as a DataFrame of "pandas", "polars" or "pyarrow"."""
         from rosenblatt.trace.export import to_frame
 
         return to_frame(self, backend)
 
     def save(self, path: str | Path) -> None:
-        """Write to a file: all of the record as ``.npz``, its mistakes as ``.csv`` or ``.parquet``."""
+        """Write a file: the whole record as ``.npz``, or its mistakes as ``.csv`` or ``.parquet``."""
         from rosenblatt.trace.export import save
 
         save(self, Path(path))
@@ -261,10 +250,10 @@ class Trace:
         return batch
 
     def _labelled(self, X: Any, y: Any, state: State) -> _Labelled:
-        """Return the training data as the loops read it, and bring the state in the order they need."""
+        """Return the training data as the loops read it, and bring the state into the order that they need."""
         batch = self._batch(X, y)
         state.orient(batch.rows)
-        # A stream takes one class alone for the positive one until the other is met.
+        # A stream takes a single class for the positive one until the other appears.
         codes = batch.codes + int(len(self.classes) == 1)
         return _Labelled(batch.rows, codes, self.scheme.targets(codes, np.ones(batch.n_rows), self.zero))
 
@@ -272,7 +261,7 @@ class Trace:
         return LinearModel(state.hypothesis(), self.scheme, self.classes, self.zero)
 
     def _take(self, data: _Labelled, state: State, part: slice, visits: int) -> None:
-        """Take some of the mistakes again, and let the state go on to a number of visits."""
+        """Take some of the mistakes again, and bring the state to a number of visits."""
         from rosenblatt.loops.decay import idle, replay_shrinking
         from rosenblatt.loops.passes import replay
 
@@ -282,15 +271,10 @@ class Trace:
             mistakes.score[part],
             np.ascontiguousarray(mistakes.step[part]),
             np.ascontiguousarray(mistakes.machine[part]),
-            np.empty((0, 0)),  # no room for scores: a replay compares one at a time
+            np.empty((0, 0)),  # a replay needs no room for scores
         )
         index = mistakes.index[part]
-        strange = np.flatnonzero(~self.scheme.can_err(data.codes[index], log.machine))
-        if strange.size:  # a loop would look for the machine among those of the class, and past their end
-            raise InputError(
-                f"This is not the data of the run: mistake {part.start + strange[0]}, on row "
-                f"{index[strange[0]]}, cannot be one on a row of that label. Pass the y of the run."
-            )
+        self._require_possible(data.codes, index, log.machine, part.start)
         rows = index.astype(np.uint64)
         if self.penalty is None:
             wrong = replay(data.rows, data.targets, rows, log, self.bias, state.w, state.u)
@@ -301,8 +285,21 @@ class Trace:
             idle(visits - state.visits - int(log.at[-1] + 1 if len(log.at) else 0), *shrinking)
         state.visits = visits
         if wrong >= 0:
+            raise other_score(part.start + wrong, int(index[wrong]), float(log.score[wrong]))
+
+    def _require_possible(self, codes: Ints, index: NDArray[Any], machine: NDArray[Any], first: int = 0) -> None:
+        """Require that each mistake is possible on a row of its class: loops search for its machine unchecked."""
+        strange = np.flatnonzero(~self.scheme.can_err(codes[index], machine))
+        if strange.size:
             raise InputError(
-                f"This is not the data of the run: mistake {part.start + wrong}, on row {index[wrong]}, "
-                f"scored {float(log.score[wrong])!r} then and does not now. Pass the same X and y, in the same "
-                "order and type."
+                f"This is not the data of the run: mistake {first + strange[0]}, on row {index[strange[0]]}, "
+                "cannot be one on a row of that label. Pass the y of the run."
             )
+
+
+def other_score(mistake: int, row: int, score: float) -> InputError:
+    """Return the error for a row that does not have the score of the record."""
+    return InputError(
+        f"This is not the data of the run: mistake {mistake}, on row {row}, scored {score!r} then and does not "
+        "now. Pass the same X and y, in the same order and type."
+    )

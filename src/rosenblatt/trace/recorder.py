@@ -1,4 +1,4 @@
-"""Collects mistakes while a run goes on."""
+"""Collect mistakes during a run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Detail: TypeAlias = Literal["mistakes", "counts"] | None
 
 
 class Mistakes(NamedTuple):
-    """Mistakes in the order they were made, one array for each thing known of them.
+    """Mistakes in order, as one array for each of their properties.
 
-    Millions of mistakes are common where data does not separate, so they are kept small: row numbers in 32 bits
-    where these suffice, and steps that are all the same as one number seen many times. `machine` tells which of
-    several hyperplanes made the mistake; of classes compared directly, which one the row was taken for.
+    Inseparable data makes millions of mistakes, so they are kept small: row numbers in 32 bits if these suffice,
+    and equal steps as one number repeated without memory. `machine` is the hyperplane that erred; for classes
+    compared directly, the class predicted.
     """
 
     visit: Ints
@@ -29,7 +29,7 @@ class Mistakes(NamedTuple):
 
     @classmethod
     def joined(cls, parts: list[Mistakes], count: int) -> Mistakes:
-        """Return one record of several, in their order, up to a number of mistakes."""
+        """Return the first `count` mistakes of several parts, in order."""
         if not parts:
             integers, floats = np.empty(0, np.int64), np.empty(0)
             return cls(integers, integers, floats, floats, np.empty(0, np.int32))
@@ -40,24 +40,14 @@ class Mistakes(NamedTuple):
 
 
 def _small(column: NDArray[Any]) -> NDArray[Any]:
-    """Return values that are all the same as one number seen many times."""
+    """Return equal values as one number repeated without memory."""
     if not len(column) or (column != column[0]).any():
         return column
     return np.broadcast_to(np.array(column[0]), column.shape)
 
 
 class Stretch(NamedTuple):
-    """Visits made, and the mistakes among them.
-
-    Attributes
-    ----------
-    visits : ndarray
-        The rows visited, in order.
-    log : Log
-        The mistakes; their places are places in `visits`.
-    first : int
-        The number of visits made before.
-    """
+    """Some visits, the mistakes among them, with places in `visits`, and the number of visits before."""
 
     visits: NDArray[np.unsignedinteger]
     log: Log
@@ -70,13 +60,7 @@ class Stretch(NamedTuple):
 
 
 class Recorder:
-    """Counts mistakes pass by pass, and keeps each one if asked to.
-
-    Parameters
-    ----------
-    detail : {"mistakes", "counts"} or None
-        Whether to keep the mistakes themselves.
-    """
+    """Counts the mistakes of each pass, and keeps the mistakes themselves if `detail` is "mistakes"."""
 
     def __init__(self, detail: Detail) -> None:
         self.detail = detail
@@ -90,7 +74,7 @@ class Recorder:
         self.visits_per_pass.append(0)
 
     def add(self, stretch: Stretch) -> None:
-        """Note a stretch of visits."""
+        """Record some visits."""
         log = stretch.log
         self.mistakes_per_pass[-1] += len(log.at)
         self.visits_per_pass[-1] += len(stretch.visits)
@@ -111,16 +95,16 @@ class Recorder:
         return np.concatenate(parts).astype(np.int64)
 
     def keep(self, passes: int) -> None:
-        """Forget all but the first `passes` passes."""
+        """Drop all counts after the first `passes` passes."""
         del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:]
 
     def go_on_from(self, mistakes: list[int], visits: list[int], kept: Mistakes | None) -> None:
-        """Take over what another recorder of the same detail noted: counts a pass, and the mistakes kept."""
+        """Continue from another recorder of the same detail: its counts of each pass, and its mistakes."""
         self.mistakes_per_pass, self.visits_per_pass = list(mistakes), list(visits)
         self._parts = [] if kept is None or not len(kept.visit) else [kept]
 
     def fork(self) -> Recorder:
-        """Return a recorder that goes on from here and leaves this one as it is."""
+        """Return a recorder that continues from here and does not change this one."""
         fork = Recorder(self.detail)
         fork.mistakes_per_pass = list(self.mistakes_per_pass)
         fork.visits_per_pass = list(self.visits_per_pass)
@@ -128,28 +112,28 @@ class Recorder:
         return fork
 
     def mirror(self) -> None:
-        """Turn the scores around, as the opposite labels would have had them; rivals swap places."""
+        """Negate the scores, as for opposite labels, and swap the two rivals."""
         self._parts = [part._replace(score=0.0 - part.score, machine=1 - part.machine) for part in self._parts]
 
     def unfold(self) -> None:
         """Turn scores of one machine, whose mistakes name their rivals, into leads of one class over the other.
 
-        That lead is y f − (−y f), twice y f without rounding; y is positive where the rival is class 0.
+        The lead is y f − (−y f), exactly twice y f; y is positive if the rival is class 0.
         """
         self._parts = [
             part._replace(score=np.where(part.machine == 0, 2.0, -2.0) * part.score) for part in self._parts
         ]
 
     def make_room(self, code: int) -> None:
-        """Renumber rivals, because a new class stands at position `code`."""
+        """Renumber rivals for a new class at position `code`."""
         self._parts = [part._replace(machine=part.machine + (part.machine >= code)) for part in self._parts]
 
     def mistakes(self, passes: int | None = None) -> Mistakes | None:
-        """Return the mistakes of the first passes, or of all; None if they were not recorded."""
+        """Return the mistakes of the first passes, or of all passes; None if they were not recorded."""
         if self.detail != "mistakes":
             return None
         count = sum(self.mistakes_per_pass[:passes])
         joined = Mistakes.joined(self._parts, count)
         if len(self._parts) > 1 and count == sum(self.mistakes_per_pass):
-            self._parts = [joined]  # a stream that is asked again has only the new ones to join
+            self._parts = [joined]  # the next call joins only the new ones
         return joined

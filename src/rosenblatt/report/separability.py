@@ -1,4 +1,4 @@
-"""Whether the rows are separable: the certificate, its picture, and its check."""
+"""Whether the rows are separable: the certificate, its picture and its check."""
 
 from __future__ import annotations
 
@@ -20,56 +20,33 @@ if TYPE_CHECKING:
     from rosenblatt.certify.time_limit import Clock
 
 READ = 2 * 10**9
-"""Values read by questions about several classes, beyond which none is asked."""
+"""Several classes are not certified if that would read more values than this."""
 TABLED = 24
-"""Classes whose pairs are shown in a table."""
+"""Up to so many classes the page has a table of their pairs."""
 EMBEDDED = 48 * 1024
-"""Letters up to which a proof is part of the page."""
+"""A proof of up to so many letters is part of the page."""
 
 
 @dataclass(frozen=True)
-class Proof:
-    """What is told of separability.
+class Separability:
+    """The section about separability."""
 
-    Attributes
-    ----------
-    verdict : str
-        "separable", "inseparable", "undecided", or empty where nothing was asked.
-    text : str
-        The certificate in words.
-    checked : str
-        What the check of the proof said; empty where there is no proof.
-    holds : bool
-        Whether it holds of these rows.
-    labels : list of str
-        Several classes; empty of two.
-    table : list of list of str
-        Of several classes: yes, no or ? for each pair, and for each against the rest; empty of too many.
-    picture : Markup or None
-        Why the classes are separable, or why not.
-    json : str
-        The proof itself, if it is short; `size` is its length.
-    notes : list of str
-        What else is to be said.
-    space : Proof or None
-        The same in the space of a kernel.
-    """
-
-    verdict: str = ""
-    text: str = ""
-    checked: str = ""
-    holds: bool = False
-    labels: list[str] = field(default_factory=list)
+    verdict: str = ""  # "separable", "inseparable", "undecided", or empty if nothing was certified
+    text: str = ""  # the certificate in words
+    checked: str = ""  # the result of the check of the proof; empty without a proof
+    holds: bool = False  # whether the proof holds for these rows
+    labels: list[str] = field(default_factory=list)  # the classes, if there are more than two
+    # for several classes: yes, no or ? for each pair, and for each against the rest; empty for too many
     table: list[list[str]] = field(default_factory=list)
-    picture: Markup | None = None
-    json: str = ""
+    picture: Markup | None = None  # why the classes are separable, or why not
+    json: str = ""  # the proof, if it is short; `size` is its length
     size: int = 0
-    notes: list[str] = field(default_factory=list)
-    space: Proof | None = None
+    notes: list[str] = field(default_factory=list)  # further remarks
+    space: Separability | None = None  # the same in the space of a kernel
 
     @property
     def words(self) -> str:
-        """What goes with the verdict, in a few words."""
+        """The words after the verdict."""
         if self.verdict == "undecided":
             return "in the time allowed"
         if not self.holds:
@@ -78,26 +55,25 @@ class Proof:
         return f"{who if self.labels else 'by a hyperplane'}; proved, and checked"
 
 
-def proof_of(subject: Subject, given: Certificate | None, clock: Clock) -> Proof:
-    """Find out whether rows are separable, as far as time allows, or check the certificate given."""
+def separability_of(subject: Subject, given: Certificate | None, clock: Clock) -> Separability:
+    """Decide whether the rows are separable, as far as time allows, or check the given certificate."""
     if given is not None:
         return _told(subject, given, [])
     space = _in_space(subject, clock) if hasattr(subject.model, "coordinates") else None
     if space is not None and subject.pairwise:
-        return Proof(
-            notes=["The rows are kernel values, so that the question is put in the kernel's space."], space=space
-        )
+        note = "The rows are kernel values, so separability is decided in the kernel's space."
+        return Separability(notes=[note], space=space)
     K = len(subject.batch.classes)
     if K > 2 and subject.batch.stored * (2 * K - 1) > READ:
         pairs = K * (K - 1) // 2
-        note = f"Whether the {pairs:,} pairs of classes are separable was not asked: it would take too long."
-        return Proof(notes=[note], space=space)
+        note = f"Whether the {pairs:,} pairs of classes are separable was not decided: it would take too long."
+        return Separability(notes=[note], space=space)
     notes: list[str] = []
     try:
         with _noted(notes):
             found = _certified(subject, clock)
     except InputError as error:
-        return Proof(notes=[str(error)], space=space)
+        return Separability(notes=[str(error)], space=space)
     return _told(subject, found, notes, space)
 
 
@@ -110,21 +86,23 @@ def _certified(subject: Subject, clock: Clock) -> Certificate:
     found = certify(subject.X, subject.y, time_limit=_left(clock), **asked)
     if isinstance(found, Separable) and any(found.w) and not subject.dear:
         left = _left(clock)
-        some = None if left is None else left / 3  # the bounds want margins, too
+        some = None if left is None else left / 3  # the bounds need time for margins as well
         wider = certify(subject.X, subject.y, margin=True, time_limit=some, **asked)
         found = wider if isinstance(wider, Separable) else found
     return found
 
 
 def _guess(subject: Subject) -> Any:
-    """Return the model's own hyperplane, to be tried first, where the rows are of both its classes."""
+    """Return the hyperplane of the model, to be tried first, if the rows have both classes."""
     planes = subject.hyperplanes
     both = len(set(subject.batch.codes.tolist())) == len(subject.batch.classes) == 2
     return planes[0][0] if planes is not None and both and len(planes[0]) == 1 else None
 
 
-def _told(subject: Subject, found: Certificate, notes: list[str], space: Proof | None = None) -> Proof:
-    """Check a certificate, and put it in words, tables and pictures."""
+def _told(
+    subject: Subject, found: Certificate, notes: list[str], space: Separability | None = None
+) -> Separability:
+    """Check a certificate, and present it in words, tables and pictures."""
     if subject.named is not None:
         found = found.renamed(subject.named)
     checked, holds = _checked(found, subject.X, subject.y)
@@ -133,7 +111,7 @@ def _told(subject: Subject, found: Certificate, notes: list[str], space: Proof |
         proof = found.to_json()
     except UndecidedError:
         proof = ""
-    return Proof(
+    return Separability(
         verdict=found.verdict,
         text=f"{found.verdict.capitalize()}: {found.reason}" if isinstance(found, ClassTables) else str(found),
         checked=checked,
@@ -149,7 +127,7 @@ def _told(subject: Subject, found: Certificate, notes: list[str], space: Proof |
 
 
 def _checked(found: Certificate, X: Any, y: Any) -> tuple[str, bool]:
-    """Check what was decided; what was not has nothing to check."""
+    """Check every proof; return the result in words, and whether all hold."""
     parts = [(f"{name}: ", each) for name, each in found] if isinstance(found, ClassTables) else [("", found)]
     decided = [(name, each) for name, each in parts if each.verdict != "undecided"]
     for name, each in decided:
@@ -191,11 +169,11 @@ def _picture(subject: Subject, found: Certificate) -> Markup | None:
             f"Why the classes are {found.verdict}",
         )
     except InputError:
-        return None  # what proves it has no picture; the words stand for themselves
+        return None  # this proof has no picture
 
 
-def _in_space(subject: Subject, clock: Clock) -> Proof | None:
-    """Ask the same in the space of the model's kernel; a linear one is no other space."""
+def _in_space(subject: Subject, clock: Clock) -> Separability | None:
+    """Decide the same in the space of the model's kernel, unless that is linear."""
     if subject.hyperplanes is not None:
         return None
     notes: list[str] = []
@@ -204,9 +182,9 @@ def _in_space(subject: Subject, clock: Clock) -> Proof | None:
             found = subject.model.certify(subject.X, subject.y, time_limit=_left(clock))
             Z = subject.model.coordinates(subject.X)
     except InputError as error:
-        return Proof(notes=[str(error)])
+        return Separability(notes=[str(error)])
     checked, holds = _checked(found, Z, subject.y)
-    return Proof(found.verdict, str(found), checked, holds, notes=notes)
+    return Separability(found.verdict, str(found), checked, holds, notes=notes)
 
 
 def _left(clock: Clock) -> float | None:
@@ -215,7 +193,7 @@ def _left(clock: Clock) -> float | None:
 
 @contextmanager
 def _noted(notes: list[str]) -> Iterator[None]:
-    """Let what `certify` warns of be said on the page."""
+    """Collect the warnings of `certify` as notes of the page."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TrivialSeparationWarning)
         yield
