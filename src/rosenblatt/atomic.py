@@ -1,11 +1,17 @@
-"""Files that are complete or absent: written to a temporary file, synchronised, and renamed in one step."""
+"""Files that are complete or absent: written to a temporary file, synchronised, and renamed in one step.
+
+Files whose names we derive ourselves (caches, checkpoints, locks) are private: only their owner may read or write
+them, a link at their place is replaced and never followed, and `open_private` refuses those that another user
+could have written.
+"""
 
 from __future__ import annotations
 
 import errno
-import glob
 import os
-import tempfile
+import re
+import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,15 +24,21 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # errors of a fu
 ASIDE = ".partial"  # the suffix of temporary files, which are never read
 LONG_AGO = 24 * 3600.0  # seconds after which a temporary file is taken to be abandoned
 
+# What not every system has: no links to refuse, no bytes to translate, no users, no folders to synchronise.
+OPENED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # opening a pipe does not wait for its writer
+HAS_OWNERS, HAS_FOLDERS, HAS_MODES = (hasattr(os, name) for name in ("geteuid", "O_DIRECTORY", "fchmod"))
+
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], *, forced: bool = True, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing that replaces `path` when it is complete.
 
     Whenever the process ends, `path` has either the whole new content or the old one. A full disk or a folder
     without write permission raises `StorageError`; other errors pass through. Without `forced`, which is slow for
     large files, a crash of the machine can leave a damaged file; use that only if readers check the content and
-    can make it again. Links are followed. A target that is no plain file, such as a pipe, is written to directly.
+    can make it again. Links are followed, and a target that is no plain file, such as a pipe, is written to
+    directly; a `private` file replaces both, and only its owner may read and write it.
 
     Examples
     --------
@@ -37,38 +49,79 @@ def replacing(path: str | os.PathLike[str], *, forced: bool = True) -> Iterator[
     ...     Path(f"{folder}/model").read_bytes()
     b'all of it'
     """
-    target = Path(os.path.realpath(path))
-    if _is_special(target):
-        with target.open("wb") as file:
+    target = Path(path if private else os.path.realpath(path))
+    if not private and _is_special(target):
+        with _telling(target), target.open("wb") as file:
             yield file
         return
     _sweep(target, LONG_AGO)
+    mode = 0o600 if private else _mode(target)
+    with _telling(target, always=True):
+        # The system takes the umask off the permissions of a new file; an old file's are set in the end.
+        aside, descriptor = _created(target, 0o666 if mode is None else 0o600)
+    placed = False
     try:
-        descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=ASIDE, dir=target.parent)
-    except OSError as error:
-        raise _not_written(target, error) from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+        with _telling(target), os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             if forced:
                 os.fsync(file.fileno())
-        os.chmod(aside, _mode(target))
-        os.replace(aside, target)
-        _settle(target.parent)
-    except OSError as error:
-        if error.errno not in NO_ROOM or isinstance(error, StorageError):
-            raise  # an error of the caller, which may also read
-        raise _not_written(target, error) from error
+            if mode is not None and HAS_MODES:
+                os.fchmod(file.fileno(), mode)
+        with _telling(target, always=True):
+            os.replace(aside, target)
+        placed = True
+        _settle(target)
     finally:
-        with suppress(FileNotFoundError):
-            os.unlink(aside)
+        if not placed:
+            with suppress(OSError):
+                os.unlink(aside)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
     """Write a file in one step; see `replacing`."""
     with replacing(path) as file:
         file.write(content)
+
+
+def open_private(path: str | os.PathLike[str], known: os.stat_result | None = None) -> int:
+    """Open a private file for reading, and return its descriptor.
+
+    Parameters
+    ----------
+    path : path
+        The file; a link is not followed.
+    known : os.stat_result or None
+        The status of a file that this process wrote itself: it is trusted even on a disk that knows no owners.
+
+    Raises
+    ------
+    PermissionError
+        The file belongs to another user, others may write to it, or it is not a plain file.
+    OSError
+        The file cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | OPENED | AT_ONCE)
+    try:
+        found = os.fstat(descriptor)
+        if known is None or not os.path.samestat(found, known):
+            _require_trusted(path, found)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _require_trusted(path: str | os.PathLike[str], found: os.stat_result) -> None:
+    why = None
+    if not stat.S_ISREG(found.st_mode):
+        why = "it is not a plain file"
+    elif HAS_OWNERS and found.st_uid != os.geteuid():
+        why = "it belongs to another user"
+    elif HAS_OWNERS and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        why = "other users may write to it"
+    if why is not None:
+        raise PermissionError(errno.EPERM, why, os.fspath(path))
 
 
 def require_place(path: str | os.PathLike[str]) -> None:
@@ -89,42 +142,69 @@ def _is_special(target: Path) -> bool:
 
 
 def remove(path: str | os.PathLike[str]) -> None:
-    """Remove a file, and the temporary files that killed processes left for it."""
+    """Remove a file that nobody else writes, and the temporary files that killed processes left for it."""
     Path(path).unlink(missing_ok=True)
     _sweep(Path(path), 0.0)
 
 
 def _sweep(target: Path, age: float) -> None:
     """Remove temporary files of this target that are older than `age` seconds."""
-    with suppress(OSError):
-        for aside in target.parent.glob(f".{glob.escape(target.name)}.*{ASIDE}"):
-            if time.time() - aside.stat().st_mtime >= age:
-                aside.unlink()
+    left = re.compile(rf"\.{re.escape(target.name)}\.[^.]+{re.escape(ASIDE)}")
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if left.fullmatch(entry.name) and time.time() - entry.stat(follow_symlinks=False).st_mtime >= age:
+                os.unlink(entry)
 
 
-def _mode(target: Path) -> int:
-    """Return the permissions of the old file, or those of a new one."""
-    with suppress(FileNotFoundError):
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _created(target: Path, mode: int) -> tuple[Path, int]:
+    """Return a new temporary file beside the target, and its descriptor."""
+    while True:
+        aside = target.with_name(f".{target.name}.{secrets.token_hex(8)}{ASIDE}")
+        with suppress(FileExistsError):
+            return aside, os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | OPENED, mode)
 
 
-def _settle(folder: Path) -> None:
-    """Synchronise the folder with the disk, if the system supports it."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _mode(target: Path) -> int | None:
+    """Return the permissions of the old file, or None if there is none."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return target.stat().st_mode & 0o777
+    except OSError:  # creating the new file tells what is wrong with the place
+        return None
 
 
-def _not_written(target: Path, error: OSError) -> StorageError:
-    reason = error.strerror or str(error)
-    return StorageError(
-        f"{target} could not be written: {reason}. The old content is unchanged. Free some space, or choose "
-        "another place."
-    )
+def _settle(target: Path) -> None:
+    """Synchronise the folder with the disk, if the system supports it."""
+    if not HAS_FOLDERS:
+        return
+    try:
+        descriptor = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno in NO_ROOM:  # others mean that this system does not synchronise folders
+            raise StorageError(
+                f"{target} was written, but the disk failed while its folder was synchronised: {error.strerror}. "
+                "Check the disk, and write the file again."
+            ) from error
+
+
+@contextmanager
+def _telling(target: Path, always: bool = False) -> Iterator[None]:
+    """Turn errors of the disk, or all errors of files, into a `StorageError` that names the target.
+
+    Not all errors within `replacing` are about the target: the caller may also read.
+    """
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        if error.errno not in NO_ROOM and not always:
+            raise
+        kept = "" if _is_special(target) else " The old content is unchanged."
+        raise StorageError(
+            f"{target} could not be written: {error.strerror or error}.{kept} Free some space, or choose another "
+            "place."
+        ) from error

@@ -164,7 +164,31 @@ def setting(*places_and_value):
     return change
 
 
+def writing(old, new):
+    """Change the text of a description."""
+    return lambda description: json.dumps(description).replace(old, new, 1).encode()
+
+
+def _nested(depth):
+    def change(description):
+        text = json.dumps(description)
+        deep = "[" * depth + "]" * depth
+        return text.replace('"recipe": null', f'"recipe": {deep}', 1).encode()
+
+    return change
+
+
 CRAFTED = {
+    "a name twice": writing('"n_rows": 40', '"n_rows": 40, "n_rows": 40'),
+    "NaN": writing('"mean": [', '"mean": [NaN, '),
+    "Infinity": writing('"mean": [', '"mean": [-Infinity, '),
+    "a float beyond floats": writing('"mean": [', '"mean": [1e999, '),
+    "a recipe nested within the limit of JSON": _nested(400),
+    "a recipe nested deeply": _nested(50_000),
+    "counts whose sum wraps around": setting("summary", "counts", [2**63 - 1, 2**63 - 1]),
+    "signed wide indices": setting("blocks", 0, "index_type", "i8"),
+    "big-endian values": setting("blocks", 0, "dtype", ">f8"),
+    "names of half characters": setting("summary", "names", ["a", "b", "\ud800"]),
     "no JSON": lambda description: b"{",
     "no table": lambda description: b"[]",
     "too deep": lambda description: b"[" * 100_000,
@@ -342,3 +366,92 @@ def test_statistics_that_are_not_finite_are_not_kept(tmp_path):
     found = measure(blocks)
     assert not np.isfinite(found.squares[1])
     assert np.isfinite(found.mean).all()
+
+
+class TestWhoWroteIt:
+    """Only a cache that no other user could have written is used; others are made anew."""
+
+    def read(self, tmp_path):
+        read, path = described(tmp_path)
+        said = []
+
+        def again():
+            said.clear()
+            found = rows_of(read(said.append))
+            return said[0], [each.tolist() for each in found]
+
+        return again, path
+
+    def anew(self, again, expected, why):
+        said, found = again()
+        assert f"is made anew: it cannot be trusted: {why}" in said
+        assert found == expected
+        said, found = again()
+        assert "come from the cache" in said
+        assert found == expected
+
+    @pytest.mark.parametrize("mode", [0o660, 0o606])
+    def test_others_may_write_to_it(self, tmp_path, mode):
+        again, path = self.read(tmp_path)
+        assert path.stat().st_mode & 0o777 == 0o600
+        _, expected = again()
+        path.chmod(mode)
+        self.anew(again, expected, "other users may write to it")
+        assert path.stat().st_mode & 0o777 == 0o600
+
+    def test_it_belongs_to_another_user(self, tmp_path, monkeypatch):
+        again, _ = self.read(tmp_path)
+        _, expected = again()
+        us = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: us + 1)
+        said, found = again()
+        assert "is made anew: it cannot be trusted: it belongs to another user" in said
+        assert found == expected  # and the file that this process has just written is used
+
+    def test_it_is_a_link(self, tmp_path):
+        again, path = self.read(tmp_path)
+        _, expected = again()
+        content = path.read_bytes()
+        path.rename(tmp_path / "elsewhere")
+        path.symlink_to("elsewhere")
+        self.anew(again, expected, "it is a link")
+        assert (tmp_path / "elsewhere").read_bytes() == content
+        assert not path.is_symlink()
+
+    def test_a_link_to_nothing_is_not_followed(self, tmp_path):
+        again, path = self.read(tmp_path)
+        _, expected = again()
+        path.unlink()
+        path.symlink_to(tmp_path / "theirs")
+        self.anew(again, expected, "it is a link")
+        assert not (tmp_path / "theirs").exists()
+
+    def test_it_is_a_pipe(self, tmp_path):
+        again, path = self.read(tmp_path)
+        _, expected = again()
+        path.unlink()
+        os.mkfifo(path)
+        self.anew(again, expected, "it is not a plain file")
+
+
+def test_a_file_with_the_same_times_and_samples_is_not_taken_for_another(tmp_path):
+    """The time of the last change cannot be set, and another file has another inode."""
+    X, y = noisy(40, 3)
+    source = FileSource.write(tmp_path / "data.npy", X, y)
+    path, said = tmp_path / "data.npy", []
+    collect(source, memory=0, block_bytes=400)
+    status = path.stat()
+    copy = tmp_path / "copy"
+    copy.write_bytes(path.read_bytes())
+    os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+    copy.rename(path)
+    collect(source, memory=0, block_bytes=400, log=said.append)
+    assert "is made anew: the source" in said[0]
+
+
+def test_a_fit_goes_on_after_its_data_were_moved_back(tmp_path):
+    X, y = noisy(40, 3)
+    source = FileSource.write(tmp_path / "data.npy", X, y)
+    before = collect(source, block_bytes=400).identity
+    os.utime(tmp_path / "data.npy", ns=((tmp_path / "data.npy").stat().st_mtime_ns,) * 2)  # a new change time
+    assert collect(source, block_bytes=400).identity == before

@@ -1,5 +1,7 @@
 """A fit that was cut short goes on, and ends as if it never had been."""
 
+import json
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +15,8 @@ import rosenblatt as rb
 from rosenblatt.blocks import checkpoint as module
 from rosenblatt.blocks.checkpoint import discard
 from rosenblatt.blocks.collect import collect
-from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.exceptions import ModelFileError, ParameterError, StorageError
+from rosenblatt.locking import locked
 from rosenblatt.schema.container import read_container, write_container
 from tests.blocks.sources import ArraySource, everywhere
 from tests.blocks.test_fit_blocks import PARAMETERS, problem, told
@@ -294,6 +297,20 @@ def _array(name, change):
 
 
 UNSOUND = {
+    "identity of no table": lambda fit, arrays: fit.update(identity="[]"),
+    "identity with a name twice": lambda fit, arrays: fit.update(identity='{"a": 1, "a": 1}'),
+    "identity nested deeply": lambda fit, arrays: fit.update(identity="[" * 100_000),
+    "visits of no pass": _put("visits_per_pass", value=[80, 80, 81]),
+    "visits that wrap around": _put("visits_per_pass", value=[2**53] * 3),
+    "a pass to come is the best": _put("plateau", "best_epoch", value=9),
+    "errors of more passes": _put("validation_errors", value=[0.5] * 9),
+    "a mistake in a row beyond the last": _array("fit.snapshot.mistakes.index", lambda index: index + 80),
+    "a mistake in a row before the first": _array("fit.snapshot.mistakes.index", lambda index: index - 80),
+    "a mistake of no machine": _array("fit.snapshot.mistakes.machine", lambda machine: machine + 2),
+    "a mistake of a negative machine": _array("fit.snapshot.mistakes.machine", lambda machine: machine - 2),
+    "a visit to come": _array("fit.snapshot.mistakes.visit", lambda visit: visit + 240),
+    "a negative visit": _array("fit.snapshot.mistakes.visit", lambda visit: visit - 240),
+    "visits out of order": _array("fit.snapshot.mistakes.visit", lambda visit: visit[::-1].copy()),
     "no seed": _without("seed"),
     "no snapshot": _without("snapshot"),
     "seed": lambda fit, arrays: fit.update(seed=-1),
@@ -377,3 +394,74 @@ def test_sparse_weights_of_many_classes_keep_their_bits(tmp_path):
         model, was_cut = cut_and_resumed(blocks, tmp_path / multiclass, 5, parameters)
         assert was_cut
         assert told(model) == told(expected)
+
+
+@pytest.mark.parametrize("sums", [[], [1.0], [1.0, 0.0, 0.0], [0.0, 0.0], [-1.0, 0.0]])
+def test_sums_of_a_penalty_that_loops_would_read_beyond_are_refused(tmp_path, sums):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    quietly(rb.Perceptron(max_iter=3, penalty="l1").fit_blocks, blocks, checkpoint=tmp_path / "c")
+    document, arrays = read_container(tmp_path / "c")
+    arrays["fit.snapshot.state.shrunk.sums"] = np.array(sums)
+    write_container(tmp_path / "c", document, arrays)
+    with pytest.raises(ModelFileError, match="the state of the penalty is invalid"):
+        rb.Perceptron(max_iter=5, penalty="l1").fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_a_checkpoint_that_names_missing_parameters_is_of_another_fit(tmp_path):
+    X, y = noisy(80, 4)
+    blocks = collect(ArraySource(X, y), block_bytes=500)
+    quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks, checkpoint=tmp_path / "c")
+    document, arrays = read_container(tmp_path / "c")
+    known = json.loads(document["fit"]["identity"])
+    known["parameters"]["more"] = None
+    document["fit"]["identity"] = json.dumps(known)
+    write_container(tmp_path / "c", document, arrays)
+    with pytest.raises(ParameterError, match="was written by another fit"):
+        rb.Perceptron(max_iter=5).fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
+
+
+class TestWhoWroteIt:
+    def fit(self, tmp_path, **how):
+        X, y = noisy(80, 4)
+        blocks = collect(ArraySource(X, y), block_bytes=500)
+        return quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks, checkpoint=tmp_path / "c", **how)
+
+    def test_others_may_not_read_it(self, tmp_path):
+        self.fit(tmp_path)
+        assert (tmp_path / "c").stat().st_mode & 0o777 == 0o600
+        assert [each.name for each in tmp_path.iterdir()] == ["c"]
+
+    def test_what_others_may_write_is_refused(self, tmp_path):
+        self.fit(tmp_path)
+        (tmp_path / "c").chmod(0o666)
+        with pytest.raises(ModelFileError, match="c cannot be used: other users may write to it"):
+            self.fit(tmp_path, resume=True)
+
+    def test_a_link_is_refused_and_replaced(self, tmp_path):
+        self.fit(tmp_path)
+        (tmp_path / "c").rename(tmp_path / "theirs")
+        (tmp_path / "c").symlink_to("theirs")
+        content = (tmp_path / "theirs").read_bytes()
+        with pytest.raises(ModelFileError, match="c cannot be used: it is a link"):
+            self.fit(tmp_path, resume=True)
+        self.fit(tmp_path)
+        assert not (tmp_path / "c").is_symlink()
+        assert (tmp_path / "theirs").read_bytes() == content
+
+    def test_two_runs_do_not_share_it(self, tmp_path):
+        said = f"in use by another run .process {os.getpid()}"
+        with locked(tmp_path / "c"), pytest.raises(StorageError, match=said):
+            self.fit(tmp_path)
+        self.fit(tmp_path)
+
+    def test_one_run_does_not_discard_what_another_writes(self, tmp_path):
+        self.fit(tmp_path)
+        aside = tmp_path / ".c.0123456789abcdef.partial"
+        aside.write_bytes(b"half of it")
+        with locked(tmp_path / "c"):
+            discard(tmp_path / "c")
+            assert aside.exists()
+            assert (tmp_path / "c").exists()
+        discard(tmp_path / "c")
+        assert not list(tmp_path.iterdir())

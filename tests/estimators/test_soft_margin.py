@@ -309,7 +309,7 @@ def test_what_cannot_be_used_leaves_it_as_it_was():
         ({"learning_rate": "fast"}, "learning_rate='fast'"),
         ({"alpha": 0}, "alpha=0 must be a finite number above 0"),
         ({"alpha": np.inf}, "alpha=inf"),
-        ({"l1_ratio": 1.5}, "l1_ratio=1.5 must be between 0 and 1"),
+        ({"l1_ratio": 1.5}, "l1_ratio=1.5 must be a number from 0 to 1"),
         ({"loss": "perceptron", "margin": 0}, "margin=0 must be above 0: .* least at w = 0"),
         ({"margin": 2}, "margin=2 belongs to loss='perceptron'"),
         ({"tol": -1}, "tol=-1"),

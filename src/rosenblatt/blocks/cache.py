@@ -8,6 +8,7 @@ is first read, and ends the run.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -20,6 +21,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from rosenblatt.atomic import open_private
 from rosenblatt.blocks.block_layout import ALIGNMENT, BlockLayout, Bytes, pieces, stored_arrays
 from rosenblatt.blocks.cache_description import DESCRIPTION, FIRST, CacheDescription, is_usable, next_place
 from rosenblatt.blocks.memory import Blocks, Change
@@ -30,6 +32,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import FormatError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.schema.codecs import Context, UnsoundError, require
+from rosenblatt.schema.json_text import strict_json
 from rosenblatt.typing import Ints
 
 __all__ = ["CacheWriter", "CachedBlocks", "StaleError"]
@@ -79,8 +82,8 @@ class CacheWriter:
         self._layouts.append(layout)
         return layout.checksum
 
-    def finish(self, summary: DataSummary, ranks: Ints, statistics: Statistics | None) -> None:
-        """Write the description."""
+    def finish(self, summary: DataSummary, ranks: Ints, statistics: Statistics | None) -> os.stat_result:
+        """Write the description, and return the status of the file, by which it is known again."""
         kept = statistics if statistics is not None and is_usable(statistics, summary) else None
         description = CacheDescription(summary, ranks, self._layouts, kept)
         document = {"stamp": self._stamp, "data": DESCRIPTION.encode(description, "the data", Context())}
@@ -88,6 +91,7 @@ class CacheWriter:
         self._file.write(content)
         self._file.seek(0)
         self._file.write(PREAMBLE.pack(MAGIC, description.end, len(content), hashlib.sha256(content).digest()))
+        return os.fstat(self._file.fileno())
 
 
 class CachedBlocks(Blocks):
@@ -101,19 +105,23 @@ class CachedBlocks(Blocks):
         What the stamp of the file must be.
     identity : str or None
         Tells this data from other data; None takes the fingerprint.
+    known : os.stat_result or None
+        The status of a file that this process wrote; others must belong to this user.
 
     Raises
     ------
     StaleError
-        The file is not there, has another stamp, or is damaged.
+        The file is not there, has another stamp, is damaged, or another user could have written it.
     """
 
-    def __init__(self, path: Path, stamp: Mapping[str, Any], identity: str | None) -> None:
+    def __init__(
+        self, path: Path, stamp: Mapping[str, Any], identity: str | None, known: os.stat_result | None = None
+    ) -> None:
         self.path = path
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            self._descriptor = open_private(path, known)
         except OSError as error:
-            raise StaleError(path, f"it cannot be opened: {error.strerror}") from None
+            raise StaleError(path, f"it cannot be trusted: {_reason(error)}") from None
         weakref.finalize(self, os.close, self._descriptor)
         self._lock = threading.Lock()
         found = self._description(stamp)
@@ -135,13 +143,15 @@ class CachedBlocks(Blocks):
         if hashlib.sha256(content).digest() != digest:
             raise StaleError(self.path, "its description is damaged")
         try:
-            document = json.loads(content)
+            document = strict_json(content.decode())
             require(isinstance(document, dict) and document.keys() == {"stamp", "data"}, "it has other parts")
             found: CacheDescription | None = None
             if document["stamp"] == json.loads(json.dumps(stamp)):
                 found = DESCRIPTION.decode(document["data"], "the data", Context())
                 require(found.end == at, "the blocks do not end where it begins")
-        except (UnsoundError, ValueError, TypeError, RecursionError) as error:
+        except RecursionError:
+            raise StaleError(self.path, "its description is nested too deeply") from None
+        except (UnsoundError, ValueError) as error:
             raise StaleError(self.path, f"its description cannot be used: {str(error).rstrip('.')}") from None
         if found is None:
             raise StaleError(self.path, "the source, or how it is read, is not what it was")
@@ -208,3 +218,7 @@ class CachedBlocks(Blocks):
             read = os.read(self._descriptor, len(view))
             view[: len(read)] = read
             return len(read)
+
+
+def _reason(error: OSError) -> str:
+    return "it is a link" if error.errno == errno.ELOOP else str(error.strerror)

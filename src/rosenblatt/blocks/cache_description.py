@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks.block_layout import INDEX_TYPES, VALUE_TYPES, BlockLayout
 from rosenblatt.blocks.summary import DataSummary
-from rosenblatt.columns.recipe import Recipe
+from rosenblatt.columns.recipe import Name, Recipe
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.schema.codecs import (
     Context,
@@ -83,10 +83,11 @@ class CacheDescription(NamedTuple):
         """Raise an error if the parts contradict each other."""
         blocks, (n_rows, n_features, stored, classes, counts, boundaries, names, facts) = self.blocks, self.summary
         labels, ends = classes.tolist(), np.cumsum([0, *(layout.n_rows for layout in blocks)])
-        require(labels == sorted(labels), "the labels are not sorted")
+        kinds = {str if isinstance(label, str) else float for label in labels}
+        require(len(kinds) == 1 and labels == sorted(labels), "the labels are not sorted")
         require(same_length(labels, counts, self.ranks), "there are not as many counts as labels")
         require(np.array_equal(np.sort(self.ranks), np.arange(len(labels))), "the ranks of the labels are wrong")
-        require(counts.sum() == n_rows and (counts > 0).all(), "the counts of the labels are wrong")
+        require(sum(counts.tolist()) == n_rows and (counts > 0).all(), "the counts of the labels are wrong")
         require(names is None or len(names) == n_features, "there are not as many names as features")
         require(np.array_equal(boundaries, ends) and n_rows == ends[-1], "the blocks have other rows")
         require(stored == sum(layout.stored for layout in blocks), "the blocks have other values")
@@ -146,7 +147,7 @@ SUMMARY = Record(
         "classes": Labels(),
         "counts": NumberList(int),
         "boundaries": NumberList(int),
-        "names": Maybe(Several(Text(), tuple)),
+        "names": Maybe(Several(Name(), tuple)),
         "facts": FACTS,
     },
 )

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.atomic import remove
 from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.learners.fit_loop import Complete
 from rosenblatt.learners.perceptron import PerceptronFit
-from rosenblatt.learners.snapshot import Snapshot, snapshot
+from rosenblatt.locking import InUseError, locked
 from rosenblatt.loops.shrinking import Shrunk
+from rosenblatt.model.schemas import require_sound_shrunk, require_sound_state
 from rosenblatt.model.state import State
 from rosenblatt.schema.codecs import (
     Array,
@@ -32,11 +37,12 @@ from rosenblatt.schema.codecs import (
     same_length,
 )
 from rosenblatt.schema.container import read_container, write_container
+from rosenblatt.schema.json_text import strict_json
 from rosenblatt.stopping import Plateau, Tolerance, Validation
 from rosenblatt.trace.recorder import Mistakes
 from rosenblatt.typing import Ints
 
-__all__ = ["Checkpoint", "Saved", "discard"]
+__all__ = ["Checkpoint", "Saved", "discard", "restore"]
 
 FORMAT = 2
 SECONDS = 60.0
@@ -44,8 +50,12 @@ SECONDS = 60.0
 
 COUNT, COUNTS, FLOAT, PATIENCE = Count(), Several(Count()), Number(finite=False), Maybe(Count(1))
 WEIGHTS = Array((1, 2), finite=False)  # training itself finds weights that overflow
-SHRUNK = Record(Shrunk, {"sums": Array(), "paid": WEIGHTS})
-STATE = Record(State, {"w": WEIGHTS, "u": Maybe(WEIGHTS), "visits": COUNT, "shrunk": Maybe(SHRUNK)})
+SHRUNK = Record(Shrunk, {"sums": Array(), "paid": WEIGHTS}, check=require_sound_shrunk)
+STATE = Record(
+    State,
+    {"w": WEIGHTS, "u": Maybe(WEIGHTS), "visits": COUNT, "shrunk": Maybe(SHRUNK)},
+    check=require_sound_state,
+)
 INTEGERS = Array(dtypes=(np.int32, np.int64))
 COLUMNS = {"visit": INTEGERS, "index": INTEGERS, "score": Array(), "step": Array(), "machine": INTEGERS}
 EPOCHS: dict[str, Codec] = {"best": FLOAT, "best_epoch": COUNT}
@@ -55,37 +65,39 @@ TOLERANCE = Record(Tolerance, {"tol": FLOAT, "patience": Count(1), "best": FLOAT
 
 
 class Saved(NamedTuple):
-    """What a checkpoint holds.
-
-    Attributes
-    ----------
-    identity : str
-        JSON values by name that tell this fit from others.
-    seed, held_out : int, ndarray or None
-        What the fit drew at random.
-    snapshot : Snapshot
-        Where it stood.
-    """
+    """What a checkpoint holds: the identity of the fit as JSON, what it drew at random, and where it stood."""
 
     identity: str
     seed: int
     held_out: Ints | None
-    snapshot: Snapshot
+    snapshot: SimpleNamespace
 
 
-def _require_sound(kept: Snapshot) -> None:
+def _require_sound(kept: Any) -> None:
     under_way = len(kept.visits_per_pass) - kept.passes
     require(same_length(kept.mistakes_per_pass, kept.visits_per_pass), "counts are of different numbers of passes")
     require(under_way == int(kept.complete is not None), "the passes are not those that were counted")
+    require(kept.start.visits + sum(kept.visits_per_pass) == kept.state.visits, "the visits were not counted")
+    machines = len(kept.state.w) if kept.state.w.ndim == 2 else 1
+    for mistakes, visits in zip(kept.mistakes_per_pass, kept.visits_per_pass, strict=True):
+        require(mistakes <= visits * machines, "there are more mistakes than visits")
+    for epoch in (kept.plateau.best_epoch, kept.validation.best_epoch, kept.validation.fell_epoch):
+        require(epoch <= len(kept.visits_per_pass), "a rule to stop speaks of passes to come")
+    require(len(kept.validation_errors) in (0, kept.passes), "errors are not of the complete passes")
     if kept.mistakes is not None:
         require(same_length(*kept.mistakes), "columns of mistakes have different lengths")
         require(
             sum(kept.mistakes_per_pass) == len(kept.mistakes.visit), "mistakes are not those that were counted"
         )
+        ends = kept.start.visits + np.repeat(np.cumsum(kept.visits_per_pass), kept.mistakes_per_pass)
+        visit, _, _, _, machine = kept.mistakes
+        require((visit >= 0).all() and (visit < ends).all(), "mistakes are of visits to come")
+        require((np.diff(visit) >= 0).all(), "mistakes are not in order")
+        require(((machine >= 0) & (machine < max(machines, 2))).all(), "a mistake is of no machine")
 
 
 SNAPSHOT = Record(
-    Snapshot,
+    SimpleNamespace,
     {
         "state": STATE,
         "start": STATE,
@@ -149,9 +161,9 @@ class Checkpoint:
 
     def _write(self, loop: PerceptronFit) -> None:
         context = Context()
-        saved = Saved(self._identity, self.seed, self.held_out, snapshot(loop))
+        saved = Saved(self._identity, self.seed, self.held_out, SimpleNamespace(**_snapshot(loop)))
         document = {"checkpoint": FORMAT, "fit": SAVED.encode(saved, "fit", context)}
-        write_container(self.path, document, context.tensors)
+        write_container(self.path, document, context.tensors, private=True)
         self._last = time.monotonic()
 
     def read(self) -> Saved | None:
@@ -165,14 +177,18 @@ class Checkpoint:
             The checkpoint was written by another fit.
         """
         try:
-            document, tensors = read_container(self.path)
+            document, tensors = read_container(self.path, private=True)
             require(document.get("checkpoint") == FORMAT, f"it does not have format {FORMAT}")
             saved: Saved = SAVED.decode(document.get("fit"), "fit", Context(tensors))
-            known = json.loads(saved.identity)
+            known = strict_json(saved.identity)
+            require(isinstance(known, dict), "it does not say which fit it is of")
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise ModelFileError(f"The checkpoint {self.path} could not be read: {error.strerror}.") from error
+            why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+            raise ModelFileError(
+                f"The checkpoint {self.path} cannot be used: {why}. Remove it, and train from the beginning."
+            ) from error
         except (ModelFileError, UnsoundError, ValueError) as error:
             why = f": {error}" if isinstance(error, UnsoundError) else ""
             raise ModelFileError(
@@ -188,16 +204,65 @@ class Checkpoint:
             if then == now:
                 continue
             if isinstance(then, dict) and isinstance(now, dict):
-                which = next(each for each in {**then, **now} if then.get(each) != now.get(each))
-                difference = f"{which} was {then.get(which)} then and is {now.get(which)} now"
+                which = next((each for each in {**then, **now} if then.get(each) != now.get(each)), name)
+                difference = f"{which:.60} was {then.get(which)!s:.200} then and is {now.get(which)!s:.200} now"
             else:
-                difference = f"the {name} is not the same"
+                difference = f"the {name:.60} is not the same"
             raise ParameterError(
                 f"The checkpoint {self.path} was written by another fit: {difference}. "
                 "Use the same parameters and data, or remove it."
             )
 
 
+def _snapshot(loop: PerceptronFit) -> dict[str, Any]:
+    """Return all that a fit needs to go on from where it stands, between two stretches of visits."""
+    recorder = loop.recorder
+    under_way = len(recorder.visits_per_pass) > loop.complete.passes
+    return {
+        "state": loop.state,
+        "start": loop.start,
+        "complete": loop.complete.state if under_way else None,
+        "best": loop.best if loop.validation.best_epoch else None,
+        "passes": loop.complete.passes,
+        "mistakes_per_pass": recorder.mistakes_per_pass,
+        "visits_per_pass": recorder.visits_per_pass,
+        "mistakes": recorder.mistakes(),
+        "loss": loop.loss,
+        "seconds": time.perf_counter() - loop.began,
+        "validation_errors": loop.validation_errors,
+        "plateau": loop.plateau,
+        "validation": loop.validation,
+        "tolerance": loop.tolerance,
+    }
+
+
+def restore(loop: PerceptronFit, saved: Saved) -> None:
+    """Let a fit that has not begun go on from a checkpoint of a fit with the same plan and data."""
+    kept = saved.snapshot
+    states = [state for state in (kept.state, kept.start, kept.complete, kept.best) if state is not None]
+    for held, wanted, what in (
+        ({_shapes(state) for state in states}, {_shapes(loop.state)}, "weights"),
+        (kept.tolerance is None, loop.tolerance is None, "tol"),
+        (kept.mistakes is None, loop.recorder.detail != "mistakes", "trace"),
+    ):
+        if held != wanted:
+            raise ModelFileError(f"The checkpoint is of a fit with other {what}. Remove it, and train again.")
+    loop.start = kept.start
+    loop.state.become(kept.state)
+    loop.complete = Complete(kept.complete or kept.state, kept.passes)
+    loop.best = kept.best or kept.start
+    loop.loss, loop.began = kept.loss, time.perf_counter() - kept.seconds
+    loop.validation_errors = kept.validation_errors
+    loop.plateau, loop.validation, loop.tolerance = kept.plateau, kept.validation, kept.tolerance
+    loop.recorder.go_on_from(kept.mistakes_per_pass, kept.visits_per_pass, kept.mistakes)
+
+
+def _shapes(state: State) -> tuple[Any, ...]:
+    parts = state.w, state.u, None if state.shrunk is None else state.shrunk.paid
+    return tuple(None if part is None else part.shape for part in parts)
+
+
 def discard(path: str | os.PathLike[str]) -> None:
-    """Remove a checkpoint once the model is saved."""
-    remove(path)
+    """Remove a checkpoint once the model is saved, unless another run has begun to use it."""
+    with suppress(InUseError), locked(path):
+        remove(path)

@@ -114,10 +114,11 @@ def collect(
         `MemoryBlocks`, `CachedBlocks` or `StreamedBlocks`.
     """
     stamp = stamp_of(source, block_bytes)
-    identity = None if stamp["files"] is None else digest(stamp)
+    # A fit may go on after its data were moved or restored; only a cache must be of the very same file.
+    identity = None if stamp["files"] is None else digest({**stamp, "changes": None})
     beside = None if identity is None else cache_path(source)
     path = beside if cache == "auto" else None if cache == "no" else Path(cache)
-    if path is not None and identity is not None and path.exists():
+    if path is not None and identity is not None and os.path.lexists(path):
         try:
             found = CachedBlocks(path, stamp, identity)
         except StaleError as problem:
@@ -148,8 +149,8 @@ def collect(
         where = path or _temporary()
         log(f"The rows are more than {memory:,} bytes, and go into the cache {where}.")
         try:
-            _write_cache(where, stamp, held, batches, builder)
-            cached = CachedBlocks(where, stamp, identity)
+            made = _write_cache(where, stamp, held, batches, builder)
+            cached = CachedBlocks(where, stamp, identity, made)
         except BaseException:
             if path is None:
                 _remove(where)
@@ -181,21 +182,24 @@ def cache_path(source: Source) -> Path | None:
 def stamp_of(source: Source, block_bytes: int) -> dict[str, Any]:
     """Return what distinguishes the current content of a source, and how it is read, from any other.
 
-    Of each file these are its name, size, time, and a digest of bytes at its start, its end and in between. No
-    files mean that a cache of the source cannot be used again.
+    Of each file these are its name, size, time, and a digest of bytes at its start, its end and in between; its
+    changes are its inode and the time of its last change, which no program can set. No files mean that a cache of
+    the source cannot be used again.
     """
     how = {} if source.options is None else asdict(source.options)
     how.pop("chunk_bytes", None)  # the size of chunks does not change blocks
     files = [Path(file) for file in source.files]
     again = bool(how) and bool(files) and all(file.is_file() for file in files)
+    stamps = [_stamp_of_file(file) for file in files] if again else []
     return {
-        "files": [_stamp_of_file(file) for file in files] if again else None,
+        "files": [stamp for stamp, _ in stamps] or None,
+        "changes": [changes for _, changes in stamps],
         "options": how,
         "block_bytes": block_bytes,
     }
 
 
-def _stamp_of_file(path: Path) -> list[Any]:
+def _stamp_of_file(path: Path) -> tuple[list[Any], list[int]]:
     sampled = hashlib.sha256()
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
@@ -203,7 +207,8 @@ def _stamp_of_file(path: Path) -> list[Any]:
         for place in sorted({last * k // (SAMPLES - 1) for k in range(SAMPLES)}):
             file.seek(place)
             sampled.update(file.read(SAMPLE))
-    return [str(path.resolve()), status.st_size, status.st_mtime_ns, sampled.hexdigest()]
+    stamp = [str(path.resolve()), status.st_size, status.st_mtime_ns, sampled.hexdigest()]
+    return stamp, [status.st_ino, status.st_ctime_ns]
 
 
 def _temporary() -> Path:
@@ -219,16 +224,16 @@ def _remove(path: Path) -> None:
 
 def _write_cache(
     path: Path, stamp: dict[str, Any], held: list[Batch], more: Iterator[Batch], builder: Builder
-) -> None:
-    """Write the blocks held in memory, releasing each, and all that follow."""
-    with replacing(path, forced=False) as file:
+) -> os.stat_result:
+    """Write the blocks held in memory, releasing each, and all that follow; return the status of the file."""
+    with replacing(path, forced=False, private=True) as file:
         writer = CacheWriter(file, stamp)
         held.reverse()
         while held:
             writer.add(held.pop())
         for batch in more:
             writer.add(batch)
-        writer.finish(builder.summary(), builder.labels.ranks, builder.statistics)
+        return writer.finish(builder.summary(), builder.labels.ranks, builder.statistics)
 
 
 def _in_memory(held: list[Batch], builder: Builder, identity: str | None) -> MemoryBlocks:

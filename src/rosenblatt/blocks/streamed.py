@@ -109,9 +109,9 @@ class StreamedBlocks(Blocks):
         builder = Builder(self._source, self._block_bytes, buffers=LIVE)
         to_the_end = last == self.n_blocks - 1
         with ExitStack() as stack:
-            writer = None
+            writer, made = None, None
             if self._path is not None and to_the_end:
-                file = stack.enter_context(replacing(self._path, forced=False))
+                file = stack.enter_context(replacing(self._path, forced=False, private=True))
                 writer = CacheWriter(file, self._stamp)
             checksums: list[str] = []
             for number, batch in enumerate(builder.blocks()):
@@ -128,9 +128,9 @@ class StreamedBlocks(Blocks):
             self._require_known(self._dtype, builder, len(checksums))
             self.summary = builder.summary()._replace(classes=self.classes)
             if writer is not None:
-                writer.finish(self.summary, builder.labels.ranks, None)
+                made = writer.finish(self.summary, builder.labels.ranks, None)
         if self._path is not None:
-            self.cached = CachedBlocks(self._path, self._stamp, self._identity)
+            self.cached = CachedBlocks(self._path, self._stamp, self._identity, made)
         self._checksums = checksums
 
     def _ranks(self, builder: Builder) -> Ints:

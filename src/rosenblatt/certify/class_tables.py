@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
+from rosenblatt.escaping import printable
 from rosenblatt.exceptions import UndecidedError
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
@@ -84,9 +85,9 @@ class ClassTables(Certificate):
             yield f"{a} against the rest", certificate
 
     def __str__(self) -> str:
-        labels = [str(label) for label in self.rest]
-        cells = {(str(a), str(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
-        rest = {str(a): MARKS[each.verdict] for a, each in self.rest.items()}
+        labels = [printable(label) for label in self.rest]
+        cells = {(printable(a), printable(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
+        rest = {printable(a): MARKS[each.verdict] for a, each in self.rest.items()}
         width = max(4, *(len(label) for label in labels))
         rows = [["", *labels, "rest"]]
         for a in labels:

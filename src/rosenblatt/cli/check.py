@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from rosenblatt.cli.data import DATA, reading
 from rosenblatt.cli.main import DONE, NO
-from rosenblatt.cli.options import Sectioned
-from rosenblatt.cli.output import Output, common
-from rosenblatt.columns.options import Options
+from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
 
 
 @click.command(
@@ -28,11 +26,11 @@ Exit codes: 0 the proof holds, 1 it does not, 2 something cannot be read.""",
 @DATA
 @reading
 @common
-def check(proof: str, data: tuple[str, ...], options: Options, output: Output) -> int:
+def check(proof: str, data: tuple[str, ...], options: dict[str, Any], output: Output) -> int:
     """Check PROOF against DATA, in exact arithmetic."""
     from rosenblatt.certify.certificate import Certificate
-    from rosenblatt.cli.table import read_table
     from rosenblatt.exceptions import FormatError, InputError
+    from rosenblatt.tasks.data import read_table
 
     try:
         claim = Certificate.from_json(Path(proof).read_text(encoding="utf-8"))
@@ -40,7 +38,7 @@ def check(proof: str, data: tuple[str, ...], options: Options, output: Output) -
         raise FormatError(f"this is not UTF-8, so no proof: {error.reason}", file=proof) from error
     except InputError as error:
         raise FormatError(f"this is no proof: {error}", file=proof) from error
-    table = read_table(data, options, output, filled=True)
+    table = read_table(*data, log=output.remark, **options)
     found = claim.verify(table.X, table.y)
     output.result(
         f"the proof holds: {found.reason}" if found else f"the proof does not hold: {found.reason}",

@@ -33,7 +33,7 @@ def _link(held: dict[str, Any]) -> None:
 
 
 class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """All monomials up to a degree, weighted so that dot products are powers (S-34).
+    """All monomials up to a degree, weighted so that dot products are powers.
 
     ``<Φ(x), Φ(x')> = (<x, x'> + c)^degree``, to rounding: a perceptron on Φ(x) is a kernel perceptron with the
     polynomial kernel, by explicit features. Of two features Φ(x) = (x1², √2 x1x2, x2²) for degree 2 and c = 0.
@@ -66,7 +66,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
 
     Examples
     --------
-    XOR on coordinates of ±1 is the sign of a product (E-6):
+    XOR on coordinates of ±1 is the sign of a product:
 
     >>> from rosenblatt import Perceptron
     >>> X, y = [[-1, -1], [1, -1], [-1, 1], [1, 1]], [-1, 1, 1, -1]

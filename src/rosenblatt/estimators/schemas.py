@@ -165,6 +165,8 @@ TASK: Parts = {
     "loss_curve_": COLUMN,
 }
 """What a network learns, and how its loss fell."""
+MISTAKES_MADE: Parts = {"_fit_mistakes": Several(Count()), "_stream_mistakes": Maybe(Count())}
+"""The mistakes of each pass of a network's fit, and of its stream."""
 NETWORK_FIT: Parts = {
     "n_iter_": Count(),
     "stop_reason_": Text(),

@@ -23,11 +23,13 @@ def _sound_scheme(scheme: Scheme) -> None:
     require((scheme.kind == "binary") == (scheme.n_classes <= 2), "the scheme does not fit its number of classes")
 
 
-def _sound_shrunk(shrunk: Shrunk) -> None:
+def require_sound_shrunk(shrunk: Shrunk) -> None:
+    """Require the two sums of a penalty, which loops read without a check."""
     require(len(shrunk.sums) == 2 and shrunk.sums[0] > 0.0, "the state of the penalty is invalid")
 
 
-def _sound_state(state: State) -> None:
+def require_sound_state(state: State) -> None:
+    """Require weights, and averages and penalties of the same shape."""
     require(state.w.shape[-1] >= 2 and len(state.w) > 0, "there are no weights")
     require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
     shrunk = state.shrunk
@@ -39,10 +41,12 @@ SCHEME = Record(
     {"kind": Text(("binary", "direct", "ovr", "ovo")), "n_classes": Count(most=2**31)},
     check=_sound_scheme,
 )
-SHRUNK = Record(Shrunk, {"sums": Array(), "paid": WEIGHTS}, check=_sound_shrunk)
+SHRUNK = Record(Shrunk, {"sums": Array(), "paid": WEIGHTS}, check=require_sound_shrunk)
 PENALTY = Record(Penalty, {"keep": Number(least=0.0), "rent": Number(least=0.0)})
 STATE = Record(
-    State, {"w": WEIGHTS, "u": Maybe(WEIGHTS), "visits": Count(), "shrunk": Maybe(SHRUNK)}, check=_sound_state
+    State,
+    {"w": WEIGHTS, "u": Maybe(WEIGHTS), "visits": Count(), "shrunk": Maybe(SHRUNK)},
+    check=require_sound_state,
 )
 
 HYPERPLANES: dict[str, Codec] = {

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.atomic import replacing
+from rosenblatt.atomic import open_private, replacing
 from rosenblatt.exceptions import ModelFileError
+from rosenblatt.schema.json_text import strict_json
 
 __all__ = ["LARGEST_HEADER", "Tensors", "packed", "read_container", "write_container"]
 
@@ -69,10 +70,12 @@ class Tensors(dict[str, NDArray[Any]]):
         return name
 
 
-def write_container(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> None:
-    """Write a whole file. After an error the file is unchanged."""
+def write_container(
+    path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors, *, private: bool = False
+) -> None:
+    """Write a whole file; see `rosenblatt.atomic.replacing`. After an error the file is unchanged."""
     content = packed(path, document, tensors)
-    with replacing(path) as file:
+    with replacing(path, private=private) as file:
         file.write(content)
 
 
@@ -91,9 +94,9 @@ def packed(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: T
     return content
 
 
-def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
-    """Return the document and the arrays of a file. The arrays are writeable."""
-    with Path(path).open("rb") as file:
+def read_container(path: str | os.PathLike[str], *, private: bool = False) -> tuple[dict[str, Any], Tensors]:
+    """Return the document and the arrays of a file, of one that is ours if it is `private`; they are writeable."""
+    with os.fdopen(open_private(path), "rb") if private else Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(8)
         length = int.from_bytes(head, "little")
@@ -109,6 +112,8 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensor
             array = np.fromfile(file, entry.dtype, (entry.stop - entry.start) // entry.dtype.itemsize)
             if array.nbytes != entry.stop - entry.start:
                 _refuse(path, "it is cut short")
+            if entry.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
+                _refuse(path, f"the array {name!r} holds values that are neither true nor false")
             tensors[name] = array.reshape(entry.shape)
     if not isinstance(document, dict) or not text.startswith(SUM):
         _refuse(path, "its text does not begin with a checksum")
@@ -171,27 +176,10 @@ def _are_counts(values: Any) -> bool:
 
 
 def _parsed(path: Any, text: str) -> Any:
-    """Return the value of a JSON text without repeated names, infinity or NaN."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        table = dict(pairs)
-        if len(table) < len(pairs):
-            raise ValueError("a name occurs twice")
-        return table
-
-    def no_number(written: str) -> NoReturn:
-        raise ValueError(f"{written} is no number")
-
-    def finite(written: str) -> float:
-        number = float(written)
-        return number if math.isfinite(number) else no_number(written)
-
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=no_number, parse_float=finite)
-    except RecursionError:
-        _refuse(path, "its header is nested too deeply")
+        return strict_json(text)
     except ValueError as error:
-        _refuse(path, f"its header cannot be read: {str(error)[:200]}")
+        _refuse(path, f"its header cannot be read: {error}")
 
 
 def _refuse(path: Any, why: str) -> NoReturn:

@@ -17,6 +17,8 @@ DTYPES = {name: np.dtype(name) for name in (*["bool", "int8", "int16", "int32", 
 }
 """Array types of labels; texts come besides, and their type says how long they are."""
 LONGEST = 2**20
+MOST_CHARACTERS, MOST_PADDING = 2**24, 64
+"""Arrays of texts take the longest label for each: so many characters in all, or so many times those there are."""
 
 
 def written(attribute: str) -> str:
@@ -51,6 +53,8 @@ def write_labels(labels: NDArray[Any], at: str) -> dict[str, Any]:
     for value in values:
         if type(value) not in (bool, int, float, str) or value != value or value in (np.inf, -np.inf):
             wrong(at, f"has the label {shown(value)}, but a model file holds only numbers and texts")
+    if kind == "text" and not _is_compact(values, labels.dtype.itemsize // 4):
+        wrong(at, "have a label that is far longer than the others, which would take too much memory. Shorten it")
     return {"type": kind if kind != "text" else f"text{labels.dtype.itemsize // 4}", "labels": values}
 
 
@@ -70,12 +74,14 @@ def read_labels(stored: Any, at: str) -> NDArray[Any]:
     dtype = _label_type(kind)
     if dtype is None:
         wrong(at, f"have the unknown type {shown(kind)}")
-    labels = np.empty(len(values), dtype)
     kind_of_each = {"U": str, "b": bool, "i": int, "u": int, "f": float}.get(dtype.kind)
     if kind_of_each is not None and not all(type(value) is kind_of_each for value in values):
         wrong(at, f"are not all of their type, {kind}")
     if dtype.kind == "U" and any(len(value) > dtype.itemsize // 4 for value in values):
         wrong(at, "are longer than their type allows")
+    if dtype.kind == "U" and not _is_compact(values, dtype.itemsize // 4):
+        wrong(at, "would take far more memory than their characters")
+    labels = np.empty(len(values), dtype)
     try:
         labels[:] = values
     except (OverflowError, ValueError):
@@ -95,6 +101,11 @@ def _label_type(kind: Any) -> np.dtype[Any] | None:
             return None
         return np.dtype(f"<U{int(length)}")
     return DTYPES.get(kind)
+
+
+def _is_compact(texts: list[str], length: int) -> bool:
+    taken = len(texts) * length
+    return taken <= MOST_CHARACTERS or taken <= MOST_PADDING * sum(map(len, texts))
 
 
 def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
