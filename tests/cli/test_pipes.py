@@ -44,7 +44,7 @@ def bash(script, folder, **variables):
         env=os.environ | {"R": f"{sys.executable} -m rosenblatt"} | variables,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
 

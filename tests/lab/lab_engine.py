@@ -51,4 +51,4 @@ class Engine:
 
     def close(self) -> None:
         """End the process."""
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=300)

@@ -40,7 +40,7 @@ class Served:
         self.code = self.address.partition("code=")[2]
 
     def get(self, path, **headers):
-        connection = http.client.HTTPConnection(self.host, timeout=20)
+        connection = http.client.HTTPConnection(self.host, timeout=300)
         connection.request("GET", path, headers={"Host": self.host, **headers})
         response = connection.getresponse()
         text = response.read().decode()
@@ -55,7 +55,7 @@ class Served:
 
     def close(self):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(300)
         self.process.stdout.close()
         self.process.stderr.close()
 
@@ -69,7 +69,7 @@ def served():
 
 def ask(socket, **question):
     socket.send(json.dumps({"id": 7, **question}))
-    return json.loads(socket.recv(timeout=120))
+    return json.loads(socket.recv(timeout=300))
 
 
 def test_the_code_works_once_and_becomes_a_cookie(served):
@@ -106,7 +106,7 @@ def test_other_hosts_pages_and_origins_are_refused(served):
             pytest.raises((InvalidStatus, ConnectionClosed)),
             connect(url, origin=origin, additional_headers={"Cookie": sent}) as socket,
         ):
-            socket.recv(timeout=10)
+            socket.recv(timeout=300)
     with connect(url, origin=ours, additional_headers={"Cookie": cookie}) as socket:
         assert "document" in ask(socket, do="data")
 
@@ -146,7 +146,7 @@ def test_python_answers_the_page(served):
         for X_bad in ([], [[]], [[1.0], [1.0, 2.0]], [[1.0]]):
             assert "Python says" in ask(socket, do="certify", X=X_bad, y=[1, -1], bias=True)["error"]
         socket.send("not json")
-        assert "asked badly" in json.loads(socket.recv(timeout=20))["error"]
+        assert "asked badly" in json.loads(socket.recv(timeout=300))["error"]
 
 
 def test_a_run_can_be_cancelled(served):
@@ -188,5 +188,5 @@ def test_what_is_no_data_gets_a_sentence():
 )
 def test_in_the_browser(served):
     command = [NODE, "test/served.mjs", served.address, CHROMIUM]
-    done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -41,7 +41,7 @@ def clouds(n_classes, n=60, d=4, seed=1):
 
 
 def test_six_points(read):
-    """E-1: 11 mistakes, w = (1.5, 7.5), b = 8, in the 6th pass."""
+    """11 mistakes, w = (1.5, 7.5), b = 8, in the 6th pass."""
     X, y = rb.datasets.load_six_points()
     clf = rb.Perceptron(order="cyclic", bias="radius").fit(X, y)
     page = read(render_report(clf, X, y, names=["length", "width"]))
