@@ -92,17 +92,31 @@ def _perceptrons() -> None:
     import rosenblatt as rb
 
     for (X, y), average in product(_tables(), (False, True)):
-        rb.Perceptron(average=average, max_iter=3).fit(X, y).predict(X)
+        for multiclass in ("direct", "ovr")[: len(np.unique(y)) - 1]:
+            rb.Perceptron(average=average, multiclass=multiclass, max_iter=3).fit(X, y).predict(X)
         stream = rb.Perceptron(average=average).partial_fit(X, y, classes=np.unique(y))
         stream.learn_one(X[0] if isinstance(X, np.ndarray) else X.toarray()[0], y[0])
+
+
+def _large_data() -> None:
+    """Train on data that is large enough for the screen, which reads fewer rows."""
+    import rosenblatt as rb
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80_000, 16))
+    score = X @ np.arange(16.0)
+    for dtype, y in product((np.float64, np.float32), (score > 0, np.digitize(score, (-20, 20)))):
+        rb.Perceptron(max_iter=6).fit(X.astype(dtype), y)
 
 
 def _relatives() -> None:
     import rosenblatt as rb
 
     for X, y in _tables():
-        for kind in (rb.VotedPerceptron, rb.PocketPerceptron, rb.LiftedPerceptron, rb.SoftMarginClassifier):
+        for kind in (rb.VotedPerceptron, rb.PocketPerceptron, rb.SoftMarginClassifier):
             kind(max_iter=2).fit(X, y).predict(X)
+        if len(np.unique(y)) == 2:
+            rb.LiftedPerceptron(max_iter=2).fit(X, y).predict(X)
         rb.KernelPerceptron("rbf", max_iter=2).fit(X, y).predict(X)
 
 
@@ -130,6 +144,7 @@ def _files() -> None:
 _GROUPS: dict[str, Callable[[], None]] = {
     "Perceptron": _perceptrons,
     "Files": _files,
+    "Large data": _large_data,
     "Other learners": _relatives,
     "Certificates": _certificates,
 }
