@@ -68,7 +68,7 @@ def test_wrong_lines_are_found_and_nothing_else(text, zero_based):
 def test_thousands_of_mutated_files():
     whole = b"+1 qid:3 1:0.5 7:-1e-3 # c\r\n-1 2:1.25 123456789:12345678901234567\n\n3.5 1:1 2:1 3:1\n"
     dice = random.Random(0)
-    for _ in range(2000):
+    for _ in range(examples(2000)):
         text = bytearray(whole)
         for _ in range(dice.randint(1, 3)):
             at = dice.randrange(len(text))

@@ -16,11 +16,12 @@ import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.schema.container import KEY, LARGEST_HEADER, packed, read_container
 from rosenblatt.storage import open_model
+from tests.shared.examples import examples
 from tests.shared.strategies import quietly
 from tests.storage.models import MODELS, X, answers, bits, made, survives
 from tests.storage.mutations import changed_bytes, changed_document, changed_tensors
 
-CASES = 40  # of each kind for each model: thousands in all
+CASES = examples(40)  # of each kind for each model: thousands in `make test-all`
 
 
 @pytest.fixture(scope="module")
