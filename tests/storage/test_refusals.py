@@ -68,6 +68,28 @@ def test_what_would_have_to_be_executed(parameters, way_out, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("degree", "two"),
+        ("degree", 2.5),
+        ("degree", 0),
+        ("c", None),
+        ("c", -1),
+        ("max_bytes", "x"),
+        ("max_bytes", [1]),
+    ],
+)
+def test_a_mistyped_parameter_of_a_monomial_map(name, value, tmp_path):
+    path = tmp_path / "m"
+    rb.save(rb.MonomialMap(2).fit(X), path)
+    document, tensors = read_container(path)
+    document["parameters"][name] = value
+    put(path, document, tensors)
+    with pytest.raises(ModelFileError, match=f"parameters cannot be used: {name}="):
+        rb.load(path)
+
+
 @pytest.mark.parametrize("kernel", [a_function, rb.kernels.Pairwise(lambda x, y: float(x @ y))])
 def test_kernels_that_are_functions(kernel, tmp_path):
     model = quietly(rb.KernelPerceptron(kernel, max_iter=1).fit, X, X[:, 0] > 0)

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rosenblatt.escaping import printable
 from rosenblatt.exceptions import FormatError, InputError
 from rosenblatt.text.delimited_rows import behind_rows
 from rosenblatt.text.lines import BYTE_ORDER_MARK, LONGEST_LINE
 
-__all__ = ["ByteStream", "DataFile", "closed_on_error", "expand", "once_only"]
+__all__ = ["ByteStream", "DataFile", "closed_on_error", "expand", "once_only", "reason_of"]
 
 STDIN = "<stdin>"
 STDIN_PATHS = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -85,9 +86,9 @@ class ByteStream(io.BufferedIOBase):
                 time.sleep(PAUSE)
             return bytes(part)
         except OSError as error:
-            reason = error.strerror or str(error)
             raise FormatError(
-                f"cannot be read to its end: {reason}. The file may be damaged or cut short", file=self.file
+                f"cannot be read to its end: {reason_of(error)}. The file may be damaged or cut short",
+                file=self.file,
             ) from error
 
 
@@ -195,6 +196,12 @@ def closed_on_error(stream: ByteStream) -> Iterator[ByteStream]:
     except BaseException:
         stream.close()
         raise
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what a library says of a damaged file, in one line of a length that people read."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return printable(" ".join(reason.split()))[:300]
 
 
 def _decompressed(stream: ByteStream) -> ByteStream:
