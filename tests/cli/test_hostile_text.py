@@ -10,6 +10,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.escaping import printable
+from rosenblatt.reports import write_report
 
 TITLE = "\x1b]0;owned\x07"
 LABELS = [f"red{TITLE}", "two\nlines", 'a "quote"', "\ttab\u202e"]
@@ -99,5 +100,5 @@ def test_a_report_in_python_draws_labels_that_are_no_formulas(tmp_path):
     y = np.array(["$\\frac$", "\x00b"] * 2)
     clf = rb.Perceptron(max_iter=3)
     clf.fit(X, y)
-    page = rb.report.write_report(tmp_path / "p.html", clf, X, y, names=["\x1bname", "$x_"]).read_text()
+    page = write_report(tmp_path / "p.html", clf, X, y, names=["\x1bname", "$x_"]).read_text()
     assert not CONTROLS.search(page)

@@ -297,10 +297,10 @@ def test_text_refuses(change):
 def test_built_in_sets_are_sources(name):
     source = BuiltinSource(name)
     [chunk] = source.chunks()
-    assert len(source.names) == source.n_features == chunk.features.n_features
-    assert len(chunk.labels) == chunk.features.n_rows
+    assert len(source.names) == source.n_features == chunk.n_features
+    assert len(chunk.labels) == chunk.n_rows
     assert source.files == (f"@{name}",)
-    assert f"{chunk.features.n_rows} rows" in source.description
+    assert f"{chunk.n_rows} rows" in source.description
     assert (source.recipe, source.options, source.known(), source.unmet, source.skipped.count) == (None,) * 3 + (
         0,
         0,
