@@ -193,11 +193,13 @@ class RBF(_Scaled):
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the exponentials of squared distances."""
+        from rosenblatt.loops.exponential import exponentials
         from rosenblatt.loops.kernel import gaussian_exponents
 
         values = products(A, B, out)
         gaussian_exponents(A.squares, B.squares, float(self.gamma), values)
-        return np.asarray(np.exp(values, out=values))
+        exponentials(values)
+        return values
 
     def prepare(self, A: Points) -> None:
         """Compute the squared norms."""
@@ -222,9 +224,12 @@ class Laplacian(_Scaled):
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the exponentials of distances."""
+        from rosenblatt.loops.exponential import exponentials
+
         values = distances(A, B, out)
         values *= -float(self.gamma)
-        return np.asarray(np.exp(values, out=values))
+        exponentials(values)
+        return values
 
 
 @dataclass(frozen=True)
