@@ -9,7 +9,7 @@ KILLS ?= 1000
 # Compiled loops are cached under a name made of their sources: numba does not notice an edit in another file.
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loops/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-all check format bench docs package clean
+.PHONY: demo test test-all check format bench docs web package clean
 
 demo: $(VENV)/demo
 	$(BIN)/rosenblatt demo -o out
@@ -18,7 +18,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest -n auto
 
 test-all: $(VENV)/test
-	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m "slow or not slow"
+	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m "slow or not slow" --hypothesis-profile=full
 
 check: $(VENV)/check
 	$(BIN)/ruff check .
@@ -39,6 +39,14 @@ bench: $(VENV)/bench
 docs: $(VENV)/docs
 	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
+
+# The lab page is one file in the package; npm and node are needed only to change it.
+web: web/node_modules
+	cd web && npm run --silent types && npm run --silent test && npm run --silent build
+
+web/node_modules: web/package.json web/package-lock.json
+	cd web && npm ci --silent --no-fund --no-audit
+	@touch $@
 
 # The wheel is built from the sdist, and each is tried in an empty environment, outside of this folder.
 package: $(VENV)/package

@@ -9,8 +9,9 @@ from pathlib import Path
 # Workers share the cores: threads of their own would make small products wait for each other, far too long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import hypothesis
 import matplotlib as mpl
+import pytest
+from hypothesis import HealthCheck, settings
 
 mpl.use("Agg")
 
@@ -24,5 +25,40 @@ assert "numba" not in sys.modules, "numba reads its settings when it is imported
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-hypothesis.settings.register_profile("default", deadline=None, derandomize=bool(os.environ.get("CI")))
-hypothesis.settings.load_profile("default")
+# `make test` draws a quarter of the examples of `make test-all`.
+HEALTH = (
+    HealthCheck.too_slow,  # machines are busy
+    HealthCheck.data_too_large,
+    HealthCheck.filter_too_much,
+    HealthCheck.function_scoped_fixture,  # examples may share a folder
+)
+for name, most in (("default", 25), ("full", 100)):
+    settings.register_profile(
+        name,
+        max_examples=most,
+        deadline=None,
+        derandomize=bool(os.environ.get("CI")),
+        suppress_health_check=HEALTH,
+    )
+settings.load_profile("default")
+
+
+# Limits of time within the package, and the clock of exact answers: a busy machine must not change a result.
+# Tests of a limit set it themselves.
+LIMITS = {
+    "rosenblatt.blocks.checkpoint": "SECONDS",
+    "rosenblatt.learners.lifted": "LEMMA_SECONDS",
+    "rosenblatt.theory.inseparable": "SECONDS",
+}
+CLOCK = "rosenblatt.certify.time_limit"
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Make limits of time a thousand times longer, so that only a limit of 0 seconds ends anything."""
+    for name in LIMITS.keys() & sys.modules.keys():
+        monkeypatch.setattr(sys.modules[name], LIMITS[name], 3600.0)
+    if CLOCK in sys.modules:
+        clock = sys.modules[CLOCK].Clock
+        begin = clock.__init__
+        monkeypatch.setattr(clock, "__init__", lambda self, seconds: begin(self, seconds and 1000 * seconds))

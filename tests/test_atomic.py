@@ -2,12 +2,10 @@
 
 import errno
 import os
-import signal
 import stat
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -84,26 +82,6 @@ def test_a_real_limit_on_file_size_is_told(tmp_path):
     assert "StorageError" in done.stderr
     assert path.read_bytes() == b"old"
     assert left_over(tmp_path) == ["model"]
-
-
-def test_a_killed_writer_leaves_one_of_the_two(tmp_path):
-    path = tmp_path / "model"
-    size = 2_000_000
-    path.write_bytes(b"a" * size)
-    script = (
-        "import sys\n"
-        "from rosenblatt.atomic import write_whole\n"
-        "print('ready', flush=True)\n"
-        f"while True:\n    [write_whole(sys.argv[1], each * {size}) for each in (b'a', b'b')]\n"
-    )
-    for _ in range(5):
-        with subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE) as writer:
-            writer.stdout.readline()
-            time.sleep(0.05)
-            writer.send_signal(signal.SIGKILL)
-        content = path.read_bytes()
-        assert len(content) == size
-        assert len(set(content)) == 1
 
 
 def test_a_link_is_followed(tmp_path):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rosenblatt.cli.main import main
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
@@ -16,12 +18,20 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-def test_the_example_of_the_readme_prints_what_it_says():
+MAIL = "message,label\nwin a prize now,spam\nsee you at lunch,ham\nfree prize inside,spam\nlunch at noon,ham\n"
+
+
+def test_the_examples_of_the_readme_print_what_it_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mail.csv").write_text(MAIL, encoding="utf-8")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    printed = io.StringIO()
+    train = re.search(r"^rosenblatt (train mail.csv [^#\n]*)", text, re.MULTILINE)[1]
+    assert main([*train.split(), "--quiet"]) == 0
+    names, printed = {}, io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(blocks(text, "python")[0], {})
-    assert printed.getvalue() == blocks(text, "text")[0]
+        for block in blocks(text, "python"):
+            exec(block, names)
+    assert printed.getvalue() == "".join(blocks(text, "text"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

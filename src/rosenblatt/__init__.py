@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from rosenblatt import datasets as datasets
     from rosenblatt import exceptions as exceptions
@@ -36,11 +38,19 @@ if TYPE_CHECKING:
     from rosenblatt.storage.files import load as load
     from rosenblatt.storage.files import save as save
     from rosenblatt.storage.graphs import to_onnx as to_onnx
+    from rosenblatt.tasks.compiling import compile_loops as compile_loops
+    from rosenblatt.tasks.contents import inspect_model as inspect_model
+    from rosenblatt.tasks.data import open_data as open_data
+    from rosenblatt.tasks.data import read_table as read_table
+    from rosenblatt.tasks.evaluating import cross_validate as cross_validate
+    from rosenblatt.tasks.evaluating import evaluate as evaluate
+    from rosenblatt.tasks.predicting import predict_file as predict_file
+    from rosenblatt.tasks.reporting import report as report
+    from rosenblatt.tasks.training import train as train
+    from rosenblatt.tasks.updates import trace_updates as trace_updates
     from rosenblatt.theory.bounds import bounds as bounds
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
-
-__version__ = "0.1.0"
 
 _MODULES = ("certify", "datasets", "exceptions", "geometry", "kernels", "plot", "testing")
 _NAMES = {
@@ -54,6 +64,16 @@ _NAMES = {
     "load": "rosenblatt.storage.files",
     "save": "rosenblatt.storage.files",
     "to_onnx": "rosenblatt.storage.graphs",
+    "compile_loops": "rosenblatt.tasks.compiling",
+    "cross_validate": "rosenblatt.tasks.evaluating",
+    "evaluate": "rosenblatt.tasks.evaluating",
+    "inspect_model": "rosenblatt.tasks.contents",
+    "open_data": "rosenblatt.tasks.data",
+    "predict_file": "rosenblatt.tasks.predicting",
+    "read_table": "rosenblatt.tasks.data",
+    "report": "rosenblatt.tasks.reporting",
+    "trace_updates": "rosenblatt.tasks.updates",
+    "train": "rosenblatt.tasks.training",
 }
 
 __all__ = [
@@ -75,18 +95,28 @@ __all__ = [
     "as_batch",
     "bounds",
     "certify",
+    "compile_loops",
+    "cross_validate",
     "datasets",
+    "evaluate",
     "exact_curve",
     "exceptions",
     "geometry",
+    "inspect_model",
     "kernels",
     "load",
+    "open_data",
     "plot",
+    "predict_file",
     "read_blocks",
+    "read_table",
     "register",
+    "report",
     "save",
     "testing",
     "to_onnx",
+    "trace_updates",
+    "train",
 ]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.escaping import printable
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
 
@@ -167,11 +168,11 @@ class Evaluation:
         low, high = self.interval
         right = f"{self.n_right:,} of {self.n_rows:,} rows right; 95% interval {low:.4f} to {high:.4f}"
         lines = [f"accuracy  {self.accuracy:.4f}   {right}"]
-        labels = [str(label) for label in self.classes.tolist()]
+        labels = [printable(label) for label in self.classes.tolist()]
         if self.f1_positive is None:
             lines.append(f"F1        {self.macro_f1:.4f}   macro: the mean of {len(labels)} classes")
         else:
-            lines.append(f"F1        {self.f1_positive:.4f}   of {labels[1]!r}; macro {self.macro_f1:.4f}")
+            lines.append(f"F1        {self.f1_positive:.4f}   of '{labels[1]}'; macro {self.macro_f1:.4f}")
         parts = [lines, self._rate_lines(labels), self._confusion_lines(labels)]
         return "\n\n".join("\n".join(part) for part in parts if part)
 

@@ -87,8 +87,9 @@ def interruptible() -> Iterator[None]:
         watch.closing = True  # from here on a signal is noted, so that it cannot come between these steps
         _watch = outer
         try:
-            if signal.getsignal(signal.SIGINT) is watch:  # otherwise code called by the fit has installed its own
-                signal.signal(signal.SIGINT, before)
+            found = signal.signal(signal.SIGINT, before)
+            if found is not watch:  # code called by the fit has installed its own
+                signal.signal(signal.SIGINT, found)
         finally:
             watch.closed = True
         watch.deliver()

@@ -1,7 +1,7 @@
-"""When training ends, and why (S-13).
+"""When training ends, and why.
 
-Each rule is told of every completed pass and answers whether to end there. "separated", "max_iter", "max_time",
-"cycle" and "interrupted" are the fit loop's own; the rules here end runs that no longer get better.
+Each rule takes note of every completed pass and returns whether to end there. These rules end runs that no longer
+improve; the fit loop itself ends on "separated", "max_iter", "max_time", "cycle" and "interrupted".
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ AFFORDABLE = 5e8  # values to read while waiting for a new minimum: about a seco
 
 @dataclass
 class Plateau:
-    """Ends when the mistakes of a pass have had no new minimum for so many passes.
+    """Ends when the mistakes of a pass have had no new minimum for some passes.
 
     Parameters
     ----------
     stored : int
-        The number of values a pass reads: those X stores, and what is read besides. Small sets get all the passes
-        they need, large ones waste few.
+        The number of values that a pass reads. Small sets get all the passes they need, large ones waste few.
     patience : int or None
         Passes to wait; by default the largest of 10, half of the passes so far, and as many as read
         5·10⁸ values.
@@ -48,9 +47,9 @@ class Plateau:
 
 @dataclass
 class Tolerance:
-    """Ends when the loss of a pass has not fallen by `tol` for so many passes: scikit-learn's rule.
+    """Ends when the loss of a pass, the mean of max(0, −y f), has not fallen by `tol` for some passes.
 
-    The loss is that of S-17, Σ max(0, −y f), over the visits of the pass, as a mean.
+    This is scikit-learn's rule.
     """
 
     tol: float
@@ -67,10 +66,7 @@ class Tolerance:
 
 @dataclass
 class Validation:
-    """Ends when the error on data held out has not fallen for so many passes; knows the best pass.
-
-    Of equally good passes the last is best: it has learned from more.
-    """
+    """Ends when the error on rows held out has not fallen for some passes; of equal ones the last is best."""
 
     patience: int | None = None
     tol: float = 0.0
@@ -95,10 +91,9 @@ class Validation:
 
 @dataclass
 class LossPlateau:
-    """Ends when a loss has not fallen by the share `tol` within so many passes, or has no room left to fall.
+    """Ends when a loss has not fallen by the share `tol` within some passes, or is zero to rounding.
 
-    What counts is the fall since the last pass that brought such a fall, so that a slow descent is not taken for
-    none: many small falls add up.
+    Many small falls add up: the loss is compared with that of the last pass that brought such a fall.
 
     Parameters
     ----------

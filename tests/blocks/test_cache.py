@@ -22,7 +22,8 @@ from rosenblatt.blocks.collect import collect, measure
 from rosenblatt.columns.recipe import SparseRecipe
 from rosenblatt.exceptions import FormatError, InputError, StorageError
 from tests.blocks.sources import ArraySource, FileSource, rows_of
-from tests.strategies import noisy, quietly
+from tests.shared.examples import examples
+from tests.shared.strategies import noisy, quietly
 
 
 def _cache(tmp_path, X, y):
@@ -290,7 +291,7 @@ def leaves(value, at=()):
         yield from leaves(each, (*at, key))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data(), st.booleans())
 def test_no_description_leads_astray(data, sparse):
     with TemporaryDirectory() as folder:

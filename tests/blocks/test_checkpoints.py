@@ -20,7 +20,8 @@ from rosenblatt.locking import locked
 from rosenblatt.schema.container import read_container, write_container
 from tests.blocks.sources import ArraySource, everywhere
 from tests.blocks.test_fit_blocks import PARAMETERS, problem, told
-from tests.strategies import noisy, quietly
+from tests.shared.examples import examples
+from tests.shared.strategies import noisy, quietly
 
 
 class CutError(Exception):
@@ -56,7 +57,7 @@ def cut_and_resumed(blocks, path, writes, parameters, every=1):
     return quietly(resumed.fit_blocks, blocks, checkpoint=path, every=every, resume=True), True
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.integers(0, 10**6),
     st.integers(2, 4),

@@ -13,7 +13,7 @@ from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.columns.options import Options
 from rosenblatt.exceptions import InputError
 from tests.blocks.sources import ArraySource, FileSource, everywhere, rows_of
-from tests.strategies import noisy, quietly
+from tests.shared.strategies import noisy, quietly
 
 
 def test_small_data_leaves_no_file(tmp_path):

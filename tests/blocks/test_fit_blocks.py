@@ -19,9 +19,10 @@ from rosenblatt.blocks.collect import collect
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.blocks.streamed import StreamedBlocks
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
-from rosenblatt.learners.order import BlockShuffled, Shuffled
+from rosenblatt.learners.order import Blockwise, Shuffled
 from tests.blocks.sources import ArraySource, FileSource, everywhere
-from tests.strategies import RaisesAfter, noisy, quietly, separable
+from tests.shared.examples import examples
+from tests.shared.strategies import RaisesAfter, noisy, quietly, separable
 
 KINDS = {"memory": MemoryBlocks, "cache": CachedBlocks, "streamed": StreamedBlocks}
 
@@ -48,7 +49,7 @@ def twin(blocks, X, y, seed=None, **parameters):
     if seed is None:
         seed = quietly(rb.Perceptron(**parameters | {"max_iter": 1}).fit, X, y)._drawn.seed
     if parameters.get("order") != "cyclic":
-        order = BlockShuffled(blocks.boundaries, seed)
+        order = Blockwise(blocks.boundaries, seed)
         parameters = parameters | {"order": lambda epoch: order.visits(epoch)}
     return quietly(rb.Perceptron(**parameters).fit, X, y)
 
@@ -84,7 +85,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.integers(0, 10**6),
     st.integers(8, 30),
@@ -280,14 +281,14 @@ def test_several_passes_read_the_source_once(tmp_path):
 
 @given(st.integers(1, 40), st.integers(0, 2**64 - 1), st.integers(1, 9))
 def test_one_block_is_shuffled_as_all_rows_are(n, seed, epoch):
-    visits = BlockShuffled(np.array([0, n]), seed).visits(epoch)
+    visits = Blockwise(np.array([0, n]), seed).visits(epoch)
     assert visits.tolist() == Shuffled(n, seed).visits(epoch).tolist()
 
 
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=6), st.integers(0, 99), st.integers(1, 5))
 def test_blocks_are_visited_one_after_the_other(sizes, seed, epoch):
     boundaries = np.concatenate([[0], np.cumsum(sizes)])
-    order = BlockShuffled(boundaries, seed)
+    order = Blockwise(boundaries, seed)
     visits = order.visits(epoch)
     assert sorted(visits.tolist()) == list(range(boundaries[-1]))
     met = np.searchsorted(boundaries, visits, side="right") - 1
@@ -295,13 +296,13 @@ def test_blocks_are_visited_one_after_the_other(sizes, seed, epoch):
     assert sorted(changes) == list(range(len(sizes)))
     if epoch == 1:
         assert changes == sorted(changes)
-    late = BlockShuffled(boundaries, seed, made=epoch - 1)
+    late = Blockwise(boundaries, seed, made=epoch - 1)
     assert late.visits(1).tolist() == visits.tolist()
-    within = BlockShuffled(boundaries, seed).within(epoch, 1)
+    within = Blockwise(boundaries, seed).within(epoch, 1)
     assert within.tolist() == (visits[met == 1] - boundaries[1].astype(np.uint64)).tolist()
 
 
 def test_orders_of_blocks_differ_from_pass_to_pass():
-    order = BlockShuffled(np.arange(0, 101, 10), 0)
+    order = Blockwise(np.arange(0, 101, 10), 0)
     assert len({tuple(order.blocks(epoch).tolist()) for epoch in range(2, 9)}) == 7
     assert len({tuple(order.within(2, block).tolist()) for block in range(10)}) == 10

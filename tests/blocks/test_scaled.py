@@ -11,10 +11,11 @@ from rosenblatt.blocks.collect import collect, measure
 from rosenblatt.blocks.scaled import transformed
 from rosenblatt.columns.scaling import Filling, Scaling
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
-from rosenblatt.learners.order import BlockShuffled
+from rosenblatt.learners.order import Blockwise
 from tests.blocks.sources import ArraySource, everywhere
-from tests.multiclass import blobs
-from tests.strategies import noisy, quietly
+from tests.shared.examples import examples
+from tests.shared.multiclass import blobs
+from tests.shared.strategies import noisy, quietly
 
 
 def crooked(n=200, d=5, classes=2, dtype=float):
@@ -33,7 +34,7 @@ def test_by_hand(tmp_path, classes, average, dtype):
         np.testing.assert_allclose(scaling.mean, X.mean(axis=0, dtype=float), rtol=1e-12)
         np.testing.assert_allclose(scaling.deviation, X.std(axis=0, dtype=float), rtol=1e-12)
         model = quietly(rb.Perceptron(max_iter=5, average=average).fit_blocks, transformed(blocks, None, scaling))
-        order = BlockShuffled(blocks.boundaries, model._drawn.seed)
+        order = Blockwise(blocks.boundaries, model._drawn.seed)
         plain = rb.Perceptron(max_iter=5, average=average, order=lambda epoch, order=order: order.visits(epoch))
         quietly(plain.fit, by_hand, y)
         assert model.mistakes_per_pass_.tolist() == plain.mistakes_per_pass_.tolist()
@@ -89,7 +90,7 @@ def test_constant_features_are_left_alone():
     assert scaling.deviation[1] == 1.0
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4), st.lists(st.floats(0.01, 100), min_size=3, max_size=3)
 )

@@ -7,7 +7,7 @@ import rosenblatt as rb
 from rosenblatt.blocks.collect import collect
 from rosenblatt.exceptions import InputError
 from tests.blocks.sources import FileSource
-from tests.strategies import noisy
+from tests.shared.strategies import noisy
 
 
 def test_a_source_that_is_not_what_it_said_is_refused(tmp_path):

@@ -30,10 +30,9 @@ from rosenblatt.exceptions import (
     UndecidedError,
 )
 from tests.certify import oracle
+from tests.shared.examples import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
-
-CHUNK = 500
 
 
 def proved(X, y, **options) -> Certificate:
@@ -58,8 +57,9 @@ def kind(found: Certificate) -> str:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_ten_thousand_degenerate_problems(seed):
-    for case in oracle.degenerate(seed, CHUNK):
+def test_degenerate_problems(seed):
+    """Ten thousand in `make test-all`."""
+    for case in oracle.degenerate(seed, examples(500)):
         found = proved(case.X, case.y, bias=case.bias)
         assert kind(found) == oracle.decide(case), case
         if isinstance(found, Inseparable):
@@ -69,7 +69,7 @@ def test_ten_thousand_degenerate_problems(seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_way_of_large_problems_decides_small_ones_alike(seed, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", 0)
-    for case in oracle.degenerate(100 + seed, 250):
+    for case in oracle.degenerate(100 + seed, examples(250)):
         assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
 
 
@@ -79,7 +79,7 @@ def test_the_exact_method_alone_decides_alike(seed, monkeypatch):
     monkeypatch.setattr(decide, "SMALL", 0)
     monkeypatch.setattr(decide, "guesses", lambda problem: iter(()))
     monkeypatch.setattr(decide.Search, "run", lambda self: iter(()))
-    for case in oracle.degenerate(200 + seed, 100):
+    for case in oracle.degenerate(200 + seed, examples(100)):
         assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
 
 

@@ -18,8 +18,9 @@ from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
-from tests.margin_oracles import largest_margin
-from tests.strategies import exact, problems, separable
+from tests.shared.examples import examples
+from tests.shared.margin_oracles import largest_margin
+from tests.shared.strategies import exact, problems, separable
 
 FOREVER = Clock(None)
 
@@ -124,7 +125,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(problem=problems(most_rows=6, most_features=2))
 def test_it_is_the_best_of_all_supports(kind, problem):
     margin = found(*problem, **kind)
@@ -137,7 +138,7 @@ def test_it_is_the_best_of_all_supports(kind, problem):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(problem=problems(most_rows=8, most_features=3))
 def test_without_a_proposal_it_is_the_same(kind, problem):
     """Floats that cannot say leave all to the exact method, which begins at the two rows next to the plane."""
@@ -152,7 +153,7 @@ def test_without_a_proposal_it_is_the_same(kind, problem):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(problem=problems(most_rows=8, most_features=3))
 def test_what_floats_prove_alone_holds_too(kind, problem):
     with pytest.MonkeyPatch.context() as patch:

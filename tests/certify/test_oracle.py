@@ -6,6 +6,7 @@ import pytest
 
 from tests.certify.oracle import Problem, decide, degenerate, eliminate
 from tests.certify.proofs import CASES
+from tests.shared.examples import examples
 
 WAYS = pytest.mark.parametrize("way", [decide, eliminate])
 
@@ -45,13 +46,13 @@ def test_what_is_known(way, X, y, bias, verdict):
 @pytest.mark.parametrize("seed, most_rows, most_features", [(0, 10, 2), (1, 7, 5)])  # elimination can explode
 def test_two_ways_agree(seed, most_rows, most_features):
     answers = Counter()
-    for problem in degenerate(seed, 1500, most_rows=most_rows, most_features=most_features):
+    for problem in degenerate(seed, examples(1500), most_rows=most_rows, most_features=most_features):
         answers[found := decide(problem)] += 1
         assert found == eliminate(problem), problem
-    assert min(answers[verdict] for verdict in ("separable", "quasi", "overlap")) > 100
+    assert min(answers[verdict] for verdict in ("separable", "quasi", "overlap")) > examples(100)
 
 
 def test_all_answers_are_common_and_problems_come_back():
     answers = Counter(map(decide, degenerate(2, 1000)))
-    assert min(answers[verdict] for verdict in ("separable", "quasi", "overlap")) > 100
+    assert min(answers[verdict] for verdict in ("separable", "quasi", "overlap")) > examples(100)
     assert list(degenerate(3, 20)) == list(degenerate(3, 20))

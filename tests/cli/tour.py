@@ -13,6 +13,7 @@ from rosenblatt.cli.main import main
 
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 VARYING = re.compile(r"\d+\.\d\d s\b|\([\d.]+ [kM]B\)")  # seconds, and files that hold names of versions
+COMPILING = "Compiling for this processor (once) …\n"  # said where no loop has been compiled before
 
 
 def commands_of(block: str) -> list[tuple[str, str]]:
@@ -52,7 +53,7 @@ def _run_here(arguments: list[str], folder: Path) -> str:
 
 def plain(text: str) -> str:
     """Return text without what differs from one time to the next."""
-    return VARYING.sub("…", text)
+    return VARYING.sub("…", text.replace(COMPILING, ""))
 
 
 def write(page: Path, folder: Path) -> None:

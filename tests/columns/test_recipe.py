@@ -78,9 +78,9 @@ def test_anything_else_is_refused(path, value):
 @pytest.mark.parametrize(
     "change, problem",
     [
-        ({"extra": 1}, "parts it should have"),
+        ({"extra": 1}, "exactly the expected parts"),
         ({"kind": "magic"}, "must be 'table' or 'sparse'"),
-        ({"bits": 29}, "recipe.bits is 29, which it cannot be"),
+        ({"bits": 29}, "recipe.bits is 29, which is not allowed there"),
         ({"ngrams": True}, "recipe.ngrams is True"),
         ({"labels": None}, "null exactly where"),
         ({"target": ["label", 5]}, "one column twice"),

@@ -13,7 +13,7 @@ import rosenblatt as rb
 from rosenblatt.certify import ClassTables, Inseparable, Separable, Undecided, decide
 from rosenblatt.datasets import load_xor
 from rosenblatt.exceptions import DataTypeError, InputError, LabelError, ParameterError, ShapeError
-from tests.strategies import quietly, separable, trained
+from tests.shared.strategies import quietly, separable, trained
 
 CLASSIFIERS = [
     rb.Perceptron(),

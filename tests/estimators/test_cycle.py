@@ -1,4 +1,4 @@
-"""Cycles (S-19): an exactly repeated state ends training with a proof, one that rounding made does not."""
+"""Cycles: an exactly repeated state ends training with a proof, one that rounding made does not."""
 
 import json
 import pickle
@@ -18,8 +18,9 @@ from rosenblatt.datasets import load_or, load_xor
 from rosenblatt.exceptions import ParameterError, TrivialSeparationWarning
 from rosenblatt.learners import cycles, visitor
 from tests.certify.oracle import Problem, decide
-from tests.relatives import CONVENTIONS, laid_out, problems
-from tests.strategies import bits, noisy, quietly, trained
+from tests.shared.examples import examples
+from tests.shared.relatives import CONVENTIONS, laid_out, problems
+from tests.shared.strategies import bits, noisy, quietly, trained
 
 ABSORBED = np.array([[2.0**60, 1.0], [1.0, -(2.0**-70)]]), np.array([1, -1])
 
@@ -80,7 +81,7 @@ def test_an_update_absorbed_by_rounding_is_no_proof():
         assert clf.certify(X, y).verdict == "separable"
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     problem=problems(most_classes=2),
     rule=CONVENTIONS,
@@ -115,7 +116,7 @@ def test_the_first_repeat_in_rationals_is_where_it_ends(problem, rule, layout, k
 SIZES = st.sampled_from([0.0, 1.0, -1.0, 3.0, 0.1, -0.3, 2.0**60, -(2.0**60), 2.0**-70, -(2.0**-70), 1e30])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     rows=st.lists(st.tuples(SIZES, SIZES, st.booleans()), min_size=2, max_size=5),
     bias=st.sampled_from(["unit", "radius", None, 1e-20]),

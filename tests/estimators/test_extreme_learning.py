@@ -16,7 +16,6 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
 from rosenblatt.exceptions import (
@@ -30,8 +29,7 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.learners.ridge import RecursiveRidge
 from rosenblatt.testing import checks
-
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+from tests.shared.examples import examples
 
 ACTIVATIONS = {
     "tanh": np.tanh,
@@ -40,18 +38,6 @@ ACTIVATIONS = {
     "sine": np.sin,
     "step": lambda z: (z > 0).astype(float),
 }
-
-
-@parametrize_with_checks(
-    [
-        rb.ExtremeLearningMachine(30),
-        rb.ExtremeLearningMachine(30, task="regression"),
-        rb.ExtremeLearningMachine(30, task="regression", alpha=0, activation="sine"),
-    ],
-    expected_failed_checks=lambda _: {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +99,7 @@ def test_predictions_are_the_read_outs(activation):
     assert column.predict(X).shape == (80, 1)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     ends=st.lists(st.integers(1, 599), max_size=8),
     task=st.sampled_from(["classification", "regression"]),

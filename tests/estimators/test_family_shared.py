@@ -6,7 +6,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
 
 import rosenblatt as rb
-from tests.strategies import quietly, separable
+from tests.shared.strategies import quietly, separable
 
 STREAMS = (rb.Perceptron, rb.VotedPerceptron)
 BATCHES = (rb.PocketPerceptron, rb.LiftedPerceptron, rb.SoftMarginClassifier, rb.MaxMarginClassifier)

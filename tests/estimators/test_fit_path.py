@@ -10,7 +10,7 @@ from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.data.batch import as_batch
 from rosenblatt.learners import visitor
 from tests.blocks.sources import everywhere
-from tests.strategies import noisy, quietly
+from tests.shared.strategies import noisy, quietly
 
 MOST_FRAMES = 9
 MOST_MODULES = 4

@@ -17,7 +17,8 @@ from rosenblatt.datasets import load_xor
 from rosenblatt.exceptions import InputError, ShapeError, TrivialSeparationWarning
 from rosenblatt.kernels import RBF, Laplacian, Linear, Polynomial, coordinates
 from rosenblatt.kernels import space as space_module
-from tests.strategies import problems
+from tests.shared.examples import examples
+from tests.shared.strategies import problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
 
@@ -55,7 +56,7 @@ def test_xor(kernel, verdict, layout, bias):
     c=st.sampled_from([0, 1, 0.5]),
     bias=st.sampled_from(["unit", None]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_on_integers_the_verdict_is_that_of_the_gram_matrix(problem, degree, c, bias):
     """In the span of the rows lie all hyperplanes that matter: Σ α_i k(x_i, x), whose values are those of K α.
 
@@ -177,7 +178,7 @@ def test_what_cannot_be_asked():
 @given(
     seed=st.integers(0, 2**32), n=st.integers(1, 40), rank=st.integers(1, 40), spread=st.sampled_from([0, 4, 8])
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_coordinates_are_as_near_as_they_say(seed, n, rank, spread):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, rank)) * 10.0 ** rng.uniform(-spread, 0, rank)

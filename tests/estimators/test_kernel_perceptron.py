@@ -20,7 +20,7 @@ from rosenblatt.model.kernel import KernelModel
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.support import Support
-from tests.strategies import RaisesAfter, quietly
+from tests.shared.strategies import RaisesAfter, quietly
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((80, 3))

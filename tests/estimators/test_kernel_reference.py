@@ -10,7 +10,8 @@ import rosenblatt as rb
 from rosenblatt.kernels import Linear, Polynomial
 from rosenblatt.loops.reference_kernel import train_kernel, train_kernel_direct
 from rosenblatt.loops.rules import Rule, tie_shares
-from tests.strategies import DYADIC, problems, quietly
+from tests.shared.examples import examples
+from tests.shared.strategies import DYADIC, problems, quietly
 
 ORDERS = ("cyclic", "shuffle", "random")
 
@@ -47,7 +48,7 @@ def visits_of(clf, n_rows, passes):
     sparse=st.booleans(),
     weighted=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_two_classes(problem, degree, c, order, eta0, tie, zero, margin, bias, sparse, weighted):
     X, y = problem
     n = len(y)
@@ -79,7 +80,7 @@ def test_two_classes(problem, degree, c, order, eta0, tie, zero, margin, bias, s
 
 
 @given(problem=problems(), order=st.sampled_from(ORDERS), n_iter=st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_averages(problem, order, n_iter):
     X, y = problem
     clf = trained(X, y, Polynomial(2, 1), average=True, order=order, max_iter=n_iter)
@@ -91,7 +92,7 @@ def test_averages(problem, order, n_iter):
 
 
 @given(problem=problems(), data=st.data(), zero=st.sampled_from([-1, 1]), margin=st.sampled_from([0.0, 2.0]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 def test_classes_compared_directly(problem, data, zero, margin):
     X, _ = problem
     n = len(X)
@@ -119,7 +120,7 @@ def test_classes_compared_directly(problem, data, zero, margin):
     several=st.booleans(),
     sparse=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_the_linear_kernel_is_the_perceptron(problem, order, bias, init, multiclass, several, sparse):
     X, y = problem
     if not X.any():

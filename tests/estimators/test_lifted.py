@@ -14,8 +14,9 @@ from rosenblatt.learners import lifted
 from rosenblatt.loops import reference
 from rosenblatt.loops import reference_family as family
 from rosenblatt.margins import soft_margin
-from tests.relatives import LAYOUTS, interrupt_at, laid_out
-from tests.strategies import exact, exact_rule, noisy, problems, quietly
+from tests.shared.examples import examples
+from tests.shared.relatives import LAYOUTS, interrupt_at, laid_out
+from tests.shared.strategies import exact, exact_rule, noisy, problems, quietly
 
 BIASES = {"unit": 1.0, None: 0.0, 4.0: 4.0}
 ROUNDING = 1 + 1e-9
@@ -32,7 +33,7 @@ def padded(X, bias):
     return np.column_stack([X, np.full(len(X), sqrt(BIASES[bias]))])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     problems(most_rows=9),
     st.sampled_from([0.25, 0.5, 0.75]),
@@ -74,7 +75,7 @@ def test_the_lifted_score_is_that_of_lifted_rows(problem):
     assert [w / rest for w in plain.w[-n:]] == lifted.v
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(
     st.data(), problems(most_rows=12), st.sampled_from([0.1, 0.5, 0.6, 0.9, 0.99]), st.sampled_from(list(BIASES))
 )

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import train_test_split
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
 from rosenblatt.data.features import as_rows
@@ -20,28 +19,9 @@ from rosenblatt.datasets import make_cards
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError, TrainingOverflowError
 from rosenblatt.maps.retina import Retina, image_shape_of, resampling
 from rosenblatt.maps.wiring import Wiring
-from tests.strategies import RaisesAfter
+from tests.shared.strategies import RaisesAfter
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning"),
-]
-
-WEIGHTS = "an update of weight 2 is one mistake, a row repeated twice may be two"
-CONTRAST = (
-    "two features are two pixels, of which a photocell that is on or off sees which is brighter, and no more"
-)
-IN_SHADES = {"photocells": "graded", "exposure": (-3.0, 3.0)}
-
-
-def expected_failures(machine):
-    weights = {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS for kind in ("dense", "sparse")}
-    return weights if machine.photocells == "graded" else weights | {"check_classifiers_train": CONTRAST}
-
-
-@parametrize_with_checks([rb.MarkOne(100), rb.MarkOne(200, **IN_SHADES)], expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @given(n_from=st.integers(1, 30), n_to=st.integers(1, 30))

@@ -1,8 +1,9 @@
-"""The maximum margin: the one other programs find, with bounds that meet, and an honest no."""
+"""The maximum margin: what other programs find, with bounds that meet; or an error with the exact reason."""
 
 import contextlib
 import pickle
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,12 +11,16 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 import rosenblatt as rb
+from rosenblatt.certify import check
 from rosenblatt.data.batch import as_batch
+from rosenblatt.datasets import load_xor
+from rosenblatt.estimators import max_margin as _witness
 from rosenblatt.exceptions import (
     LabelError,
     NonFiniteError,
@@ -24,8 +29,9 @@ from rosenblatt.exceptions import (
     TrainingOverflowError,
 )
 from rosenblatt.margins import hulls, max_margin
-from tests.margin_oracles import largest_margin
-from tests.strategies import full_state, problems, separable
+from tests.shared.examples import examples
+from tests.shared.margin_oracles import largest_margin
+from tests.shared.strategies import full_state, problems, separable
 
 
 def digits(a, b):
@@ -44,7 +50,7 @@ def breast_cancer():
     return X, np.where(y == 0, 1, -1)
 
 
-def check(clf, X, y):
+def assert_widest(clf, X, y):
     """What holds of every widest hyperplane, evaluated here."""
     w, b = clf.coef_[0], clf.intercept_[0]
     dense = X.toarray() if sp.issparse(X) else X
@@ -68,7 +74,7 @@ def test_an_independent_program_finds_the_same_margin(data, bias):
     clf = rb.MaxMarginClassifier(fit_intercept=bias).fit(X, y)
     assert clf.margin_ == pytest.approx(largest_margin(X, y, bias=bias), rel=1e-9)
     assert clf.gap_ < 1e-12
-    check(clf, X, y)
+    assert_widest(clf, X, y)
     rebuilt = clf.dual_coef_ @ clf.support_vectors_
     assert rebuilt == pytest.approx(clf.coef_, rel=1e-9, abs=1e-12)
 
@@ -78,7 +84,7 @@ def test_badly_scaled_features_are_no_obstacle(bias):
     """The margin of raw breast cancer is 10⁻⁸ of its radius. Its bounds, both evaluated here, meet."""
     X, y = breast_cancer()
     clf = rb.MaxMarginClassifier(fit_intercept=bias).fit(X, y)
-    check(clf, X, y)
+    assert_widest(clf, X, y)
     assert clf.margin_ == pytest.approx(4.13713684254e-05 if bias else 4.0475602358e-05, rel=1e-9)
     w = clf.coef_[0].astype(np.longdouble)
     f = X.astype(np.longdouble) @ w
@@ -124,7 +130,7 @@ def test_more_features_than_rows(layout, small, large, bias, monkeypatch):
     y = np.where(rng.random(30) < 0.5, 1, -1)
     clf = rb.MaxMarginClassifier(fit_intercept=bias).fit(layout(X), y)
     assert clf.margin_ == pytest.approx(largest_margin(X, y, bias=bias), rel=1e-9)
-    check(clf, X, y)
+    assert_widest(clf, X, y)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -136,7 +142,7 @@ def test_many_rows_are_met_a_few_at_a_time(bias, monkeypatch):
     clf = rb.MaxMarginClassifier(fit_intercept=bias).fit(X, y)
     assert clf.n_iter_ > whole.n_iter_
     assert clf.margin_ == pytest.approx(whole.margin_, rel=1e-12)
-    check(clf, X, y)
+    assert_widest(clf, X, y)
     with pytest.raises(NotSeparableError, match=r"After 2 rounds .* Allow more rounds .* are separable") as error:
         rb.MaxMarginClassifier(fit_intercept=bias, max_iter=2).fit(X, y)
     assert error.value.certificate.verdict == "separable"
@@ -159,7 +165,7 @@ def separated(X, y, *, bias):
     return linprog(np.zeros(rows.shape[1]), rows, -np.ones(len(y)), bounds=(None, None)).status == 0
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problem=problems(), bias=st.booleans())
 def test_a_verdict_is_right_and_the_largest_margin_found(problem, bias):
     X, y = problem
@@ -167,7 +173,7 @@ def test_a_verdict_is_right_and_the_largest_margin_found(problem, bias):
     if separated(X, y, bias=bias):
         clf.fit(X, y)
         assert clf.margin_ == pytest.approx(largest_margin(X, y, bias=bias), rel=1e-9)
-        check(clf, X, y)
+        assert_widest(clf, X, y)
     else:
         with pytest.raises(NotSeparableError, match=r"^No hyperplane") as error:
             clf.fit(X, y)
@@ -281,3 +287,72 @@ def test_what_cannot_be_used_leaves_it_as_it_was():
 def test_bad_parameters(parameters):
     with pytest.raises(ParameterError, match=next(iter(parameters))):
         rb.MaxMarginClassifier(**parameters).fit(*setosa())
+
+
+def refused(X, y, *, bias=True, **fit):
+    with pytest.raises(NotSeparableError) as error:
+        rb.MaxMarginClassifier(fit_intercept=bias).fit(X, y, **fit)
+    return error.value
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_array, lambda X: X.astype(np.float32)])
+def test_xor(layout):
+    X, y = load_xor()
+    error = refused(layout(X), y)
+    assert "rows 0, 1, 2, 3 that is exact" in str(error)
+    assert error.certificate.support == (0, 1, 2, 3)
+    assert error.certificate.weights == (Fraction(1, 2),) * 4
+    assert error.certificate.verify(layout(X), y)
+    check.check(check.read_proof(error.certificate.to_json()), X.tolist(), [str(label) for label in y])
+    assert pickle.loads(pickle.dumps(error)).certificate.support == (0, 1, 2, 3)
+
+
+def test_many_rows_of_which_a_few_are_named():
+    X, y = load_digits(return_X_y=True)
+    error = refused(X, y == 8)
+    assert error.certificate.verdict == "inseparable"
+    assert error.certificate.verify(X, y == 8)
+    assert f"and {len(error.certificate.support) - 12} more that is exact" in str(error)
+
+
+def test_without_a_bias():
+    X, y = np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([0, 1])
+    error = refused(X, y, bias=False)
+    assert "No hyperplane through the origin" in str(error)
+    assert not error.certificate.bias
+    assert error.certificate.verify(X, y)
+    assert rb.MaxMarginClassifier().fit(X, y).margin_ > 0
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_rows_of_no_weight_are_not_named_and_the_proof_is_of_all_data(bias):
+    X, y = np.vstack([load_xor()[0]] * 2), np.append(load_xor()[1], [1, 1, 1, 1])
+    weight = np.array(
+        [0, 0, 1, 1, 1, 1, 0, 0]
+    )  # the rows (0, 1) and (1, 1) as they are, and (0, 0) and (1, 0) as +
+    y[3] = y[2]
+    X[4] = X[3]
+    y[4] = -y[3]
+    error = refused(X, y, bias=bias, sample_weight=weight)
+    assert set(error.certificate.support) <= set(np.flatnonzero(weight))
+    assert error.certificate.verify(X, y)
+
+
+def test_classes_an_ulp_apart_are_said_to_be_separable():
+    X, y = np.array([[0.0], [1.0], [1.0 + 2**-52], [2.0]]), np.array([0, 0, 1, 1])
+    error = refused(X, y)
+    assert str(error).startswith("The classes are separable (")
+    assert "by less than floats can resolve" in str(error)
+    assert error.certificate.verdict == "separable"
+    assert error.certificate.verify(X, y)
+    more = np.vstack([X, [[1.5]]]), np.append(y, 0)
+    error = refused(*more, sample_weight=[1, 1, 1, 1, 0])
+    assert "for the rows that have weight" in str(error)
+    assert error.certificate.verify(X, y)
+
+
+def test_what_is_not_decided_in_time_is_told_as_floats_see_it(monkeypatch):
+    monkeypatch.setattr(_witness, "SECONDS", 0.0)
+    error = refused(*load_xor())
+    assert "of the radius of the data" in str(error)
+    assert error.certificate is None

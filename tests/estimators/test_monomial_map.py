@@ -13,23 +13,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
 from rosenblatt.data import memory
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-
 OFFSETS = st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.7])
-
-
-@parametrize_with_checks(
-    [rb.MonomialMap(), rb.MonomialMap(3, 0.0), rb.MonomialMap(1)],
-    expected_failed_checks=lambda _: {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @st.composite
@@ -228,7 +217,7 @@ def test_products_beyond_the_largest_float():
 
 
 def test_xor_by_monomials():
-    """E-6: the product separates, and a pipeline learns it with no error."""
+    """The product separates, and a pipeline learns it with no error."""
     X, y = rb.datasets.load_xor()
     for rows in (X, 2 * X - 1):
         clf = make_pipeline(rb.MonomialMap(), rb.Perceptron()).fit(rows, y)

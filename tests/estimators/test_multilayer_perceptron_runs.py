@@ -22,7 +22,7 @@ from rosenblatt.learners import network
 from rosenblatt.learners.order import Shuffled
 from rosenblatt.stopping import LossPlateau
 from tests.estimators.test_multilayer_perceptron import SMALL, parameters_of, trained, wave
-from tests.strategies import RaisesAfter, full_state, quietly
+from tests.shared.strategies import RaisesAfter, full_state, quietly
 
 X, Y = load_iris(return_X_y=True)
 RULE = {"hidden_layer_sizes": 4, "batch_size": 40}

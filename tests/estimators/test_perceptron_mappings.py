@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError
-from tests.strategies import bits, noisy, problems, trained
+from tests.shared.strategies import bits, noisy, problems, trained
 
 NAMES = ["c", "a", "b", "e", "d"]
 

@@ -9,8 +9,9 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learners.order import Random, Shuffled
-from tests.multiclass import SCHEMES, blobs, class_book, class_problems, padded
-from tests.strategies import DYADIC, exact_rule, quietly, trained
+from tests.shared.examples import examples
+from tests.shared.multiclass import SCHEMES, blobs, class_book, class_problems, padded
+from tests.shared.strategies import DYADIC, exact_rule, quietly, trained
 
 LAYOUTS = {
     "dense": np.asarray,
@@ -65,7 +66,7 @@ def _agree(clf, book, *, average=False):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.data(),
     class_problems(),
@@ -100,7 +101,7 @@ def test_every_convention_as_in_the_reference(scheme, data, problem, rule, bias,
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.data(), class_problems(), rules(), st.booleans(), st.booleans())
 def test_weights_and_starts_as_in_the_reference(scheme, data, problem, rule, average, sparse):
     X, y, K = problem
@@ -130,12 +131,12 @@ def test_weights_and_starts_as_in_the_reference(scheme, data, problem, rule, ave
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     problem=class_problems(), rule=rules(), bias=st.sampled_from(["unit", None, "radius"]), seed=st.integers(0, 3)
 )
 def test_first_row_visited_as_start(scheme, problem, rule, bias, seed):
-    """S-10: y₁x₁ in each machine that learns from the row; compared directly, its rival loses it."""
+    """y₁x₁ in each machine that learns from the row; compared directly, its rival loses it."""
     X, y, _ = problem
     clf = trained(X, y, multiclass=scheme, bias=bias, init="first", max_iter=3, random_state=seed, **rule)
     seed = int(np.random.default_rng(seed).integers(2**64, dtype=np.uint64))
@@ -183,7 +184,7 @@ def test_starts_of_the_wrong_shape_are_refused(scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(problem=class_problems())
 def test_every_layout_trains_the_same_bits(scheme, problem):
     X, y, _ = problem
@@ -214,7 +215,7 @@ def test_each_machine_is_a_binary_perceptron_on_floats(scheme, dtype):
 
 @pytest.mark.parametrize("zero", [-1, 1])
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(problem=class_problems())
 def test_decisions_and_labels(scheme, zero, problem):
     X, y, K = problem

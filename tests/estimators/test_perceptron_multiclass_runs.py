@@ -9,8 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ParameterError
-from tests.multiclass import SCHEMES, blobs, class_problems, padded
-from tests.strategies import RaisesAfter, bits, quietly, trained
+from tests.shared.examples import examples
+from tests.shared.multiclass import SCHEMES, blobs, class_problems, padded
+from tests.shared.strategies import RaisesAfter, bits, quietly, trained
 
 IN_A_ROW = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 2])
 
@@ -39,7 +40,7 @@ def test_a_row_of_many_classes_separates(K):
     assert clf.score(X, np.arange(K)) == 1.0
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     K=st.integers(3, 6),
     d=st.integers(1, 5),
@@ -240,7 +241,7 @@ def test_damaged_files_are_refused(name, damage, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(class_problems(), st.data())
 def test_other_labels_are_noticed_or_harmless(scheme, problem, data):
     """A label that cannot have made a mistake is named before any loop sees it."""

@@ -12,8 +12,9 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
-from tests.multiclass import SCHEMES, blobs, class_book, class_problems, padded
-from tests.strategies import bits, exact_rule, full_state, quietly, trained
+from tests.shared.examples import examples
+from tests.shared.multiclass import SCHEMES, blobs, class_book, class_problems, padded
+from tests.shared.strategies import bits, exact_rule, full_state, quietly, trained
 
 LAYOUTS = {"dense": np.asarray, "float32": lambda X: np.asarray(X, np.float32), "csr": csr_array}
 
@@ -52,7 +53,7 @@ def test_declared_classes_on_floats(scheme, average, layout):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     class_problems(),
     st.sampled_from(["mistake", "half", "correct", "sign"]),
@@ -76,7 +77,7 @@ def test_declared_classes_under_every_rule(scheme, problem, tie, init, margin, d
         assert getattr(stream.trace_, name).tolist() == getattr(whole.trace_, name).tolist()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     class_problems(most_classes=6, most_rows=14),
     st.sampled_from(["mistake", "half", "correct"]),
@@ -110,7 +111,7 @@ def test_growing_chunks_equal_single_rows(problem, tie, init, margin, data):
     assert set(single.classes_.tolist()) == set(y)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(problem=class_problems(most_classes=6, most_rows=14), average=st.booleans())
 def test_growing_is_the_reference_with_rivals_met_so_far(problem, average):
     """Class by class: what is trained on the rows up to a new label goes on with one more vector of zeros."""

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.exceptions import OrderError, ParameterError
-from tests.strategies import RaisesAfter, bits, full_state, noisy, quietly, trained
+from tests.shared.strategies import RaisesAfter, bits, full_state, noisy, quietly, trained
 
 X, Y = noisy(20, 3)
 FOREVER = [np.arange(20)] * 3

@@ -12,8 +12,9 @@ from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
-from tests.multiclass import blobs
-from tests.strategies import bits, noisy, quietly, trained
+from tests.shared.examples import examples
+from tests.shared.multiclass import blobs
+from tests.shared.strategies import bits, noisy, quietly, trained
 
 # Powers of two, so that scaling by them never rounds: keep is 1/2 and 1 and 1/2, rent is 0, 1/8 and 1/2.
 PENALTIES = st.sampled_from(
@@ -40,7 +41,7 @@ def problems(draw, classes):
 
 
 @pytest.mark.parametrize("layout", [np.asarray, csr_array])
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problem=problems(2), penalty=PENALTIES, margin=st.sampled_from([0.0, 1.0]), passes=st.integers(1, 5))
 def test_two_classes_equal_the_reference(layout, problem, penalty, margin, passes):
     """Thirty-five visits halve the scale often enough for it to be multiplied out, and lose no bit yet."""
@@ -57,7 +58,7 @@ def test_two_classes_equal_the_reference(layout, problem, penalty, margin, passe
 
 @pytest.mark.parametrize("layout", [np.asarray, csr_array])
 @pytest.mark.parametrize("multiclass", ["direct", "ovr", "ovo"])
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(problem=problems(3), penalty=PENALTIES, passes=st.integers(1, 5))
 def test_several_classes_equal_the_reference(layout, multiclass, problem, penalty, passes):
     X, y = problem

@@ -1,18 +1,12 @@
-"""Threads, imports and the façade."""
+"""Threads may share an estimator, and what it returns or reads is never changed behind a caller's back."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
-from numba.core.dispatcher import Dispatcher
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.loops import passes, screen
-from rosenblatt.registry import BUILT_IN
-from tests.strategies import bits, noisy, trained
+from tests.shared.strategies import bits, noisy, trained
 
 
 def test_many_threads_predict_the_same():
@@ -44,39 +38,6 @@ def test_many_threads_train_the_same():
 
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(fit, range(8))) == {expected}
-
-
-@pytest.mark.parametrize("module", [passes, screen])
-def test_loops_release_the_lock(module):
-    loops = {name: loop for name, loop in vars(module).items() if isinstance(loop, Dispatcher)}
-    assert len(loops) >= 3
-    for name, loop in loops.items():
-        assert loop.targetoptions["nogil"] is True, name
-
-
-def test_training_adds_in_a_fixed_order():
-    for loop in (passes.train, passes.scores, passes.replay, passes.learn_row, screen.train_screened):
-        assert not loop.targetoptions.get("fastmath")
-
-
-def test_importing_the_package_is_light():
-    program = (
-        "import sys, rosenblatt; dir(rosenblatt); "
-        "heavy = {'numba', 'sklearn', 'scipy', 'matplotlib', 'pandas'} & set(sys.modules); "
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_every_public_name_loads():
-    assert rb.__all__ == sorted(rb.__all__)
-    for name in rb.__all__:
-        assert getattr(rb, name) is not None
-        assert name in dir(rb)
-    names = {*rb._NAMES, *rb._MODULES, *BUILT_IN}
-    assert names == set(rb.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        rb.nothing  # noqa: B018
 
 
 def test_what_is_handed_out_is_not_changed_by_learning_on():

@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt import stopping
 from rosenblatt.loops import reference_family as family
-from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
-from tests.strategies import noisy, quietly, separable, trained
+from tests.shared.examples import examples
+from tests.shared.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
+from tests.shared.strategies import noisy, quietly, separable, trained
 
 
 def pocketed(X, y, *, fit=None, **parameters):
@@ -44,7 +45,7 @@ def _assert_best(clf, problem, **measure):
     assert np.column_stack([clf.coef_, clf.intercept_]).tolist() == best.w
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(problems(), CONVENTIONS, LAYOUTS, st.integers(1, 5))
 def test_no_hypothesis_of_the_run_has_fewer_errors(problem, conventions, layout, passes):
     X, y, weight = problem
@@ -56,7 +57,7 @@ def test_no_hypothesis_of_the_run_has_fewer_errors(problem, conventions, layout,
     assert clf.pocket_score_ == 1 - clf.pocket_errors_ / _weight(problem).sum()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     problems(most_classes=2),
     CONVENTIONS,

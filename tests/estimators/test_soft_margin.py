@@ -15,8 +15,9 @@ from sklearn.svm import LinearSVC
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError, TrainingOverflowError, WeightError
 from rosenblatt.margins import soft_margin
-from tests.margin_oracles import least_objective, objective
-from tests.strategies import full_state, noisy, problems, quietly, separable
+from tests.shared.examples import examples
+from tests.shared.margin_oracles import least_objective, objective
+from tests.shared.strategies import full_state, noisy, problems, quietly, separable
 
 LOSSES = ["perceptron", "hinge", "squared_hinge", "logistic"]
 PENALTIES = ["l2", "l1", "elasticnet", None]
@@ -89,7 +90,7 @@ def test_the_l1_penalty_leaves_the_weights_at_zero_that_liblinear_does():
     assert ((np.abs(ours.coef_) < 1e-6) == (theirs.coef_ == 0)).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     problem=problems(),
     loss=st.sampled_from(LOSSES),
@@ -308,7 +309,7 @@ def test_what_cannot_be_used_leaves_it_as_it_was():
         ({"learning_rate": "fast"}, "learning_rate='fast'"),
         ({"alpha": 0}, "alpha=0 must be a finite number above 0"),
         ({"alpha": np.inf}, "alpha=inf"),
-        ({"l1_ratio": 1.5}, "l1_ratio=1.5 must be between 0 and 1"),
+        ({"l1_ratio": 1.5}, "l1_ratio=1.5 must be a number from 0 to 1"),
         ({"loss": "perceptron", "margin": 0}, "margin=0 must be above 0: .* least at w = 0"),
         ({"margin": 2}, "margin=2 belongs to loss='perceptron'"),
         ({"tol": -1}, "tol=-1"),

@@ -8,14 +8,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt as rb
 from rosenblatt.blocks.collect import collect, measure
@@ -24,8 +23,7 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, ShapeError
 from rosenblatt.formats.source import open_source
-
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+from tests.shared.examples import examples
 
 THINGS = pd.DataFrame(
     {
@@ -36,14 +34,6 @@ THINGS = pd.DataFrame(
         "heavy": [True, True, False, False],
     }
 )
-
-
-@parametrize_with_checks(
-    [rb.TableEncoder(), rb.TableEncoder(missing="mean", scale=True), rb.TableEncoder(missing="zero")],
-    expected_failed_checks=lambda _: {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def plain(X):
@@ -88,7 +78,7 @@ def tables(draw):
 
 
 @given(tables(), st.sampled_from(["zero", "mean"]), st.booleans(), st.sampled_from(["all", "numbers", "names"]))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40))
 def test_the_same_bits_as_from_a_file(tmp_path, frame, missing, scale, which):
     ignore = {"all": (), "numbers": ("name", "code", "words"), "names": ("words", "code")}[which]
     roles = {"text": ("words",), "hashed": ("code",), "bits": 6, "ngrams": 2} if which == "all" else {}

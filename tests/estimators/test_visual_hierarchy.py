@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ParameterError, ShapeError
-from tests.strategies import RaisesAfter, full_state, quietly
+from tests.shared.strategies import RaisesAfter, full_state, quietly
 
 X, Y = load_digits(return_X_y=True)
 X = X / 16

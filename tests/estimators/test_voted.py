@@ -13,8 +13,9 @@ import rosenblatt as rb
 from rosenblatt.learners import voted as voted_learner
 from rosenblatt.loops import reference_family as family
 from rosenblatt.model import voted
-from tests.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
-from tests.strategies import noisy, quietly, separable, trained
+from tests.shared.examples import examples
+from tests.shared.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
+from tests.shared.strategies import noisy, quietly, separable, trained
 
 SCHEMES = st.sampled_from(["direct", "ovr", "ovo"])
 
@@ -49,7 +50,7 @@ def _assert_votes(clf, votes, queries):
     assert clf.predict(queries).tolist() == clf.classes_[codes].tolist()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.data(), problems(), CONVENTIONS, SCHEMES, LAYOUTS, LAYOUTS, st.integers(1, 5))
 def test_every_hypothesis_votes_once_for_each_visit_it_survived(
     data, problem, conventions, scheme, layout, asked, passes
@@ -98,7 +99,7 @@ def test_rows_predicted_side_by_side_do_not_mix(monkeypatch, rows_at_once, layou
         assert [clf.predict_one(x) for x in X] == clf.predict(X).tolist()
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data(), problems(weights=False), CONVENTIONS, LAYOUTS)
 def test_streams_vote_as_a_fit_of_the_same_visits(data, problem, conventions, layout):
     X, y, _ = problem

@@ -10,8 +10,9 @@ import pytest
 
 from tests.formats.damage import outcome
 from tests.formats.files import write
+from tests.shared.examples import examples
 
-CASES = 200
+CASES = examples(200)
 ROOT = Path(__file__).parents[2]
 
 

@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.exceptions import FormatError
 from tests.formats.files import read
+from tests.shared.examples import examples
 
 
 @pytest.fixture
@@ -50,6 +51,7 @@ def test_missing_keys_are_missing_values(table):
         ('{"a": 1, "new": 2, "y": 0}', "the key 'new' is not among those of the first lines.*--features", None),
         (b'{"a": 1, "y": "\xff"}', "not UTF-8", 16),
         ('{"a": 1, "y": 0', "no JSON", 16),
+        ('{"a": 1, "a": 1, "y": 0}', "the key 'a' stands twice in one object", None),
     ],
 )
 def test_lines_that_are_wrong(table, monkeypatch, line, problem, column):
@@ -104,7 +106,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53
 texts = st.text(st.characters(codec="utf-8"), max_size=4).map(lambda text: f"v{text}v")
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50))
 @given(rows=st.lists(st.tuples(numbers, texts), min_size=1, max_size=8), ascii_only=st.booleans())
 def test_round_trip(table, rows, ascii_only):
     lines = [json.dumps({"a": a, "k": k, "y": 1}, ensure_ascii=ascii_only) for a, k in rows]

@@ -1,12 +1,13 @@
 """Arrays in files: mapped, compressed, sparse; and headers that lie."""
 
 import io
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -155,7 +156,7 @@ def sparse(matrix, y, path, write=np.savez, changes=None):
     return str(path)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(
     table=hnp.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.integers(-2, 2)),
     chunk_bytes=st.sampled_from([1, 40, 1 << 20]),
@@ -250,3 +251,36 @@ def test_tables_and_sparse_rows_do_not_mix(tmp_path):
         open_source([path], Options(), recipe)
     with pytest.raises(ParameterError, match="--text chooses columns"):
         read(path, text=(1,))
+
+
+def test_a_damaged_archive_is_refused_in_a_line(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez_compressed(path, X=np.arange(400.0).reshape(100, 4), y=np.arange(100) % 2)
+    content = bytearray(path.read_bytes())
+    content[26:28] = (300).to_bytes(2, "little")  # the length of the first member's name
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="the archive is damaged") as caught:
+        list(open_source([str(path)]).chunks())
+    assert len(str(caught.value)) < 500
+
+
+def test_labels_beside_a_table_are_no_feature(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, X=np.arange(8.0).reshape(4, 2), y=np.arange(4) % 2)
+    with pytest.raises(FormatError, match="leave them out with --ignore y"):
+        list(open_source([str(path)], Options(target=1)).chunks())
+    [chunk] = open_source([str(path)], Options(target=1, ignore=("y",))).chunks()
+    assert chunk.rows.tolist() == [[1.0], [3.0], [5.0], [7.0]]
+
+
+@pytest.mark.parametrize("dtype", ["S1", "U7500000"])
+def test_a_long_format_of_a_sparse_matrix_is_not_read(tmp_path, dtype):
+    path = tmp_path / "t.npz"
+    long = np.zeros(30_000_000, "S1") if dtype == "S1" else np.zeros((), dtype)
+    np.savez_compressed(path, data=[1.0], indices=[0], indptr=[0, 1], shape=[1, 1], format=long, y=[1])
+    tracemalloc.start()
+    with pytest.raises(FormatError, match=r"is not of compressed sparse rows|header that can be read"):
+        list(open_source([str(path)]).chunks())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000

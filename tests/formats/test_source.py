@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.columns.options import Options
@@ -372,7 +372,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "arrow"])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(rows=st.lists(st.tuples(floats, floats, safe, safe), min_size=1, max_size=12))
 def test_round_trip(tmp_path, ending, rows):
     a, b, kind, label = (list(column) for column in zip(*rows, strict=True))

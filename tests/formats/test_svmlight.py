@@ -17,6 +17,7 @@ from rosenblatt.formats.svmlight import SvmlightReader
 from rosenblatt.loops import decimals
 from rosenblatt.text import lines
 from tests.formats.svmlight_texts import SPECIAL, by, expected, mutated, read, read_skipping, texts
+from tests.shared.examples import examples
 
 WAYS = ("loop", "plain")
 
@@ -27,7 +28,7 @@ def way(request, monkeypatch):
     return request.param
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=texts(), zero_based=st.sampled_from([None, True, False]))
 def test_right_texts_are_read_as_the_oracle_reads_them(text, zero_based):
     first = None
@@ -55,7 +56,7 @@ def both(text, reading, **options):
     return *found[0], found[0] == found[1]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(text=mutated(), zero_based=st.booleans())
 @example(text=b"1 1:2 qid:3\n", zero_based=False)
 @example(text=b"1 qid:12345678901 1:2\n", zero_based=False)
@@ -67,7 +68,7 @@ def test_wrong_lines_are_found_and_nothing_else(text, zero_based):
 def test_thousands_of_mutated_files():
     whole = b"+1 qid:3 1:0.5 7:-1e-3 # c\r\n-1 2:1.25 123456789:12345678901234567\n\n3.5 1:1 2:1 3:1\n"
     dice = random.Random(0)
-    for _ in range(2000):
+    for _ in range(examples(2000)):
         text = bytearray(whole)
         for _ in range(dice.randint(1, 3)):
             at = dice.randrange(len(text))
@@ -93,7 +94,7 @@ def compare_with_oracle(text, zero_based):
     assert got.skipped_lines == tuple(wrong[:5])
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=st.one_of(texts(), mutated()), sizes=st.lists(st.integers(1, 80), min_size=2, max_size=4))
 def test_chunks_change_nothing(text, sizes):
     whole = read_skipping(text, zero_based=False)

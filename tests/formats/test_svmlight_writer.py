@@ -13,6 +13,7 @@ from rosenblatt.exceptions import LabelError, NonFiniteError, ShapeError
 from rosenblatt.formats.svmlight import SvmlightReader
 from rosenblatt.formats.svmlight_writer import write_svmlight
 from tests.formats.svmlight_texts import by
+from tests.shared.examples import examples
 
 EXTREMES = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -0.0, 0.1, 1 / 3, 1e22, 1e23, 2.0**53 + 2]
 finite = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(EXTREMES), st.just(0.0))
@@ -30,7 +31,7 @@ def back(X, y, *, way, zero_based=False):
     return chunk, chunk.labels
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     X=array_shapes(min_dims=2, max_dims=2, max_side=6).flatmap(
         lambda shape: arrays(float, shape, elements=finite)

@@ -52,7 +52,7 @@ def test_a_pair_has_the_same_bits_in_any_company(kernel, kind):
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2, 1.0), RBF(0.25), Laplacian(0.25)], ids=repr)
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_dense_and_sparse_rows_have_the_same_bits_where_sums_are_exact(kernel, data):
     rows = data.draw(st.lists(st.lists(st.integers(-4, 4), min_size=5, max_size=5), min_size=1, max_size=6))
     table = np.array(rows, float) / 4

@@ -1,4 +1,4 @@
-"""Is it a kernel? (S-36): a no has an exact witness, a yes a bound that holds."""
+"""Is it a kernel? A no has an exact witness, a yes a bound that holds."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rosenblatt import exceptions
 from rosenblatt.kernels import RBF, Polynomial, coordinates, is_psd
 from rosenblatt.rationals.quadratic import negative_direction, quadratic_form, rounding_of_form
+from tests.shared.examples import examples
 
 RNG = np.random.default_rng(2)
 
@@ -57,7 +58,7 @@ def checked_no(K, found, ulps=Fraction(1, 2)):
 
 
 @given(K=symmetric())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_small_matrices_are_decided_as_the_textbook_does(K):
     found = is_psd(K, ulps=0)
     assert found.verdict == ("yes" if semidefinite(K) else "no")
@@ -68,7 +69,7 @@ def test_small_matrices_are_decided_as_the_textbook_does(K):
 
 
 @given(K=symmetric())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_a_negative_direction_is_one(K):
     c = negative_direction(K)
     assert (c is None) == semidefinite(K)

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.loops.decimals import FIVES, PADDING, SMALLEST_POWER, decimal_at
+from tests.shared.examples import examples
 
 
 @numba.njit
@@ -102,7 +103,7 @@ def test_ends_where_the_number_does(written, end):
 positive = st.floats(min_value=2.3e-308, max_value=1.7e308)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(number=positive, digits=st.integers(1, 40))
 def test_any_number_of_any_length(number, digits):
     agrees(f"{number:.{digits - 1}e}")
@@ -111,7 +112,7 @@ def test_any_number_of_any_length(number, digits):
     assert agrees(repr(number))
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(number=positive, kept=st.integers(15, 40), moved=st.integers(-1, 1))
 @example(number=1.0, kept=40, moved=0)
 @example(number=2.0**53, kept=16, moved=0)
@@ -124,7 +125,7 @@ def test_around_half_way(number, kept, moved):
     agrees(f"{digits}1e{int(exponent) - 1}")
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(m=st.integers(0, 2**64 - 1), q=st.integers(-345, 310))
 def test_whole_numbers_times_powers_of_ten(m, q):
     if not agrees(f"{m}e{q}") and isfinite(float(f"{m}e{q}")):

@@ -16,7 +16,8 @@ from rosenblatt.data.batch import as_batch
 from rosenblatt.loops import reference_family
 from rosenblatt.loops.descent import Constant, InverseScaling, Regularisation, Weights, descend
 from rosenblatt.loops.losses import Hinge, SquaredHinge
-from tests.strategies import exact, noisy, problems, quietly
+from tests.shared.examples import examples
+from tests.shared.strategies import exact, noisy, problems, quietly
 
 SAME = [
     (loss, rate)
@@ -36,7 +37,7 @@ def run(X, pull, order, loss, schedule, penalty, *, average=False):
     return weights
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     problem=problems(),
     order=st.lists(st.integers(0, 7), min_size=1, max_size=20),

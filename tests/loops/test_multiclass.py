@@ -12,6 +12,7 @@ from rosenblatt.loops.targets import Log, Machines, Sides
 from rosenblatt.model.scheme import Scheme
 from tests.loops.oracles import rows_of
 from tests.loops.test_passes import rules
+from tests.shared.examples import examples
 
 LAYOUTS = ("dense", "dense32", "csr", "csr64")
 SCHEMES = ("direct", "ovr", "ovo")
@@ -47,7 +48,7 @@ def _run(scheme, X, y, weight, order, rule, layout, w, zero, average):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", SCHEMES)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problem=problems(), rule=rules, zero=st.sampled_from([-1, 1]), start=st.booleans(), average=st.booleans())
 def test_machines_equal_the_reference(kind, layout, problem, rule, zero, start, average):
     K, X, y, weight, order, rng = problem

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.dispatcher import Dispatcher
 
-from rosenblatt.loops import passes, reference
+from rosenblatt.loops import passes, reference, screen
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.loops.targets import Log, Sides
 from tests.loops.oracles import LAYOUTS, assert_equals_reference, rows_of, run
+from tests.shared.examples import examples
 
 rules = st.builds(
     lambda eta, beta, margin, tie, zero: Rule(eta, beta, margin, *tie_shares(tie, zero)),
@@ -36,7 +38,7 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(problem=problems(), rule=rules, average=st.booleans())
 def test_fast_loops_equal_the_reference(layout, problem, rule, average):
     X, y, weight, order, start = problem
@@ -108,4 +110,17 @@ def test_largest_square(seed):
 def test_loops_release_the_gil_and_add_in_order():
     for loop in (passes.train, passes.scores, passes.replay, passes.learn_row):
         assert loop.targetoptions["nogil"]
+        assert not loop.targetoptions.get("fastmath")
+
+
+@pytest.mark.parametrize("module", [passes, screen])
+def test_loops_release_the_lock(module):
+    loops = {name: loop for name, loop in vars(module).items() if isinstance(loop, Dispatcher)}
+    assert len(loops) >= 3
+    for name, loop in loops.items():
+        assert loop.targetoptions["nogil"] is True, name
+
+
+def test_training_adds_in_a_fixed_order():
+    for loop in (passes.train, passes.scores, passes.replay, passes.learn_row, screen.train_screened):
         assert not loop.targetoptions.get("fastmath")

@@ -9,9 +9,10 @@ from rosenblatt.loops import passes, screen
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import Log, Sides
 from tests.loops.oracles import rows_of, run
+from tests.shared.examples import examples
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     seed=st.integers(0, 2**32 - 1),
     d=st.sampled_from([1, 7, 16, 17, 64, 81]),

@@ -1,4 +1,4 @@
-"""E-1 … E-4 to the digit, through the reference and through every loop."""
+"""Six points, the spam table, XOR, OR and AND to the digit, through the reference and through every loop."""
 
 from fractions import Fraction
 

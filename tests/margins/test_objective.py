@@ -9,8 +9,8 @@ from rosenblatt.data.batch import as_batch
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Objective
-from tests.margin_oracles import least_objective, objective
-from tests.strategies import problems
+from tests.shared.margin_oracles import least_objective, objective
+from tests.shared.strategies import problems
 
 LOSS = {
     "perceptron": Hinge(0.5),

@@ -16,9 +16,9 @@ from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.margins.soft_margin import Limits, minimise, squared_hinge_minimum
-from tests.margin_oracles import least_objective
 from tests.margins.test_objective import LOSS, make
-from tests.strategies import Problem, noisy, problems
+from tests.shared.margin_oracles import least_objective
+from tests.shared.strategies import Problem, noisy, problems
 
 CYCLES = Problem(np.array([[0.0, 1.0, -3.0], [2.0, -2.0, 2.0]]), np.array([-1, 1]))
 PENALTIES = [(0.0, 0.1), (0.1, 0.0), (0.02, 0.1), (0.0, 0.0)]

@@ -24,6 +24,8 @@ from rosenblatt.plot.plane import convex_hull
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+from tests.shared.examples import examples
+
 XOR = rb.datasets.load_xor()
 SIX = rb.datasets.load_six_points()
 TIED = (
@@ -102,7 +104,7 @@ def test_hulls_are_filled():
     assert {tuple(point) for point in shapes[1]} == {tuple(point) for point in X[y < 0]}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=12))
 def test_a_hull_is_convex_and_holds_every_point(points):
     X = np.array(points, dtype=float)

@@ -14,8 +14,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from tests.golden.trained.make import FOLDER
+from tests.shared.strategies import quietly
 from tests.storage.models import NOISY, NUMBERS, TWO, X, made
-from tests.strategies import quietly
 
 THINGS = pd.read_csv(FOLDER / "things.csv")
 THREE = np.array(["a", "b", "c"])[np.arange(24) % 3]

@@ -23,10 +23,10 @@ from rosenblatt.exceptions import InputError, ModelFileError, ParameterError
 from rosenblatt.schema.container import read_container
 from rosenblatt.storage import OpenedModel
 from tests.golden.trained.make import FOLDER, MODEL, PREDICTED, TRAINED
+from tests.shared.strategies import quietly
 from tests.storage.models import NOISY, THREE, TWO, X
 from tests.storage.mutations import changed_document, changed_tensors
 from tests.storage.test_refusals import put
-from tests.strategies import quietly
 
 THINGS = pd.DataFrame(
     {
@@ -295,7 +295,7 @@ heavy = {"numba", "sklearn", "scipy", "pandas", "rosenblatt.estimators"} & sys.m
 assert not heavy, heavy
 """
     subprocess.run(
-        [sys.executable, "-c", source, *(str(tmp_path / name) for name in names)], check=True, timeout=120
+        [sys.executable, "-c", source, *(str(tmp_path / name) for name in names)], check=True, timeout=600
     )
     for name in names:
         model, table = models[name]

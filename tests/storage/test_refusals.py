@@ -16,11 +16,12 @@ import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.schema.container import KEY, LARGEST_HEADER, packed, read_container
 from rosenblatt.storage import open_model
+from tests.shared.examples import examples
+from tests.shared.strategies import quietly
 from tests.storage.models import MODELS, X, answers, bits, made, survives
 from tests.storage.mutations import changed_bytes, changed_document, changed_tensors
-from tests.strategies import quietly
 
-CASES = 40  # of each kind for each model: thousands in all
+CASES = examples(40)  # of each kind for each model: thousands in `make test-all`
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,28 @@ def test_what_would_have_to_be_executed(parameters, way_out, tmp_path):
     with pytest.raises(ParameterError, match=way_out):
         rb.save(model, tmp_path / "m")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("degree", "two"),
+        ("degree", 2.5),
+        ("degree", 0),
+        ("c", None),
+        ("c", -1),
+        ("max_bytes", "x"),
+        ("max_bytes", [1]),
+    ],
+)
+def test_a_mistyped_parameter_of_a_monomial_map(name, value, tmp_path):
+    path = tmp_path / "m"
+    rb.save(rb.MonomialMap(2).fit(X), path)
+    document, tensors = read_container(path)
+    document["parameters"][name] = value
+    put(path, document, tensors)
+    with pytest.raises(ModelFileError, match=f"parameters cannot be used: {name}="):
+        rb.load(path)
 
 
 @pytest.mark.parametrize("kernel", [a_function, rb.kernels.Pairwise(lambda x, y: float(x @ y))])

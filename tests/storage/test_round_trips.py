@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
@@ -13,10 +13,10 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.registry import BUILT_IN
 from rosenblatt.storage import open_model
+from tests.shared.strategies import quietly
 from tests.storage.models import MODELS, TWO, X, answers, asked, bits, gone_on, made
-from tests.strategies import quietly
 
-FILES = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FILES = settings(max_examples=15)
 
 
 @pytest.fixture(autouse=True)

@@ -99,27 +99,3 @@ def test_many_names_do_fit(tmp_path):
     loaded = rb.load(tmp_path / "model")
     assert loaded.feature_names_in_.tolist() == [*names, "b"]
     assert np.array_equal(loaded.coef_, model.coef_)
-
-
-def test_kill_at_any_moment_leaves_a_whole_model(old):
-    source = """
-import os, random, signal, sys, time
-import numpy as np
-import rosenblatt as rb
-path, rng = sys.argv[1], random.Random(0)
-models = [rb.Perceptron(order="cyclic").fit(np.eye(2, 9 + 9000 * k), [0, 1]) for k in range(2)]
-rb.save(models[0], path)
-for turn in range(50):
-    child = os.fork()
-    if child == 0:
-        while True:
-            turn += 1
-            rb.save(models[turn % 2], path)
-    time.sleep(rng.uniform(0.0, 0.02))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    loaded = rb.load(path)
-    model = models[loaded.n_features_in_ > 9]
-    assert loaded.coef_.tobytes() == model.coef_.tobytes()
-"""
-    subprocess.run([sys.executable, "-c", source, str(old)], check=True, timeout=600)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.text import words
 from rosenblatt.text.words import bucket, grams, hash_texts, text_buffers, tokens
+from tests.shared.examples import examples
 
 some_text = st.one_of(
     st.text(max_size=40),
@@ -35,7 +36,7 @@ def hashed(texts, way, **options):
         return hash_texts(*as_buffers(texts), **options)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     texts=st.lists(some_text, max_size=5),
     ngrams=st.integers(1, 4),
@@ -52,7 +53,7 @@ def test_the_loop_is_its_twin(texts, ngrams, bits):
         assert ours.tobytes() == twin.tobytes()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=some_text, ngrams=st.integers(1, 3))
 def test_rows_count_the_buckets_of_all_runs(text, ngrams):
     rows = hashed([text], "loop", ngrams=ngrams, bits=12)

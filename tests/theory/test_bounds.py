@@ -21,8 +21,9 @@ from rosenblatt.exceptions import (
     UndecidedError,
 )
 from rosenblatt.theory.training_set import TrainingSet, largest_square
-from tests.margin_oracles import largest_margin
-from tests.strategies import DYADIC, noisy, problems, quietly
+from tests.shared.examples import examples
+from tests.shared.margin_oracles import largest_margin
+from tests.shared.strategies import DYADIC, noisy, problems, quietly
 
 BIASES = ["unit", "radius", None]
 
@@ -65,7 +66,7 @@ def check_all(found, model):
 # Theorems as tests.
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     data=separable_sets(),
     bias=st.sampled_from([*BIASES, 3]),
@@ -87,7 +88,7 @@ def test_runs_from_zero_stay_within_every_bound(data, bias, eta, order, seed, ti
         assert found["rounds_widest"].applies
 
 
-@settings(max_examples=70)
+@settings(max_examples=examples(70))
 @given(
     data=separable_sets(),
     bias=st.sampled_from(BIASES),
@@ -109,7 +110,7 @@ def test_runs_from_anywhere_with_any_margin_stay_within_theirs(data, bias, eta, 
         assert "margin" in found["a_priori"].reason
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(problem=problems(), bias=st.sampled_from([*BIASES, 2]), passes=st.integers(1, 6), seed=st.integers(0, 99))
 def test_runs_that_do_not_separate_stay_within_theirs(problem, bias, passes, seed):
     assume(problem.X.any())
@@ -120,7 +121,7 @@ def test_runs_that_do_not_separate_stay_within_theirs(problem, bias, passes, see
     assert found["a_priori"].value <= clf.n_iter_ * len(problem.y)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(problem=problems(), a=st.sampled_from([0.25, 0.5, 0.75, 0.9]), bias=st.sampled_from(BIASES))
 def test_lifted_runs_stay_within_the_lifted_bound(problem, a, bias):
     assume(problem.X.any())
@@ -148,7 +149,7 @@ def padded(X, constant):
     return np.hstack([X, np.full((len(X), 1), constant)])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(separable_sets())
 def test_values_by_another_program(data):
     X, y = data
@@ -178,7 +179,7 @@ def test_values_by_another_program(data):
     assert found["sweeps"].value == np.floor(min(found["padded"].value, found["offset"].value)) + 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     data=separable_sets(through_origin=True),
     start=st.lists(st.integers(-9, 9), min_size=5, max_size=5),
@@ -481,5 +482,5 @@ def test_each_part_looks_at_the_clock():
         sample.decision(bias=True)
     with pytest.raises(Unsettled):
         sample.seconds(2.0)
-    assert 0.0 < TrainingSet(X, y, Clock(1000.0)).seconds(2000.0) <= 1000.0
+    assert 0.0 < TrainingSet(X, y, Clock(1000.0)).seconds(1e9) < 1e9
     assert TrainingSet(X, y).seconds(2.0) == 2.0

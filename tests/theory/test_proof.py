@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
 from rosenblatt.theory.proof import proof_quantities
-from tests.strategies import problems, quietly, separable
+from tests.shared.examples import examples
+from tests.shared.strategies import problems, quietly, separable
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     problem=problems(),
     w=st.lists(st.integers(-3, 3), min_size=4, max_size=4),

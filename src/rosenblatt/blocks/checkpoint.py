@@ -9,14 +9,15 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.atomic import remove
 from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.learners.fit_loop import Complete
 from rosenblatt.learners.perceptron import PerceptronFit
-from rosenblatt.learners.snapshot import Snapshot, snapshot
 from rosenblatt.locking import InUseError, locked
 from rosenblatt.loops.shrinking import Shrunk
 from rosenblatt.model.schemas import require_sound_shrunk, require_sound_state
@@ -41,7 +42,7 @@ from rosenblatt.stopping import Plateau, Tolerance, Validation
 from rosenblatt.trace.recorder import Mistakes
 from rosenblatt.typing import Ints
 
-__all__ = ["Checkpoint", "Saved", "discard"]
+__all__ = ["Checkpoint", "Saved", "discard", "restore"]
 
 FORMAT = 2
 SECONDS = 60.0
@@ -64,25 +65,15 @@ TOLERANCE = Record(Tolerance, {"tol": FLOAT, "patience": Count(1), "best": FLOAT
 
 
 class Saved(NamedTuple):
-    """What a checkpoint holds.
-
-    Attributes
-    ----------
-    identity : str
-        JSON values by name that tell this fit from others.
-    seed, held_out : int, ndarray or None
-        What the fit drew at random.
-    snapshot : Snapshot
-        Where it stood.
-    """
+    """What a checkpoint holds: the identity of the fit as JSON, what it drew at random, and where it stood."""
 
     identity: str
     seed: int
     held_out: Ints | None
-    snapshot: Snapshot
+    snapshot: SimpleNamespace
 
 
-def _require_sound(kept: Snapshot) -> None:
+def _require_sound(kept: Any) -> None:
     under_way = len(kept.visits_per_pass) - kept.passes
     require(same_length(kept.mistakes_per_pass, kept.visits_per_pass), "counts are of different numbers of passes")
     require(under_way == int(kept.complete is not None), "the passes are not those that were counted")
@@ -106,7 +97,7 @@ def _require_sound(kept: Snapshot) -> None:
 
 
 SNAPSHOT = Record(
-    Snapshot,
+    SimpleNamespace,
     {
         "state": STATE,
         "start": STATE,
@@ -170,7 +161,7 @@ class Checkpoint:
 
     def _write(self, loop: PerceptronFit) -> None:
         context = Context()
-        saved = Saved(self._identity, self.seed, self.held_out, snapshot(loop))
+        saved = Saved(self._identity, self.seed, self.held_out, SimpleNamespace(**_snapshot(loop)))
         document = {"checkpoint": FORMAT, "fit": SAVED.encode(saved, "fit", context)}
         write_container(self.path, document, context.tensors, private=True)
         self._last = time.monotonic()
@@ -221,6 +212,54 @@ class Checkpoint:
                 f"The checkpoint {self.path} was written by another fit: {difference}. "
                 "Use the same parameters and data, or remove it."
             )
+
+
+def _snapshot(loop: PerceptronFit) -> dict[str, Any]:
+    """Return all that a fit needs to go on from where it stands, between two stretches of visits."""
+    recorder = loop.recorder
+    under_way = len(recorder.visits_per_pass) > loop.complete.passes
+    return {
+        "state": loop.state,
+        "start": loop.start,
+        "complete": loop.complete.state if under_way else None,
+        "best": loop.best if loop.validation.best_epoch else None,
+        "passes": loop.complete.passes,
+        "mistakes_per_pass": recorder.mistakes_per_pass,
+        "visits_per_pass": recorder.visits_per_pass,
+        "mistakes": recorder.mistakes(),
+        "loss": loop.loss,
+        "seconds": time.perf_counter() - loop.began,
+        "validation_errors": loop.validation_errors,
+        "plateau": loop.plateau,
+        "validation": loop.validation,
+        "tolerance": loop.tolerance,
+    }
+
+
+def restore(loop: PerceptronFit, saved: Saved) -> None:
+    """Let a fit that has not begun go on from a checkpoint of a fit with the same plan and data."""
+    kept = saved.snapshot
+    states = [state for state in (kept.state, kept.start, kept.complete, kept.best) if state is not None]
+    for held, wanted, what in (
+        ({_shapes(state) for state in states}, {_shapes(loop.state)}, "weights"),
+        (kept.tolerance is None, loop.tolerance is None, "tol"),
+        (kept.mistakes is None, loop.recorder.detail != "mistakes", "trace"),
+    ):
+        if held != wanted:
+            raise ModelFileError(f"The checkpoint is of a fit with other {what}. Remove it, and train again.")
+    loop.start = kept.start
+    loop.state.become(kept.state)
+    loop.complete = Complete(kept.complete or kept.state, kept.passes)
+    loop.best = kept.best or kept.start
+    loop.loss, loop.began = kept.loss, time.perf_counter() - kept.seconds
+    loop.validation_errors = kept.validation_errors
+    loop.plateau, loop.validation, loop.tolerance = kept.plateau, kept.validation, kept.tolerance
+    loop.recorder.go_on_from(kept.mistakes_per_pass, kept.visits_per_pass, kept.mistakes)
+
+
+def _shapes(state: State) -> tuple[Any, ...]:
+    parts = state.w, state.u, None if state.shrunk is None else state.shrunk.paid
+    return tuple(None if part is None else part.shape for part in parts)
 
 
 def discard(path: str | os.PathLike[str]) -> None:

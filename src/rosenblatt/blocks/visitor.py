@@ -51,7 +51,9 @@ class BlockVisitor(Visitor):
     """
 
     def __init__(self, blocks: Blocks, plan: Plan, state: State) -> None:
+        assert isinstance(plan.order, Blockwise), "blocks are visited one after the other"
         self.data: Blocks = blocks
+        self._order = plan.order
         self.plan, self.state = plan, state
         self.held_out = held_out_mask(plan.held_out, blocks.n_rows)
         lengths = np.diff(blocks.boundaries)
@@ -61,11 +63,6 @@ class BlockVisitor(Visitor):
         self._log = Log.room(0, len(state.machines))
         self._screening = Screening(np.empty((1, 1)), False)
         self._first = 0  # the row of all rows that the block in memory begins with
-
-    @property
-    def _order(self) -> Blockwise:
-        order: Any = self.plan.order
-        return order  # type: ignore[no-any-return]  # the caller's promise
 
     def visits(self, epoch: int) -> Tour:
         """Return the visits of a pass."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
+from rosenblatt.escaping import printable
 from rosenblatt.exceptions import UndecidedError
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
@@ -112,9 +113,9 @@ class ClassTables(Certificate):
 
     def __str__(self) -> str:
         named = dict.fromkeys([*(label for pair in self.pairs for label in pair), *self.rest])
-        labels = [str(label) for label in (self.rest or named)]
-        cells = {(str(a), str(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
-        rest = {str(a): MARKS[each.verdict] for a, each in self.rest.items()}
+        labels = [printable(label) for label in (self.rest or named)]
+        cells = {(printable(a), printable(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
+        rest = {printable(a): MARKS[each.verdict] for a, each in self.rest.items()}
         width = max([4, *map(len, labels)])
         rows = [["", *labels, "rest"]]
         for a in labels:

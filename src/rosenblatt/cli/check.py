@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from rosenblatt.cli.data import DATA, reading
 from rosenblatt.cli.main import DONE, NO
-from rosenblatt.cli.options import Sectioned
-from rosenblatt.cli.output import Output, common
-from rosenblatt.columns.options import Options
+from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
 
 
 @click.command(
@@ -26,13 +25,13 @@ Exit codes: 0 the proof holds, 1 it does not, 2 something cannot be read.""",
 @DATA
 @reading
 @common
-def check(proof: str, data: tuple[str, ...], options: Options, output: Output) -> int:
+def check(proof: str, data: tuple[str, ...], options: dict[str, Any], output: Output) -> int:
     """Check PROOF against DATA, in exact arithmetic."""
     from rosenblatt.certify.proof_reader import read_file, verify_proofs
-    from rosenblatt.cli.table import read_table
+    from rosenblatt.tasks.data import read_table
 
     proofs = read_file(proof)
-    table = read_table(data, options, output, filled=True)
+    table = read_table(*data, log=output.remark, **options)
     found, verdict = verify_proofs(proofs, table.X, table.y)
     output.result(
         f"the proof holds: {found.reason}" if found else f"the proof does not hold: {found.reason}",

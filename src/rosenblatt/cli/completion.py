@@ -1,4 +1,4 @@
-"""`rosenblatt completion`: what a shell needs to complete commands and options."""
+"""`rosenblatt completion`: print a script that completes commands and options in a shell."""
 
 from __future__ import annotations
 

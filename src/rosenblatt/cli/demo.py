@@ -1,4 +1,4 @@
-"""`rosenblatt demo`: the main job on built-in data, by the commands a user would type."""
+"""`rosenblatt demo`: the main commands on built-in data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from rosenblatt.cli.main import commands
-from rosenblatt.cli.options import Sectioned
-from rosenblatt.cli.output import Output, common
+from rosenblatt.cli.options import Output, Sectioned, common
 
 CHAPTERS = (
     ("Six points, step by step, as in the lecture", ("trace @six-points",)),
@@ -42,10 +41,10 @@ CHAPTERS = (
 
 @click.command(cls=Sectioned)
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False), default="rosenblatt-demo",
-              show_default=True, help="Where models, proofs and the report go.")  # fmt: skip
+              show_default=True, help="Folder for models, proofs and the report.")  # fmt: skip
 @common
 def demo(folder: str, output: Output) -> None:
-    """See it all on built-in data, in less than a minute: every command shown can be typed."""
+    """Run the main commands on built-in data and show each of them, in less than a minute."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for title, lines in CHAPTERS:
         click.echo(f"\n{title}\n{'─' * len(title)}")

@@ -1,17 +1,13 @@
-"""`rosenblatt evaluate`: how good a model is, or how good a learner would be."""
+"""`rosenblatt evaluate`: measure a model, or a learner by cross-validation."""
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import click
 
-from rosenblatt.cli.data import reading
-from rosenblatt.cli.learners import learning
-from rosenblatt.cli.options import Sectioned
-from rosenblatt.cli.output import Output, common
-from rosenblatt.columns.options import Options
+from rosenblatt.cli.learner_options import learning
+from rosenblatt.cli.options import Output, Sectioned, common, reading
 
 
 @click.command(
@@ -22,8 +18,8 @@ Examples:
   rosenblatt evaluate --cv 5 mail.csv --text message
   rosenblatt evaluate --cv 10 @breast-cancer --learner soft-margin --scale
 
-With --cv no model is named: rows are dealt into K folds, each class evenly, and each fold is predicted by a model
-trained on the others, with its own means and scales.""",
+With --cv no model is named: the rows are divided into K folds, each class evenly, and each fold is predicted by a
+model trained on the other folds, with the means and scales of those.""",
 )
 @click.argument("places", nargs=-1, required=True, metavar="[MODEL] DATA...")
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")
@@ -37,31 +33,21 @@ def evaluate(
     scale: bool,
     learner: str,
     parameters: dict[str, Any],
-    options: Options,
+    seed: int,
+    options: dict[str, Any],
     output: Output,
 ) -> None:
     """Measure MODEL on DATA: accuracy, precision, recall, F1 and the confusion matrix."""
-    if cv is None:
-        if len(places) < 2:
-            raise click.UsageError("name a model and data, or cross-validate a learner with --cv K")
-        from rosenblatt.cli.data import open_data, remark_on_source
-        from rosenblatt.storage.opened import OpenedModel
+    from rosenblatt.tasks.evaluating import cross_validate
+    from rosenblatt.tasks.evaluating import evaluate as evaluate_model
 
-        model = OpenedModel.open(places[0])
-        source = model.source(places[1:], options, labelled=True, opener=open_data)
-        found = model.evaluate(source)
-        remark_on_source(source, output)
-        output.result(str(found), found.to_json())
-        return
-    from rosenblatt.cli.folds import cross_validate
-    from rosenblatt.cli.table import read_table
-    from rosenblatt.evaluation import Evaluation
-
-    table = read_table(places, options, output)
-    folds = cross_validate(learner, parameters, table, cv, scale=scale)
-    total = reduce(Evaluation.merged, folds)
-    accuracies = ", ".join(f"{fold.accuracy:.4f}" for fold in folds)
-    output.result(
-        f"{learner}, {cv} folds, accuracy {accuracies}; all together:\n\n{total}",
-        {"learner": learner, "folds": [fold.to_json() for fold in folds], "all": total.to_json()},
-    )
+    found: Any
+    if cv is not None:
+        found = cross_validate(
+            learner, places, folds=cv, scale=scale, seed=seed, parameters=parameters, log=output.remark, **options
+        )
+    elif len(places) < 2:
+        raise click.UsageError("name a model and data, or cross-validate a learner with --cv K")
+    else:
+        found = evaluate_model(places[0], places[1:], log=output.remark, **options)
+    output.result(str(found), found.to_json())

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt import __version__
+from rosenblatt._version import __version__
+from rosenblatt.escaping import printable_lines
 from rosenblatt.exceptions import RosenblattError
 
 if TYPE_CHECKING:
@@ -26,15 +27,17 @@ INTERRUPTED = 130
 READER_LEFT = 141  # as a process that the signal of a broken pipe ends
 
 COMMANDS = {
-    "train": "Train a model on a file, and save it.",
-    "predict": "Predict the labels of a file.",
-    "evaluate": "Measure a model on a file, or a learner by cross-validation.",
+    "train": "Train a model on files, and save it.",
+    "predict": "Predict the labels of files.",
+    "evaluate": "Measure a model on files, or a learner by cross-validation.",
     "certify": "Decide whether classes are linearly separable, with a proof.",
     "check": "Check a proof against data.",
-    "trace": "Show every update of a run, step by step.",
-    "inspect": "Show what is in a model file.",
+    "trace": "Show every update of a run.",
+    "inspect": "Show the contents of a model file.",
     "report": "Write a page about a model and its data.",
-    "demo": "See it all on built-in data, in less than a minute.",
+    "lab": "See the perceptron learn, step by step in the browser.",
+    "demo": "Run the main commands on built-in data.",
+    "compile": "Compile all loops ahead of their first use.",
     "completion": "Print the completion script of a shell.",
 }
 
@@ -46,7 +49,8 @@ Start here:
   rosenblatt certify @xor
 
 DATA is a file (CSV, TSV, LIBSVM, Parquet, Arrow, NPY, NPZ, JSON Lines; text also as gzip or zstd), several files,
-'-' for standard input, or a built-in set such as @iris. Results go to standard output, all else to standard error.
+'-' for standard input, or a built-in set such as @iris. Results go to standard output, and everything else to
+standard error.
 
 Exit codes: 0 done · 1 the answer is no · 2 bad usage or input · 3 undecided · 141 the reader of the output left.
 """
@@ -178,7 +182,7 @@ def _sentence(message: str) -> str:
 
 def _complain(message: str) -> None:
     with suppress(OSError):  # the reader of our messages has left
-        print(f"rosenblatt: {message}", file=sys.stderr)
+        print(f"rosenblatt: {printable_lines(message)}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,19 +1,13 @@
-"""`rosenblatt predict`: labels of a stream of rows, in constant memory."""
+"""`rosenblatt predict`: predict the labels of files, in constant memory."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
-from rosenblatt.cli.data import DATA, open_data, reading, remark_on_source, require_apart
-from rosenblatt.cli.options import Sectioned
-from rosenblatt.cli.output import Output, common
-from rosenblatt.columns.options import Options
+from rosenblatt.cli.options import DATA, MODEL, Output, Sectioned, common, reading
 
 
 @click.command(
@@ -24,69 +18,25 @@ Examples:
   rosenblatt predict spam.model new.csv --scores -o predicted.tsv
   cat new.jsonl | rosenblatt predict spam.model - --json
 
-One label a line; with --scores a table with a heading, between tabs: of two classes the score that is positive
-for the second, of more one a class. Columns are found by the names
-they had in training; labels may be there or not. Rows that
---skip-bad leaves out have no line.""",
+Prints one label a line, in quotes as in CSV where it holds a tab, a quote or a line end. With --scores it prints a
+table with a header, separated by tabs: for two classes one score, which is positive for the second class, and
+otherwise one score for each class. Columns are found by the names they had in training, and labels are not needed.
+Rows that --skip-bad leaves out have no line.""",
 )
-@click.argument("model", type=click.Path(exists=True, dir_okay=False))
+@MODEL
 @DATA
-@click.option("-o", "--output", "path", type=click.Path(dir_okay=False), help="Write to a file.")
-@click.option("--scores", is_flag=True, help="Add what labels are chosen by.")
+@click.option("-o", "--output", "path", type=click.Path(dir_okay=False), help="File to write instead of printing.")
+@click.option("--scores", is_flag=True, help="Add the decision score.")
 @reading
 @common
 def predict(
-    model: str, data: tuple[str, ...], path: str | None, scores: bool, options: Options, output: Output
+    model: str, data: tuple[str, ...], path: str | None, scores: bool, options: dict[str, Any], output: Output
 ) -> None:
-    """Predict the label of every row of DATA by MODEL."""
-    from rosenblatt.storage.opened import OpenedModel
+    """Predict the label of every row of DATA with MODEL."""
+    from rosenblatt.tasks.predicting import predict_file
 
-    opened = OpenedModel.open(model)
-    source = opened.source(data, options, opener=open_data)
-    require_apart(path, [model, *source.files])
-    predictor = opened.predictor
-    write = _as_json if output.as_json else _as_text
-    with _writing(path) as file:
-        if scores and not output.as_json:
-            file.write(("\t".join(["label", *_headings(predictor.classes)]) + "\n").encode())
-        for features, _ in opened.rows(source):
-            decision = predictor.decision(features).tolist() if scores else None
-            file.write(write(predictor.predict(features).tolist(), decision).encode())
-    remark_on_source(source, output)
+    sys.stdout.flush()
+    lines = sys.stdout.buffer if path is None else path
+    predict_file(model, data, lines, scores=scores, as_json=output.as_json, log=output.remark, **options)
     if path is not None:
         output.remark(f"written to {path}")
-
-
-def _headings(classes: Any) -> list[str]:
-    return ["score"] if classes is None or len(classes) == 2 else [f"score:{label}" for label in classes.tolist()]
-
-
-def _as_text(labels: list[Any], scores: list[Any] | None) -> str:
-    if scores is None:
-        return "".join(f"{label}\n" for label in labels)
-    rows = (each if isinstance(each, list) else [each] for each in scores)
-    return "".join(
-        "\t".join([str(label), *map(repr, row)]) + "\n" for label, row in zip(labels, rows, strict=True)
-    )
-
-
-def _as_json(labels: list[Any], scores: list[Any] | None) -> str:
-    rows: Iterator[dict[str, Any]] = (
-        ({"label": label} for label in labels)
-        if scores is None
-        else ({"label": label, "score": score} for label, score in zip(labels, scores, strict=True))
-    )
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-@contextmanager
-def _writing(path: str | None) -> Iterator[BinaryIO]:
-    if path is None:
-        sys.stdout.flush()
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    from rosenblatt.atomic import replacing
-
-    with replacing(path) as file:
-        yield file

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import ClassifierTags, RegressorTags
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.exceptions import InputError, ShapeError
@@ -79,6 +80,17 @@ class ReadsTables:
             warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
         elif features.names != known:
             raise InputError(_difference(known, features.names))
+
+
+def tags_of_task(tags: Any, task: str) -> Any:
+    """Return the tags of an estimator that predicts labels, or the numbers of a regression."""
+    tags.target_tags.required = True
+    if task == "regression":
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        tags.target_tags.multi_output = True
+    else:
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+    return tags
 
 
 def _difference(known: tuple[str, ...], given: tuple[str, ...]) -> str:

@@ -22,7 +22,7 @@ from rosenblatt.data.weights import weights_by_count
 from rosenblatt.estimators import _parameters as parameters
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError, ShapeError
-from rosenblatt.learners.order import BlockCyclic, BlockShuffled, Order
+from rosenblatt.learners.order import Blockwise, Order
 from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.learners.visitor import Visitor
@@ -149,9 +149,8 @@ def _order(p: Any, blocks: Blocks, drawn: Drawn) -> Order:
     together = isinstance(blocks, MemoryBlocks) and len(blocks.boundaries) == 2
     if together or not isinstance(p.order, str) or p.order not in ("shuffle", "cyclic"):
         return parameters.resolve_order(p, blocks.n_rows, drawn.seed, drawn.passes)
-    if p.order == "shuffle" and p.shuffle:
-        return BlockShuffled(blocks.boundaries, drawn.seed, drawn.passes)
-    return BlockCyclic(blocks.boundaries)
+    shuffles = p.order == "shuffle" and p.shuffle
+    return Blockwise(blocks.boundaries, drawn.seed if shuffles else None, drawn.passes)
 
 
 def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | None, scaled: bool) -> None:
@@ -216,19 +215,24 @@ def resumed(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
 
 def require_same_problem(p: Any, data: Batch | Blocks, scheme: Scheme) -> None:
     """Require data with the features and classes of the run that a warm start goes on from, by the same scheme."""
-    if data.n_features != p.n_features_in_:
-        raise ShapeError(
-            f"X has {data.n_features} features, but warm_start=True goes on from {p.n_features_in_}. "
-            "Pass the same features, or set warm_start=False."
-        )
     if Scheme.of(p.multiclass, len(p.classes_)) != scheme:
         raise ParameterError(
             f"multiclass={p.multiclass!r} cannot go on from {scheme.kind!r}. Set warm_start=False."
         )
-    if not np.array_equal(data.classes, p.classes_):
+    require_same_data(data.n_features, data.classes, p.n_features_in_, p.classes_)
+
+
+def require_same_data(n_features: int, classes: Any, width: int, known: Any) -> None:
+    """Require the features and classes of the run that a warm start goes on from; None are no classes."""
+    if n_features != width:
+        raise ShapeError(
+            f"X has {n_features} features, but warm_start=True goes on from {width}. "
+            "Pass the same features, or set warm_start=False."
+        )
+    if classes is not None and known is not None and not np.array_equal(classes, known):
         raise LabelError(
-            f"y has the classes {listed(data.classes)}, but warm_start=True goes on from "
-            f"{listed(p.classes_)}. Pass the same classes, or set warm_start=False."
+            f"y has the classes {listed(classes)}, but warm_start=True goes on from "
+            f"{listed(known)}. Pass the same classes, or set warm_start=False."
         )
 
 

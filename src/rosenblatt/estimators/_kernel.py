@@ -1,21 +1,24 @@
-"""What an estimator with a kernel does before it trains: from parameters and data to a kernel that is one."""
+"""Parameters of a kernel perceptron: checks, the kernel for its data, its start and its budget."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.features import Features
+from rosenblatt.data.features import Features, require_finite
+from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators.schemas import link_stream
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.psd import COMPUTED, is_psd
+from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Precomputed, as_kernel
 from rosenblatt.learners.kernel import KernelPlan
 from rosenblatt.model.budget import POLICIES, Budget
+from rosenblatt.model.kernel import points_of
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.schemas import require_problem
 from rosenblatt.model.scheme import Scheme
@@ -23,11 +26,14 @@ from rosenblatt.model.support import Support
 from rosenblatt.schema.codecs import require
 from rosenblatt.schema.rows import require_width
 
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Certificate
+
 SAMPLE = 200  # rows that a function is tried on
 
 
 def check_kernel_parameters(p: Any) -> None:
-    """Require those parameters to be usable that a kernel perceptron has and others have not."""
+    """Check the parameters that only a kernel perceptron has."""
     as_kernel(p.kernel)
     check_choice("init", p.init, ("zero", "first"))
     check_number("cache_size", p.cache_size, least=0)
@@ -83,7 +89,7 @@ def stream_kernel(p: Any, n_features: int) -> Kernel:
 
 
 def warn_unless_kernel(kernel: Kernel, points: Points) -> None:
-    """Warn if a function is no kernel on (a sample of) the training rows, which no theorem vouches for (S-36)."""
+    """Warn if a function is not positive semidefinite on (a sample of) the training rows."""
     if kernel.known:
         return
     few = np.unique(np.linspace(0, points.n_rows - 1, min(SAMPLE, points.n_rows)).astype(np.int64))
@@ -114,3 +120,79 @@ def link_kernel(held: dict[str, Any]) -> None:
     require(kernel.streams == support.keeps_rows, "kernel and kept rows contradict each other")
     require(kernel.resolved, "the kernel has a parameter that it takes from data")
     link_stream(held)
+
+
+class KernelSpace(OnlineLearning):
+    """A classifier with hyperplanes in the space of a kernel, which can be certified there."""
+
+    _kernel: Kernel
+
+    def coordinates(self, X: Any, *, isometric: bool = False) -> Any:
+        """Return points whose hyperplanes are those of the kernel's space: what `certify` decides about.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            Any rows. With ``kernel="precomputed"`` the matrix of training.
+        isometric : bool
+            Whether lengths and angles must be the kernel's, too, as margins need.
+
+        Returns
+        -------
+        ndarray or sparse array, shape (n_rows, n_coordinates)
+            Of a linear kernel the rows. Of a polynomial one their monomials, if there are no more than 1,000; that
+            of degree zero only where there is no bias to do its work. Of others, and if isometric,
+            `rosenblatt.kernels.coordinates` of the matrix of all pairs, refused for more than 1,000 rows.
+        """
+        return self._space(X, isometric).table
+
+    def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
+        """Decide whether some hyperplane in the space of the kernel separates data, and prove it.
+
+        Parameters
+        ----------
+        X, y
+            Any rows, as for `coordinates`, and their labels.
+        margin : bool
+            Whether to enclose the largest margin in that space, too; then the coordinates are isometric.
+        time_limit : float or None
+            As in `rosenblatt.certify`.
+
+        Returns
+        -------
+        Separable, Inseparable, Undecided or ClassTables
+            Of ``Z = clf.coordinates(X, isometric=margin)``, so that ``verify(Z, y)`` checks it.
+
+        Notes
+        -----
+        The proof is exact for the floats Z. How far it holds for the kernel depends on the rounding of Z. A linear
+        kernel has none, a polynomial one has none if data are integers, or dyadic fractions, whose products stay
+        below 2⁵³. For other kernels, and with `margin`, Z Zᵀ is the matrix of all pairs up to 4n · 2⁻⁵² of its
+        largest entry (checked, and refused otherwise): rows that the kernel separates by less may be called
+        inseparable.
+
+        Examples
+        --------
+        >>> import rosenblatt as rb
+        >>> from rosenblatt.kernels import Polynomial
+        >>> X = np.mgrid[-2:3, -2:3].reshape(2, -1).T
+        >>> y = (X**2).sum(axis=1) < 3
+        >>> clf = rb.KernelPerceptron(Polynomial(2, 1)).fit(X, y)
+        >>> found = clf.certify(X, y)
+        >>> found.verdict, bool(found.verify(clf.coordinates(X), y))
+        ('separable', True)
+        """
+        from rosenblatt.certify.separability import certify
+
+        space = self._space(X, margin)
+        found = certify(space.table, y, bias=self._has_bias(), margin=margin, time_limit=time_limit)
+        return found.renamed(space.names)
+
+    def _space(self, X: Any, isometric: bool) -> Space:
+        self._require_fitted()
+        features = self._features(X)
+        require_finite(features)
+        require_gram(self._kernel, features)
+        points = points_of(features)
+        names = self._feature_names()
+        return space_of(self._kernel, points, names, isometric=isometric, constant=not self._has_bias())

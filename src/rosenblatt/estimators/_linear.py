@@ -59,24 +59,10 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         return model.predict(self._features(X))
 
     def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
-        """Decide whether some hyperplane separates data, and prove it.
+        """Decide whether some hyperplane separates data, and prove it; see `rosenblatt.certify`.
 
-        The question is exact, and of the data alone: whether a hyperplane of this classifier's kind, with a bias
-        if it has one, tells the classes apart. Its own is the first one tried.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The rows: those it was trained on, or others.
-        y : sequence, shape (n_rows,)
-            Their labels.
-        margin, time_limit
-            As in `rosenblatt.certify`.
-
-        Returns
-        -------
-        Separable, Inseparable, Undecided or ClassTables
-            As of `rosenblatt.certify`.
+        The question is exact, and depends on the data alone: whether a hyperplane of this classifier's kind, with
+        a bias if it has one, separates the classes. Its own hyperplane is the first one tried.
         """
         from rosenblatt.certify.separability import certify
 

@@ -17,11 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import as_rows, require_finite
-from rosenblatt.data.labels import as_labels, encode_labels, listed
+from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight, class_weights
 from rosenblatt.estimators._features import ReadsTables
-from rosenblatt.estimators._fitting import Before, Drawn, draw
+from rosenblatt.estimators._fitting import Before, Drawn, draw, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import (
     ENDING,
@@ -36,7 +36,7 @@ from rosenblatt.estimators._parameters import (
     optional,
 )
 from rosenblatt.estimators._progress import progress_bar
-from rosenblatt.exceptions import InputError, LabelError, ParameterError, ShapeError, WeightError
+from rosenblatt.exceptions import InputError, ParameterError, WeightError
 from rosenblatt.learners.network import NetworkFit
 from rosenblatt.learners.network_plan import Examples, NetworkPlan, NetworkRun, NetworkState, begin
 from rosenblatt.learners.order import make_order
@@ -49,7 +49,7 @@ from rosenblatt.typing import Floats, Ints
 
 BATCH = 200
 LEAST_PASSES, LEAST_STEPS = 10, 300
-"""To wait for the loss to fall: a pass over few rows is one step, and tells little."""
+"""To wait for the loss to fall: a pass over few rows is a single step."""
 
 SHARE = partial(check_number, least=0, below=1)
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
@@ -64,7 +64,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "beta_2": SHARE,
     "epsilon": POSITIVE,
     "tol": optional(SHARE),
-    "callbacks": partial(check_callbacks, told="NetworkReport"),
+    "callbacks": partial(check_callbacks, report="NetworkReport"),
 }
 
 
@@ -155,8 +155,6 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
     _layers: tuple[Layer, ...]
     _run: NetworkRun
     _classes: NDArray[Any] | None
-    _fit_mistakes: list[int]
-    _stream_mistakes: int | None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -182,8 +180,8 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
         else:
             start = before[0].for_rule(rule)
         drawn = draw(p, lambda: _codes(examples), n_rows, rng, before)
-        told = progress_bar(p.max_iter, type(p).__name__, lambda report: f"loss {report.loss:.4g}")
-        with told if p.verbose else nullcontext() as show:
+        bar = progress_bar(p.max_iter, type(p).__name__, lambda report: f"loss {report.loss:.4g}")
+        with bar if p.verbose else nullcontext() as show:
             order = make_order(p.order, n_rows, drawn.seed, drawn.passes)
             callbacks = [*([show] if show else []), *(p.callbacks or ())]
             plan = plan_of(p, layers, n_rows, order=order, held_out=drawn.held_out, callbacks=callbacks)
@@ -203,26 +201,18 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
             _flat=examples.flat,
             _width=examples.features.n_features,
             _names=examples.features.names,
-            _fit_mistakes=run.mistakes_per_pass,
-            _stream_mistakes=None,
+            **self._counted(run),
         )
         _conclude(p, run)
+
+    def _counted(self, run: NetworkRun) -> dict[str, Any]:
+        return {}
 
     def _before(self, examples: Examples, layers: tuple[Layer, ...]) -> Before | None:
         """Return state and draws of the last run, if this fit is to continue it."""
         if not self.warm_start or not self.__sklearn_is_fitted__():
             return None
-        if examples.features.n_features != self._width:
-            raise ShapeError(
-                f"X has {examples.features.n_features} features, but warm_start=True goes on from {self._width}. "
-                "Pass the same features, or set warm_start=False."
-            )
-        known = self._classes
-        if examples.classes is not None and known is not None and examples.classes.tolist() != known.tolist():
-            raise LabelError(
-                f"y has the classes {listed(examples.classes)}, but warm_start=True goes on from "
-                f"{listed(known)}. Pass the same classes, or set warm_start=False."
-            )
+        require_same_data(examples.features.n_features, examples.classes, self._width, self._classes)
         self._require_same_layers(layers, "warm_start=True")
         drawn: Drawn | None = self.__dict__.get("_drawn")
         return self._state, drawn
@@ -237,6 +227,12 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
 
 class ReportedNetwork(NetworkEstimator):
     """Attributes that are read from the network and its last run when they are asked for."""
+
+    _fit_mistakes: list[int]
+    _stream_mistakes: int | None
+
+    def _counted(self, run: NetworkRun) -> dict[str, Any]:
+        return {"_fit_mistakes": run.mistakes_per_pass, "_stream_mistakes": None}
 
     @property
     def coefs_(self) -> list[NDArray[Any]]:

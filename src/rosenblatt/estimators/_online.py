@@ -31,7 +31,7 @@ FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_", "certificate_")
 
 
 class OnlineLearning(VisitingClassifier):
-    """`partial_fit`, `learn_one`, `predict_one`, and what is known of a stream."""
+    """`partial_fit`, `learn_one` and `predict_one`."""
 
     average: bool
     multiclass: str
@@ -62,7 +62,7 @@ class OnlineLearning(VisitingClassifier):
         Returns
         -------
         self
-            If a row cannot be used, it is as it was before the chunk.
+            Itself; an error leaves it unchanged.
         """
         features = as_rows(X)
         warn_of_column(y)
@@ -95,7 +95,7 @@ class OnlineLearning(VisitingClassifier):
         Returns
         -------
         self
-            If the example cannot be used, it is as it was.
+            Itself; an error leaves it unchanged.
         """
         stream = self.__dict__.get("_stream")
         if stream is not None and classes is None and type(x) is np.ndarray:
@@ -108,11 +108,7 @@ class OnlineLearning(VisitingClassifier):
     def predict_one(self, x: Any) -> Any:
         """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
         self._require_fitted()
-        if type(x) is not np.ndarray and isinstance(x, Mapping):
-            row: Rows = self._known_vocabulary().row(x, learn=False)[0]
-        else:
-            row = vector_row(x, self._width)
-        state = self._state
+        row, state = self._row(x), self._state
         weights = state.w if state.u is None and state.shrunk is None else state.hypothesis()
         if weights.ndim > 1:
             model = LinearModel(weights, self._scheme, self._classes, self._zero)
@@ -127,6 +123,12 @@ class OnlineLearning(VisitingClassifier):
             raise overflow("x")
         positive = f >= 0.0 if self._zero > 0 else f > 0.0
         return self._classes[-1 if positive else 0]
+
+    def _row(self, x: Any) -> Rows:
+        """Return one example as a matrix of one row."""
+        if type(x) is not np.ndarray and isinstance(x, Mapping):
+            return self._known_vocabulary().row(x, learn=False)[0]
+        return vector_row(x, self._width)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a stream under way goes on by a new `eta0` or `margin`, and refuses other rules."""
@@ -184,7 +186,7 @@ class OnlineLearning(VisitingClassifier):
         return parameters.make_rule(self, None, self.__dict__.get("_trace"))
 
     def _rule_to_go_on_by(self, stream: Stream) -> Rule:
-        """Return the rule that the parameters name now, if a stream that began by others can go on by it."""
+        """Return the rule that the parameters name now, if the stream can go on by it."""
         rule, _ = self._rule_of_stream()
         changed = {
             "multiclass": self.multiclass != stream.multiclass,

@@ -107,12 +107,12 @@ def check_verbose(name: str, value: Any) -> None:
         raise ParameterError(f"{name}={value!r} must be an integer of at least 0.")
 
 
-def check_callbacks(name: str, value: Any, told: str = "PassReport") -> None:
-    """Require None or a list of functions; `told` names the class of their argument."""
+def check_callbacks(name: str, value: Any, report: str = "PassReport") -> None:
+    """Require None or a list of functions; `report` is the class of their argument."""
     if value is None:
         return
     if not isinstance(value, list | tuple) or not all(callable(callback) for callback in value):
-        raise ParameterError(f"{name}={value!r} must be a list of functions of a {told}.")
+        raise ParameterError(f"{name}={value!r} must be a list of functions of a {report}.")
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -140,7 +140,8 @@ def _check_bias(name: str, value: Any) -> None:
         check_number(name, value, least=0)
 
 
-def _check_share(name: str, value: Any) -> None:
+def check_share(name: str, value: Any) -> None:
+    """Require a number from 0 to 1."""
     check_number(name, value, least=0)
     if value > 1:
         raise ParameterError(f"{name}={value!r} must be a number from 0 to 1.")
@@ -162,7 +163,7 @@ ENDING: Mapping[str, Callable[[str, Any], Any]] = {
 PERCEPTRON: Mapping[str, Callable[[str, Any], Any]] = {
     "penalty": partial(check_choice, choices=(None, "l2", "l1", "elasticnet")),
     "alpha": partial(check_number, least=0),
-    "l1_ratio": _check_share,
+    "l1_ratio": check_share,
     "fit_intercept": check_flag,
     "shuffle": check_flag,
     "average": check_flag,

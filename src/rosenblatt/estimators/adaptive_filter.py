@@ -24,7 +24,7 @@ RUNS_AWAY = 1e16
 
 
 class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
-    """A filter that learns how one signal is heard in another, and takes it out (S-41).
+    """A filter that learns how one signal is heard in another, and takes it out.
 
     A loudspeaker plays the far end of a call, and the microphone hears its echo: the far end through an unknown
     filter, the room. This one imitates the room sample by sample, and what it predicts is subtracted. It is a
@@ -108,7 +108,7 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         AdaptiveFilter
-            Itself. After any error it is as it was.
+            Itself. An error leaves it unchanged.
         """
         self.fit_transform(far_end, microphone)
         return self

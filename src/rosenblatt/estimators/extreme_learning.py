@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight
-from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._features import ReadsTables, tags_of_task
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import (
     check_choice,
@@ -42,7 +41,7 @@ FIXED = ("task", "n_hidden", "activation", "alpha", "weight_scale")
 
 
 class _Targets(NamedTuple):
-    """What a machine has been told of its targets: labels (and whether others may come), or a shape of numbers."""
+    """What is known of the targets: labels, and whether more may come; or whether numbers have one dimension."""
 
     classes: NDArray[Any] | None
     grows: bool = False
@@ -63,7 +62,7 @@ def _link(held: dict[str, Any]) -> None:
 
 
 class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
-    """A hidden layer of random neurons that stay as they are, and a linear read-out by least squares (S-39).
+    """A hidden layer of random neurons that stay as they are, and a linear read-out by least squares.
 
     The Mark I's shape with its learning rule replaced: there is one best read-out, found in one go, exactly.
 
@@ -148,14 +147,8 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = tags_of_task(super().__sklearn_tags__(), self.task)
         tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        if _classifies(self):
-            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
-        else:
-            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
-            tags.target_tags.multi_output = True
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -173,7 +166,7 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ExtremeLearningMachine
-            Itself. After any error it is as it was.
+            Itself. An error leaves it unchanged.
         """
         self._check_parameters()
         features = as_rows(X)
@@ -191,17 +184,8 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one more chunk; chunks leave the bits of one `fit` of all their rows.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`.
-        classes : sequence of labels or None
-            All classes there are, on the first call; None takes labels as they come.
-
-        Returns
-        -------
-        ExtremeLearningMachine
-            Itself. After any error it is as it was before the chunk.
+        Parameters and result are as in `fit`. `classes` are all classes there are, on the first call; None takes
+        labels as they come.
         """
         self._check_parameters()
         features = as_rows(X)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import Features, as_rows, require_finite
-from rosenblatt.data.single import vector_row
 from rosenblatt.estimators._fitting import Before, conclude, planned, require_same_problem, whole
 from rosenblatt.estimators._kernel import (
+    KernelSpace,
     beginning,
     check_kernel_parameters,
     link_kernel,
@@ -23,19 +22,16 @@ from rosenblatt.estimators._kernel import (
     warn_unless_kernel,
 )
 from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_parameters
 from rosenblatt.estimators.schemas import DRAWN, RUN, online_parts, without_long_trace
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.kernels.points import Points
-from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
 from rosenblatt.learners.kernel import digest_of, fit_kernel
 from rosenblatt.learners.kernel_stream import KernelStream
 from rosenblatt.learners.plan import Plan
 from rosenblatt.learners.stream import Stream
-from rosenblatt.loops.layout import Rows
 from rosenblatt.model.kernel import KernelModel, points_of
 from rosenblatt.model.kernel_schemas import KERNEL_STATE
 from rosenblatt.model.kernel_state import KernelState
@@ -47,9 +43,6 @@ from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.schema.kernels import KERNEL
 from rosenblatt.typing import Floats, Ints
 
-if TYPE_CHECKING:
-    from rosenblatt.certify.certificate import Certificate
-
 
 def _streams(estimator: Any) -> bool:
     """Say whether an estimator can meet rows that no fit has shown it."""
@@ -58,8 +51,8 @@ def _streams(estimator: Any) -> bool:
     raise AttributeError("kernel='precomputed' knows values between training rows alone: there is no partial_fit.")
 
 
-class KernelPerceptron(OnlineLearning):
-    """The perceptron in the space of a kernel (S-35): f(x) = Σ α_i y_i k(x_i, x) + b.
+class KernelPerceptron(KernelSpace):
+    """The perceptron in the space of a kernel: f(x) = Σ α_i y_i k(x_i, x) + b.
 
     A mistake on x_i raises α_i. The scores of all training rows are kept, and each mistake moves them by one row
     of kernel values; nothing else is computed. Rows without a mistake are no part of the model.
@@ -87,7 +80,7 @@ class KernelPerceptron(OnlineLearning):
     radius : float or None
         R; found from the data if None.
     init : {"zero", "first"}
-        The start: zero, or the first row visited (S-10).
+        The start: zero, or the first row visited.
 
     Attributes
     ----------
@@ -130,7 +123,6 @@ class KernelPerceptron(OnlineLearning):
     penalty, alpha, l1_ratio = None, 0.0001, 0.15
 
     _state: KernelState
-    _kernel: Kernel
     _asked_for: Kernel
 
     def __init__(
@@ -202,22 +194,9 @@ class KernelPerceptron(OnlineLearning):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train until a stop.
+        """Train until a stop; parameters and result as in `Perceptron.fit`.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples; with ``kernel="precomputed"`` the square matrix of their kernel values.
-        y : sequence, shape (n_rows,)
-            Their labels, of two classes or more.
-        sample_weight : array-like or None
-            Multiplies the step of each row; a row of weight 0 makes no mistakes.
-
-        Returns
-        -------
-        KernelPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+        With ``kernel="precomputed"``, X is the square matrix of kernel values between training rows.
         """
         with interruptible():
             check_parameters(self)
@@ -257,12 +236,8 @@ class KernelPerceptron(OnlineLearning):
         from rosenblatt.loops.kernel import add_scores
 
         self._require_fitted()
-        if type(x) is not np.ndarray and isinstance(x, Mapping):
-            row: Rows = self._known_vocabulary().row(x, learn=False)[0]
-        else:
-            row = vector_row(x, self._width)
+        row, state = self._row(x), self._state
         require_finite(Features(row, 1, self._width), name="x")
-        state = self._state
         weights = np.atleast_2d(state.hypothesis())
         s = np.zeros((len(weights), 1))
         if state.support.count:
@@ -273,80 +248,6 @@ class KernelPerceptron(OnlineLearning):
             raise overflow("x")
         decision = self._scheme.decision(scores if self._scheme.kind == "binary" else scores[None])
         return self._classes[self._scheme.choose(decision, self._zero)[0]]
-
-    def coordinates(self, X: Any, *, isometric: bool = False) -> Any:
-        """Return points whose hyperplanes are those of the kernel's space: what `certify` decides about.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The rows: those it was trained on, or others. With ``kernel="precomputed"`` the matrix of training.
-        isometric : bool
-            Whether lengths and angles must be the kernel's, too, as margins need.
-
-        Returns
-        -------
-        ndarray or sparse array, shape (n_rows, n_coordinates)
-            Of a linear kernel the rows. Of a polynomial one their monomials, if there are no more than 1,000; that
-            of degree zero only where there is no bias to do its work. Of others, and if isometric,
-            `rosenblatt.kernels.coordinates` of the matrix of all pairs, refused for more than 1,000 rows.
-        """
-        return self._space(X, isometric).table
-
-    def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
-        """Decide whether some hyperplane in the space of the kernel separates data, and prove it.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The rows: those it was trained on, or others. With ``kernel="precomputed"`` the matrix of training.
-        y : sequence, shape (n_rows,)
-            Their labels.
-        margin : bool
-            Whether to enclose the largest margin in that space, too; then the coordinates are isometric.
-        time_limit : float or None
-            As in `rosenblatt.certify`.
-
-        Returns
-        -------
-        Separable, Inseparable, Undecided or ClassTables
-            Of ``Z = clf.coordinates(X, isometric=margin)``, so that ``verify(Z, y)`` checks it.
-
-        Notes
-        -----
-        The proof is exact, and speaks of the floats Z. What it says of the kernel depends on how Z was rounded:
-
-        - of a linear kernel not at all, so that it says the same of the kernel;
-        - of a polynomial kernel once for each multiplication in a monomial: not at all where data are integers, or
-          dyadic fractions, whose products stay below 2⁵³;
-        - of other kernels, and with `margin`, by square roots: Z Zᵀ is the matrix of all pairs up to
-          4n · 2⁻⁵² of its largest entry (checked, and refused otherwise), and this matrix is rounded itself. Rows
-          that the kernel tells apart by less than that may be called inseparable.
-
-        Examples
-        --------
-        >>> from rosenblatt.kernels import Polynomial
-        >>> X = np.mgrid[-2:3, -2:3].reshape(2, -1).T
-        >>> y = (X**2).sum(axis=1) < 3
-        >>> clf = KernelPerceptron(Polynomial(2, 1)).fit(X, y)
-        >>> found = clf.certify(X, y)
-        >>> found.verdict, bool(found.verify(clf.coordinates(X), y))
-        ('separable', True)
-        """
-        from rosenblatt.certify.separability import certify
-
-        space = self._space(X, margin)
-        found = certify(space.table, y, bias=self._has_bias(), margin=margin, time_limit=time_limit)
-        return found.renamed(space.names)
-
-    def _space(self, X: Any, isometric: bool) -> Space:
-        self._require_fitted()
-        features = self._features(X)
-        require_finite(features)
-        require_gram(self._kernel, features)
-        points = points_of(features)
-        names = self._feature_names()
-        return space_of(self._kernel, points, names, isometric=isometric, constant=not self._has_bias())
 
     @property
     def kernel_(self) -> Kernel:

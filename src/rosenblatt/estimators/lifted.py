@@ -19,7 +19,7 @@ NO_LIMIT = 2**62
 
 
 class LiftedPerceptron(VisitingClassifier):
-    """The perceptron on rows lifted by one coordinate each, which always separate (S-22); two classes.
+    """The perceptron on rows lifted by one coordinate each, which always separate; two classes.
 
     Row i becomes [a x_i; sqrt(1 − a²) e_i]. In exact arithmetic training on such rows ends without a mistake,
     after at most `mistake_bound_` of them; the first coordinates of the weights then predict. It is a soft margin:
@@ -115,20 +115,10 @@ class LiftedPerceptron(VisitingClassifier):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train until the lifted rows are separated, or a limit is reached.
+        """Train until the lifted rows are separated, or a limit is reached; two classes.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples.
-        y : sequence, shape (n_rows,)
-            Their labels, of two classes.
-
-        Returns
-        -------
-        LiftedPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+        X and y are as in `Perceptron.fit`. An error leaves the estimator unchanged; Ctrl-C leaves the last
+        completed pass.
         """
         with interruptible():
             p = with_fixed(self)

@@ -1,4 +1,4 @@
-"""The Mark I: photocells, association units wired to them at random, and response units that learn (S-39)."""
+"""The Mark I: photocells, association units wired to them at random, and response units that learn."""
 
 from __future__ import annotations
 
@@ -26,22 +26,16 @@ from rosenblatt.schema.estimators import FixedParameters, Nested, StateSchema
 from rosenblatt.typing import Floats
 
 RESPONSE = (
-    *("multiclass", "average", "margin", "order", "max_iter", "n_iter_no_change", "max_time", "trace", "verbose"),
-    "callbacks",
+    *("multiclass", "average", "margin", "order", "max_iter"),
+    *("n_iter_no_change", "max_time", "trace", "verbose", "callbacks"),
 )
-"""Parameters that are the response units' own."""
+"""Parameters of the response units."""
 
 MACHINE = (
-    "n_association",
-    "excitatory",
-    "inhibitory",
-    "threshold",
-    "retina",
-    "image_shape",
-    "photocells",
-    "exposure",
+    *("n_association", "excitatory", "inhibitory", "threshold"),
+    *("retina", "image_shape", "photocells", "exposure"),
 )
-"""Parameters of the machine before them, which a stream cannot change on its way."""
+"""Parameters of the other units, which a stream cannot change."""
 
 
 def _of_response(name: str, doc: str) -> property:
@@ -65,7 +59,7 @@ def _link(held: dict[str, Any]) -> None:
 
 
 class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The machine of 1960: a retina, random wires, association units, and response units that learn (S-39, S-42).
+    """The machine of 1960: a retina, random wires, association units, and response units that learn.
 
     An image falls on 20 × 20 photocells. Each association unit is wired to a few of them at random, some of which
     excite and some inhibit it, and is on or off; that never changes. Response units weigh the association units,
@@ -193,20 +187,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Wire the association units anew, and train the response units until a stop.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_images, n_pixels)
-            The images, line by line.
-        y : sequence, shape (n_images,)
-            Their labels.
-        sample_weight : array-like or None
-            Multiplies the step of each image.
-
-        Returns
-        -------
-        MarkOne
-            Itself. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last completed
-            pass.
+        Each row of X is an image, line by line; otherwise parameters and result are as in `Perceptron.fit`.
         """
         with interruptible():
             features = as_rows(X)
@@ -221,18 +202,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Visit the images of a chunk once, in the order they come.
-
-        Parameters
-        ----------
-        X, y, classes, sample_weight
-            As in `Perceptron.partial_fit`.
-
-        Returns
-        -------
-        MarkOne
-            Itself. If an image cannot be used, it is as it was before the chunk.
-        """
+        """Visit the images of a chunk once, in their order; see `Perceptron.partial_fit`."""
         features = as_rows(X)
         warn_of_column(y)
         if self.__sklearn_is_fitted__():
@@ -243,22 +213,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self
 
     def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
-        """Visit one image: a trial.
-
-        Parameters
-        ----------
-        x : sequence of numbers
-            The image, line by line.
-        y : label
-            Its class.
-        classes : sequence of labels, "grow" or None
-            As in `Perceptron.learn_one`.
-
-        Returns
-        -------
-        MarkOne
-            Itself. If the image cannot be used, it is as it was.
-        """
+        """Visit one image, a sequence of numbers line by line: a trial. See `Perceptron.learn_one`."""
         features = _one(x, self.__dict__.get("_width"))
         retina, wiring, response = self._going_on(features.n_features)
         response.learn_one(_associate(retina, wiring, features)[0], y, classes)

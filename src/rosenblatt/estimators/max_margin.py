@@ -26,7 +26,7 @@ SECONDS = 5.0  # after which it stays with what floats could say
 
 
 class MaxMarginClassifier(LinearClassifier):
-    """The hard-margin hyperplane (S-24): it maximises the least distance y f(x)/‖w‖ of a row from it.
+    """The hard-margin hyperplane: it maximises the least distance y f(x)/‖w‖ of a row from it.
 
     A perceptron finds some hyperplane that separates the classes; this is the widest, and so the one whose
     margin γ gives the perceptron's mistake bounds. It exists only if the classes are separable; if they are not,
@@ -113,7 +113,7 @@ class MaxMarginClassifier(LinearClassifier):
         Returns
         -------
         MaxMarginClassifier
-            Itself, trained. After any error it is as it was.
+            Itself, trained. An error leaves it unchanged.
 
         Raises
         ------

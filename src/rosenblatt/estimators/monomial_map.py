@@ -32,8 +32,15 @@ def _link(held: dict[str, Any]) -> None:
     require(monomials.n_columns == held["n_output_features_"], "the number of monomials is wrong")
 
 
+def _check(model: MonomialMap) -> None:
+    check_count("degree", model.degree)
+    check_number("c", model.c, least=0)
+    if model.max_bytes is not None:
+        check_count("max_bytes", model.max_bytes)
+
+
 class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """All monomials up to a degree, weighted so that dot products are powers (S-34).
+    """All monomials up to a degree, weighted so that dot products are powers.
 
     ``<Φ(x), Φ(x')> = (<x, x'> + c)^degree``, to rounding: a perceptron on Φ(x) is a kernel perceptron with the
     polynomial kernel, by explicit features. Of two features Φ(x) = (x1², √2 x1x2, x2²) for degree 2 and c = 0.
@@ -66,7 +73,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
 
     Examples
     --------
-    XOR on coordinates of ±1 is the sign of a product (E-6):
+    XOR on coordinates of ±1 is the sign of a product:
 
     >>> from rosenblatt import Perceptron
     >>> X, y = [[-1, -1], [1, -1], [-1, 1], [1, 1]], [-1, 1, 1, -1]
@@ -79,7 +86,9 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
 
     _learner = Learner(
         StateSchema(
-            READS_TABLES | {"n_output_features_": Count(1, MOST_COLUMNS), "_monomials": MONOMIALS}, link=_link
+            READS_TABLES | {"n_output_features_": Count(1, MOST_COLUMNS), "_monomials": MONOMIALS},
+            link=_link,
+            check=_check,
         )
     )
 
@@ -111,18 +120,14 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         MonomialMap
             Itself.
         """
-        degree = check_count("degree", self.degree)
-        c = check_number("c", self.c, least=0)
-        if self.max_bytes is not None:
-            check_count("max_bytes", self.max_bytes)
+        _check(self)
         features = as_rows(X)
         require_finite(features)
-        monomials = Monomials(features.n_features, degree, c)
+        monomials = Monomials(features.n_features, int(self.degree), float(self.c))
         if not isinstance(features.rows, CSR):
             room = 8 * monomials.n_columns
-            what = (
-                f"One row of the {monomials.n_columns:,} monomials of degree {degree} in {features.n_features:,} "
-            )
+            degree, d = self.degree, features.n_features
+            what = f"One row of the {monomials.n_columns:,} monomials of degree {degree} in {d:,} "
             require_memory(what + "features", room, WAY_OUT, self.max_bytes)
         self.__dict__.update(
             n_output_features_=monomials.n_columns,

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.estimators import _network as shared
+from rosenblatt.estimators._features import tags_of_task
 from rosenblatt.estimators._network import ReportedNetwork
 from rosenblatt.estimators._parameters import (
     check_choice,
@@ -47,7 +47,7 @@ def _tells_chances(self: Any) -> bool:
 
 
 class MultilayerPerceptron(ReportedNetwork):
-    """Layers of smooth neurons, trained by backpropagation: classes or numbers (S-37).
+    """Layers of smooth neurons, trained by backpropagation: classes or numbers.
 
     What is minimised is the mean loss of a row plus ``alpha/2`` times the sum of all squared weights, biases
     left out. float32 data is trained, and predicted, in float32; everything else in float64.
@@ -55,7 +55,7 @@ class MultilayerPerceptron(ReportedNetwork):
     Parameters
     ----------
     task : {"classification", "regression"}
-        What y holds: labels, or numbers (one a row, or one row of numbers each). scikit-learn is told by tags.
+        What y holds: labels, or numbers (one a row, or one row of numbers each).
     hidden_layer_sizes : int or sequence of int
         The neurons of each hidden layer; none at all for a single layer.
     activation : {"tanh", "logistic", "relu", "identity"}
@@ -123,9 +123,9 @@ class MultilayerPerceptron(ReportedNetwork):
         Whether training ended because the loss fell no more.
     classes_, n_mistakes_, mistakes_per_pass_, curve_
         Of a classification: the labels; rows that were predicted wrong when they were visited, in all and in
-        each pass; and the errors of training and validation (S-45).
+        each pass; and the errors of training and validation.
     mse_curve_, validation_mse_ : ndarray
-        Of a regression: the mean squared error of each pass in training, and after it on the rows held out (S-43).
+        Of a regression: the mean squared error of each pass in training, and after it on the rows held out.
     t_ : int
         Visits made since the start.
     n_features_in_, feature_names_in_
@@ -225,8 +225,7 @@ class MultilayerPerceptron(ReportedNetwork):
         Returns
         -------
         MultilayerPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             self._check_parameters()
@@ -236,24 +235,11 @@ class MultilayerPerceptron(ReportedNetwork):
             return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Visit the rows of a chunk once, in the order they come, `batch_size` a step.
+        """Visit the rows of a chunk once, in their order, `batch_size` a step; parameters as in `fit`.
 
         Chunks of whole batches leave the same bits as all their rows at once. `order`, `early_stopping` and the
-        stops are for `fit`.
-
-        Parameters
-        ----------
-        X, y : array-like
-            A chunk of examples and their labels or numbers.
-        classes : sequence of labels or None
-            All classes there are; None: those of the first chunk.
-        sample_weight : array-like or None
-            Multiplies the loss of each row.
-
-        Returns
-        -------
-        self
-            If a row cannot be used, it is as it was before the chunk.
+        stops are for `fit`. `classes` are all classes there are; None takes those of the first chunk. An error
+        leaves the estimator unchanged.
         """
         self._check_parameters()
         if isinstance(self.class_weight, str):
@@ -311,7 +297,7 @@ class MultilayerPerceptron(ReportedNetwork):
 
     @available_if(_tells_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Return the probability of every class, by a network trained to tell probabilities ("cross_entropy")."""
+        """Return the probability of every class, by a network trained with "cross_entropy"."""
         chances = CrossEntropy().chances(self._outputs(X))
         return np.hstack([1.0 - chances, chances]) if chances.shape[1] == 1 else chances
 
@@ -328,14 +314,7 @@ class MultilayerPerceptron(ReportedNetwork):
         return float(mixin.score(self, X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        if self.task == "regression":
-            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
-            tags.target_tags.multi_output = True
-        else:
-            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
-        return tags
+        return tags_of_task(super().__sklearn_tags__(), self.task)
 
     def _check_parameters(self) -> None:
         shared.check_training(self)

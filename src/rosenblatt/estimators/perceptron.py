@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from rosenblatt.blocks.checkpoint import Checkpoint
+from rosenblatt.blocks.checkpoint import Checkpoint, restore
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
 from rosenblatt.blocks.scaled import folded
 from rosenblatt.data.batch import Batch, as_batch, require_two
@@ -32,7 +32,6 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.perceptron import PerceptronFit
-from rosenblatt.learners.snapshot import restore
 from rosenblatt.locking import locked
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
@@ -84,26 +83,26 @@ class Perceptron(OnlineLearning):
     warm_start : bool
         Go on from the last fit: weights, averaging and random order continue as if it had not ended.
     bias : {"unit", "radius"}, float or None
-        What the bias gains with each step: 1 (S-8), R² (S-7), β, or nothing because there is none (S-10).
+        What the bias gains with each step: 1, R², β, or nothing because there is no bias.
     radius : float or None
         R, the largest norm of a row; found from the data if None. A stream needs it given.
     zero : {-1, +1}
-        The side that f = 0 belongs to (S-2); of several classes, whether a tie goes to the lowest or the highest.
+        The side that f = 0 belongs to; of several classes, whether a tie goes to the lowest or the highest.
     tie : {"mistake", "sign", "half", "correct"}
         What y f = margin is: a mistake, a mistake where sgn(0) = `zero` is not the label, half a step, or
-        no mistake (S-9).
+        no mistake.
     init : {"zero", "random", "first"}
-        The start: the origin, standard normal weights, or y₁x₁ of the first row visited (S-10, S-11).
+        The start: the origin, standard normal weights, or y₁x₁ of the first row visited.
     order : {"shuffle", "cyclic", "random"}, array, list of arrays or callable
-        The order of visits in `fit` (S-12). An array of row numbers is one pass, repeated; a list of arrays,
+        The order of visits in `fit`. An array of row numbers is one pass, repeated; a list of arrays,
         or a callable of the pass number from 1, gives each pass its own.
     margin : float
         A visit is a mistake if y f ≤ margin; of classes compared directly, if the lead over the best rival is.
     average : bool
         Predict by the average of the hypotheses after each visit.
     multiclass : {"direct", "ovr", "ovo"}
-        How more than two classes are told apart: one vector a class, compared on each visit (S-31), one machine
-        a class against the rest (S-32), or one a pair of classes, their signed scores summed (S-33).
+        How more than two classes become hyperplanes: one vector a class, compared on each visit, one machine
+        a class against the rest, or one a pair of classes, their signed scores summed.
     max_time : float or None
         The most seconds `fit` may train.
     trace : {"auto", "mistakes", "counts"} or None
@@ -112,7 +111,7 @@ class Perceptron(OnlineLearning):
         Each is called after each pass with a `PassReport`; training ends if one returns True.
     stop_on_cycle : bool
         End when the weights after a pass are exactly what they were after an earlier one, and the mistakes made in
-        between sum to zero in rationals (S-19): this proves that nothing separates the data, and `certificate_` is
+        between sum to zero in rationals: this proves that nothing separates the data, and `certificate_` is
         the proof. Two classes, without a penalty. The last 65,536 passes are remembered, as far as they made at
         most 16,777,216 mistakes; a repeat that takes longer is not noticed.
 
@@ -135,7 +134,7 @@ class Perceptron(OnlineLearning):
     trace_ : Trace
         The record of the run.
     curve_ : Curve
-        Training and validation error over passes (S-45).
+        Training and validation error over passes.
     t_ : int
         Visits made since the start.
     n_features_in_, feature_names_in_
@@ -239,8 +238,7 @@ class Perceptron(OnlineLearning):
         Returns
         -------
         Perceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             self._check_parameters()
@@ -261,7 +259,7 @@ class Perceptron(OnlineLearning):
         their blocks, and from the second pass on the blocks; ``order="cyclic"`` is the order of the file. Where
         rows are not all in memory no other order is possible, nor is `stop_on_cycle`, and mistakes are counted,
         not kept, unless ``trace="mistakes"`` says otherwise. Rows held out are read once more after each
-        pass. Weights of scaled blocks are turned into weights of the features as they were.
+        pass. Weights of scaled blocks are turned into weights of the original features.
 
         Parameters
         ----------
@@ -329,7 +327,7 @@ class Perceptron(OnlineLearning):
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
             loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
             if saved is not None:
-                restore(loop, saved.snapshot)
+                restore(loop, saved)
             run = loop.run()
         if scaling is not None:
             run = replace(run, state=folded(run.state, scaling))
@@ -351,9 +349,9 @@ class Perceptron(OnlineLearning):
             )
         if len(batch.classes) > 2:
             raise ParameterError(
-                "stop_on_cycle=True proves that two classes cannot be told apart, but y has "
-                f"{len(batch.classes)}. Set it to False and ask rosenblatt.certify(X, y), which tells "
-                "of every pair of classes."
+                "stop_on_cycle=True proves that two classes cannot be separated, but y has "
+                f"{len(batch.classes)}. Set it to False and ask rosenblatt.certify(X, y), which decides "
+                "every pair of classes."
             )
         from rosenblatt.certify.witness import witness
 

@@ -18,7 +18,7 @@ from rosenblatt.registry import Learner
 
 
 class PocketPerceptron(VisitingClassifier):
-    """The perceptron that keeps the best hypothesis it meets (S-20), for data that does not separate.
+    """The perceptron that keeps the best hypothesis it meets, for inseparable data (Gallant 1990).
 
     After each update the errors on all rows are counted, and a hypothesis with fewer than any before goes into the
     pocket: what is returned has no more training errors than any hypothesis the run went through, its start
@@ -36,12 +36,12 @@ class PocketPerceptron(VisitingClassifier):
     class_weight : dict, "balanced" or None
         Multiplies the step of each class, and what its rows count.
     multiclass : {"direct", "ovr"}
-        How more than two classes are told apart.
+        How more than two classes become hyperplanes.
     n_iter_no_change : int or None
         As in `Perceptron`, but the values that counting reads are among those that None can afford: where they are
         many it waits for 10 passes, or half of those so far.
     max_iter, tol, max_time, random_state, verbose, trace, callbacks
-        As in `Perceptron`; what callbacks are told of is the hypothesis of the moment, not the pocket.
+        As in `Perceptron`; callbacks get the hypothesis of the moment, not the pocket.
 
     Attributes
     ----------
@@ -130,24 +130,10 @@ class PocketPerceptron(VisitingClassifier):
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train until a stop, and keep the best hypothesis.
+        """Train until a stop, and keep the best hypothesis; parameters as in `Perceptron.fit`.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples.
-        y : sequence, shape (n_rows,)
-            Their labels.
-        coef_init, intercept_init : array-like or None
-            Weights to start from.
-        sample_weight : array-like or None
-            Multiplies the step of each row, and what it counts.
-
-        Returns
-        -------
-        PocketPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the best
-            hypothesis of the completed passes.
+        `sample_weight` also multiplies what each row counts. An error leaves the estimator unchanged; Ctrl-C
+        leaves the best of the completed passes.
         """
         with interruptible():
             p = with_fixed(self)

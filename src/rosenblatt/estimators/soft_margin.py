@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
-from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
+from rosenblatt.estimators._parameters import (
+    POSITIVE,
+    check_choice,
+    check_count,
+    check_each,
+    check_flag,
+    check_number,
+    check_share,
+    generator,
+    optional,
+)
 from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
@@ -24,14 +36,23 @@ from rosenblatt.registry import Learner
 from rosenblatt.schema.codecs import Flag
 from rosenblatt.typing import Floats
 
-LOSSES = ("perceptron", "hinge", "squared_hinge", "logistic")
-PENALTIES = ("l2", "l1", "elasticnet", None)
-SOLVERS = ("auto", "interior", "coordinate", "sgd")
-RATES = ("constant", "invscaling", "optimal", "adaptive")
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "loss": partial(check_choice, choices=("perceptron", "hinge", "squared_hinge", "logistic")),
+    "penalty": partial(check_choice, choices=("l2", "l1", "elasticnet", None)),
+    "solver": partial(check_choice, choices=("auto", "interior", "coordinate", "sgd")),
+    "learning_rate": partial(check_choice, choices=("constant", "invscaling", "optimal", "adaptive")),
+    **dict.fromkeys(("fit_intercept", "shuffle", "average", "warm_start"), check_flag),
+    **dict.fromkeys(("max_iter", "n_iter_no_change"), check_count),
+    "eta0": POSITIVE,
+    "power_t": check_number,
+    "tol": partial(check_number, least=0),
+    "l1_ratio": check_share,
+    "max_time": optional(POSITIVE),
+}
 
 
 class SoftMarginClassifier(LinearClassifier):
-    """The hyperplane that minimises a mean loss and a penalty (S-23), with a bound on how far it is from the best.
+    """The hyperplane that minimises a mean loss and a penalty, with a bound on how far it is from the best.
 
     ``objective_`` is ``Σ s_i ℓ(y_i f(x_i)) / Σ s_i + alpha · penalty(w)``, with s the sample weights and
     f(x) = <w, x> + b; the bias is not penalised. ``objective_ - gap_`` is a number no hyperplane can undercut.
@@ -53,7 +74,7 @@ class SoftMarginClassifier(LinearClassifier):
     solver : {"auto", "interior", "coordinate", "sgd"}
         "interior": a primal-dual interior-point method, for any loss and penalty, exact in a few dozen steps
         whatever the scale of the features. "coordinate": dual coordinate ascent, for "l2" with many rows and many
-        features. "auto" chooses between these two. "sgd": stochastic subgradient descent (S-17).
+        features. "auto" chooses between these two. "sgd": stochastic subgradient descent.
     max_iter : int
         The most steps, or passes over the data.
     tol : float
@@ -184,8 +205,8 @@ class SoftMarginClassifier(LinearClassifier):
         Returns
         -------
         SoftMarginClassifier
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the best
-            hyperplane so far, or it as it was while some of several have none.
+            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the best hyperplane so far, or leaves it
+            unchanged if some of several have none.
         """
         with interruptible():
             self._check_parameters()
@@ -198,7 +219,7 @@ class SoftMarginClassifier(LinearClassifier):
                 self._publish(found, batch, scheme, 0 if start is None else self._state.visits)
             if found[-1].interruption is not None:
                 raise found[-1].interruption
-            self._say_how_it_ended(found)
+            self._say_how_it_ended()
             return self
 
     @property
@@ -210,23 +231,9 @@ class SoftMarginClassifier(LinearClassifier):
         return self._state.visits
 
     def _check_parameters(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("penalty", self.penalty, PENALTIES)
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("learning_rate", self.learning_rate, RATES)
-        for name in ("fit_intercept", "shuffle", "average", "warm_start"):
-            check_flag(name, getattr(self, name))
-        for name in ("max_iter", "n_iter_no_change"):
-            check_count(name, getattr(self, name))
+        check_each(self, CHECKS)
         if self.penalty is not None or (self.solver == "sgd" and self.learning_rate == "optimal"):
             check_number("alpha", self.alpha, above=0)
-        check_number("eta0", self.eta0, above=0)
-        check_number("power_t", self.power_t)
-        check_number("tol", self.tol, least=0)
-        if not 0 <= check_number("l1_ratio", self.l1_ratio) <= 1:
-            raise ParameterError(f"l1_ratio={self.l1_ratio!r} must be between 0 and 1.")
-        if self.max_time is not None:
-            check_number("max_time", self.max_time, above=0)
         if check_number("margin", self.margin) <= 0:
             raise ParameterError(
                 f"margin={self.margin!r} must be above 0: otherwise max(0, margin − y f) is least at w = 0, which "
@@ -301,31 +308,21 @@ class SoftMarginClassifier(LinearClassifier):
             _sparse_coef=False,
         )
 
-    def _say_how_it_ended(self, found: list[SoftSolution]) -> None:
-        reason = self.stop_reason_
+    def _say_how_it_ended(self) -> None:
+        """Warn where training did not reach the minimum."""
         left = f"The objective {self.objective_:.6g} may be up to {self.gap_:.2g} above its least value."
-        if reason == "no_minimum":
-            _warn(
-                "The classes are separable, so without a penalty the logistic loss has no minimum: it falls "
-                "towards 0 as the weights grow for ever. They were left where they separate the classes. Use a "
-                "penalty, or MaxMarginClassifier."
-            )
-        elif self.converged_:
-            return
-        elif reason == "max_iter":
-            _warn(f"Training ended after max_iter={self.max_iter} steps. {left} Allow more, or a larger tol.")
-        elif reason == "max_time":
-            _warn(f"Training ended after max_time={self.max_time} seconds. {left} Allow more, or a larger tol.")
-        elif reason == "plateau":
-            _warn(
-                f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} Use the "
-                "default solver, average=True, or another learning_rate."
-            )
-        elif reason == "stalled":
-            _warn(
-                f"Rounding allowed no better after {self.n_iter_} steps. {left} Scale the features, or raise tol."
-            )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        said = {
+            "max_iter": f"Training ended after max_iter={self.max_iter} steps. {left} "
+            "Allow more, or a larger tol.",
+            "max_time": f"Training ended after max_time={self.max_time} seconds. {left} "
+            "Allow more, or a larger tol.",
+            "plateau": f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} "
+            "Use the default solver, average=True, or another learning_rate.",
+            "stalled": f"Rounding allowed no better after {self.n_iter_} steps. {left} "
+            "Scale the features, or raise tol.",
+            "no_minimum": "The classes are separable, so without a penalty the logistic loss has no minimum: it "
+            "falls towards 0 as the weights grow for ever. They were left where they separate the classes. Use a "
+            "penalty, or MaxMarginClassifier.",
+        }
+        if self.stop_reason_ in said and (self.stop_reason_ == "no_minimum" or not self.converged_):
+            warnings.warn(said[self.stop_reason_], ConvergenceWarning, stacklevel=3)

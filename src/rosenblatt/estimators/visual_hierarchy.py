@@ -26,20 +26,13 @@ from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats
 
 POOLED = 10
-"""Simple cells that a complex cell listens to before it learns: the sum of hundreds would tell nothing apart."""
+"""Simple cells that a complex cell listens to before it learns: sums of hundreds would be much the same."""
 
 OF_RUNS = (
-    "n_iter_",
-    "stop_reason_",
-    "converged_",
-    "loss_curve_",
-    "_run",
-    "_drawn",
-    "_coding",
-    "_classes",
-    "_flat",
-    "_loss",
+    *("n_iter_", "stop_reason_", "converged_", "loss_curve_", "_run"),
+    *("_drawn", "_coding", "_classes", "_flat", "_loss"),
 )
+"""Attributes of a trained hierarchy that one with random weights does not have."""
 
 
 def _link(held: dict[str, Any]) -> None:
@@ -49,7 +42,7 @@ def _link(held: dict[str, Any]) -> None:
 
 
 class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
-    """Simple cells, complex cells with gain control, and a third layer: features of images (S-38).
+    """Simple cells, complex cells with gain control, and a third layer: features of images.
 
     ==========  =======================================  ====================
     layer       a neuron's response                      neurons, by default
@@ -166,22 +159,9 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Draw the weights, and train them if `training` says so.
+        """Draw the weights, and train them if `training` says so; see `MultilayerPerceptron.fit`.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples, one image a row.
-        y : sequence or None
-            Labels or numbers; needed by "backpropagation" alone.
-        sample_weight : array-like or None
-            Multiplies the loss of each row.
-
-        Returns
-        -------
-        VisualHierarchy
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
+        Each row of X is an image. Only "backpropagation" needs y.
         """
         with interruptible():
             self._check_parameters()
@@ -254,7 +234,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     def _fit_random(self, X: Any, sample_weight: Any) -> Self:
         features = as_rows(X)
         require_finite(features)
-        as_weight(sample_weight, features.n_rows)  # of no use here, but what is wrong with it is told
+        as_weight(sample_weight, features.n_rows)  # not used here, but checked
         layers = self._make_layers(features.n_features)
         theta = _draw(layers, generator(self.random_state)).astype(features.values.dtype)
         for name in OF_RUNS:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features
-from rosenblatt.data.single import vector_row
 from rosenblatt.estimators._fitting import conclude, planned, whole
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
@@ -19,7 +17,6 @@ from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.perceptron import fit
 from rosenblatt.learners.stream_schemas import HYPOTHESES, require_votes
 from rosenblatt.learners.voted import VotedStream, hypotheses_of
-from rosenblatt.loops.layout import Rows
 from rosenblatt.model.voted import Hypotheses, VotedModel
 from rosenblatt.registry import Learner
 from rosenblatt.schema.codecs import Several, require
@@ -45,7 +42,7 @@ def _link(held: dict[str, Any]) -> None:
 
 
 class VotedPerceptron(OnlineLearning):
-    """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire).
+    """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire 1999).
 
     Each hypothesis has a vote for each visit it survived: one that was right for long counts more. The vote is
     exact, over all of them, yet none is kept but as the mistakes that led to it; predicting a row takes one
@@ -56,8 +53,8 @@ class VotedPerceptron(OnlineLearning):
     fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0, class_weight, multiclass
         As in `Perceptron`. `zero` also decides where there are as many votes for as against.
     max_iter, tol, n_iter_no_change, max_time, random_state, verbose, callbacks
-        As in `Perceptron`; what callbacks are told of is the hypothesis of the moment, not the vote. Few passes
-        are enough as a rule, and make the vote cheaper: try ``max_iter=10``.
+        As in `Perceptron`; callbacks get the hypothesis of the moment, not the vote. Few passes are usually
+        enough and make the vote cheaper: try ``max_iter=10``.
 
     Attributes
     ----------
@@ -143,25 +140,7 @@ class VotedPerceptron(OnlineLearning):
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train until a stop, and keep what each hypothesis was made of.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            The examples.
-        y : sequence, shape (n_rows,)
-            Their labels.
-        coef_init, intercept_init : array-like or None
-            Weights to start from.
-        sample_weight : array-like or None
-            Multiplies the step of each row; a row of weight 0 makes no mistakes.
-
-        Returns
-        -------
-        VotedPerceptron
-            Itself, trained. If the data or a parameter cannot be used it is as it was; Ctrl-C leaves the last
-            completed pass.
-        """
+        """Train until a stop, and keep what each hypothesis was made of; see `Perceptron.fit`."""
         with interruptible():
             check_parameters(self)
             warn_of_column(y)
@@ -179,11 +158,7 @@ class VotedPerceptron(OnlineLearning):
             return self
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the share of votes.
-
-        Of two classes the share for ``classes_[1]`` less that for ``classes_[0]``, from −1 to 1; of more, the
-        share of each.
-        """
+        """Return the share of votes for each class; of two, the share for the second minus that for the first."""
         model = self._vote()
         return model.decision(self._features(X))
 
@@ -194,12 +169,7 @@ class VotedPerceptron(OnlineLearning):
 
     def predict_one(self, x: Any) -> Any:
         """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
-        model = self._vote()
-        if isinstance(x, Mapping):
-            row: Rows = self._known_vocabulary().row(x, learn=False)[0]
-        else:
-            row = vector_row(x, self._width)
-        return model.predict(Features(row, 1, self._width))[0]
+        return self._vote().predict(Features(self._row(x), 1, self._width))[0]
 
     coef_ = _absent("coef_")
     intercept_ = _absent("intercept_")

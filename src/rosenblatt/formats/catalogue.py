@@ -49,7 +49,7 @@ class Format:
     is_sparse : callable
         Takes a file and returns whether it holds sparse rows.
     on_disk : tuple of bytes
-        Files that begin with one of these must be plain files on disk: neither compressed nor standard input.
+        Files that begin with one of these must be plain files on disk: neither compressed nor a stream.
     labels_apart : bool
         Whether labels can be read without reading the features.
     optional_columns : bool
@@ -130,7 +130,7 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
                 file=file.name,
             )
     if head.startswith(found.on_disk) and not file.is_plain:
-        where = "standard input" if file.is_stdin else "a compressed file"
+        where = file.where if file.is_stream else "a compressed file"
         raise FormatError(f"{found.name} cannot be read from {where}: save it to a plain file", file=file.name)
     return found
 

@@ -12,7 +12,7 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.table import Block, Field, Wanted, arrow_block, kind_of, require_distinct
 from rosenblatt.exceptions import FormatError
-from rosenblatt.formats.data_file import DataFile
+from rosenblatt.formats.data_file import DataFile, reason_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,8 +81,7 @@ class _ColumnarTable(ABC):
         return int(min(max(self._chunk_bytes / max(bytes_a_row, 1), 1), MOST_ROWS))
 
     def _damaged(self, error: BaseException) -> FormatError:
-        reason = " ".join(str(error).split())[:300]
-        return FormatError(f"is no valid {self.format} file: {reason}", file=self.file)
+        return FormatError(f"is no valid {self.format} file: {reason_of(error)}", file=self.file)
 
 
 class ParquetTable(_ColumnarTable):

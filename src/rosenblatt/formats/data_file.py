@@ -1,4 +1,4 @@
-"""Files to read: paths, globs and standard input, decompressed while they are read."""
+"""Files to read: paths, globs, pipes and standard input, decompressed while they are read."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rosenblatt.escaping import printable
 from rosenblatt.exceptions import FormatError, InputError
 from rosenblatt.text.delimited_rows import behind_rows
 from rosenblatt.text.lines import BYTE_ORDER_MARK, LONGEST_LINE
 
-__all__ = ["STDIN", "ByteStream", "DataFile", "closed_on_error", "expand"]
+__all__ = ["ByteStream", "DataFile", "closed_on_error", "expand", "once_only", "reason_of"]
 
 STDIN = "<stdin>"
+STDIN_PATHS = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 HEAD = 1 << 20
 """Bytes from which the types of columns are inferred. It must not depend on the size of chunks."""
 
@@ -84,14 +86,14 @@ class ByteStream(io.BufferedIOBase):
                 time.sleep(PAUSE)
             return bytes(part)
         except OSError as error:
-            reason = error.strerror or str(error)
             raise FormatError(
-                f"cannot be read to its end: {reason}. The file may be damaged or cut short", file=self.file
+                f"cannot be read to its end: {reason_of(error)}. The file may be damaged or cut short",
+                file=self.file,
             ) from error
 
 
 class DataFile:
-    """A file on disk, or standard input.
+    """A file on disk, standard input, or another stream: a named pipe, a shell's ``<(…)``, a device.
 
     Attributes
     ----------
@@ -99,35 +101,47 @@ class DataFile:
         Where the file is; ``-`` for standard input.
     name : str
         What messages call it.
+    is_stream : bool
+        Whether this is no regular file, so that its bytes come only once.
     """
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self.name = STDIN if self.is_stdin else path
-        self._stdin: ByteStream | None = None
+        self.path = "-" if path in STDIN_PATHS and not os.path.isfile(path) else path
+        self.name = STDIN if self.path == "-" else path
+        self.is_stream = self.path == "-" or not os.path.isfile(path)
+        self._opened: ByteStream | None = None
 
     @property
-    def is_stdin(self) -> bool:
-        """Whether this is standard input."""
-        return self.path == "-"
+    def where(self) -> str:
+        """The kind of place where the bytes come from."""
+        return "standard input" if self.path == "-" else "a pipe" if self.is_stream else "a file"
 
     @property
     def is_plain(self) -> bool:
         """Whether this is a file on disk that is not compressed."""
-        if self.is_stdin:
+        if self.is_stream:
             return False
         with open(self.path, "rb") as file:
             return _compression(file.read(4)) is None
 
     def open(self) -> ByteStream:
-        """Open the file as a stream of decompressed bytes. Standard input is one stream, opened once."""
-        if self._stdin is not None:
-            return self._stdin
-        if self.is_stdin:
-            self._stdin = _decompressed(ByteStream(sys.stdin.buffer, self.name, keep_open=True))
-            return self._stdin
+        """Open the file as decompressed bytes. A stream is opened once, and what was looked at is not lost."""
+        if self._opened is not None:
+            if self._opened.closed:
+                raise once_only([self])
+            return self._opened
+        opened = _decompressed(self._raw())
+        if self.is_stream:
+            self._opened = opened
+        return opened
+
+    def _raw(self) -> ByteStream:
+        if self.path == "-":
+            if sys.stdin is None:
+                raise InputError("Standard input is closed: name a file, or send data with a pipe.")
+            return ByteStream(sys.stdin.buffer, self.name, keep_open=True)
         try:
-            return _decompressed(ByteStream(open(self.path, "rb", buffering=0), self.name))
+            return ByteStream(open(self.path, "rb", buffering=0), self.name)
         except OSError as error:
             raise InputError(f"{self.path} cannot be read: {error.strerror or error}.") from error
 
@@ -137,8 +151,15 @@ class DataFile:
         try:
             return stream.head(size)
         finally:
-            if not self.is_stdin:
+            if not self.is_stream:
                 stream.close()
+
+
+def once_only(files: Sequence[DataFile]) -> InputError:
+    """Return the error of reading a stream a second time."""
+    stream = next(file for file in files if file.is_stream)
+    named = "Standard input" if stream.path == "-" else f"{stream.name} is a pipe, which"
+    return InputError(f"{named} can be read only once: save it to a file first, and name that file.")
 
 
 def expand(places: Sequence[str]) -> list[DataFile]:
@@ -157,12 +178,14 @@ def expand(places: Sequence[str]) -> list[DataFile]:
                 missing.append(place)
     if missing:
         raise InputError(f"There is no such file: {', '.join(missing)}.")
-    if found.count("-") > 1:
-        raise InputError("Standard input (-) can be read only once.")
     folders = [place for place in found if os.path.isdir(place)]
     if folders:
         raise InputError(f"{', '.join(folders)}: a folder, not a file. Name its files, as in {folders[0]}/*.csv.")
-    return [DataFile(place) for place in found]
+    files = [DataFile(place) for place in found]
+    streams = [file for file in files if file.is_stream]
+    if len({os.path.realpath(file.path) for file in streams}) < len(streams):
+        raise InputError("A pipe or standard input (-) can be read only once, but is named twice.")
+    return files
 
 
 @contextmanager
@@ -173,6 +196,12 @@ def closed_on_error(stream: ByteStream) -> Iterator[ByteStream]:
     except BaseException:
         stream.close()
         raise
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what a library says of a damaged file, in one line of a length that people read."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return printable(" ".join(reason.split()))[:300]
 
 
 def _decompressed(stream: ByteStream) -> ByteStream:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,7 +171,15 @@ def _field(name: str, type_: type | None) -> Field:
 
 
 def _loads(data: bytes) -> Any:
-    return json.loads(data.decode(), parse_constant=_refuse_constant)
+    return json.loads(data.decode(), parse_constant=_refuse_constant, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {shown(name)} stands twice in one object; keep one of them")
+    return made
 
 
 def _refuse_constant(name: str) -> None:

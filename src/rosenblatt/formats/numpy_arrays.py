@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError
+from rosenblatt.formats.data_file import reason_of
 
 __all__ = ["NpzArchive", "StoredArray", "open_npy"]
 
@@ -74,7 +75,7 @@ class NpzArchive:
         try:
             self._zip = zipfile.ZipFile(self._bytes)  # type: ignore[call-overload]  # reads, seeks, tells
         except (*DAMAGE, struct.error) as error:
-            raise FormatError(f"is no valid NPZ file: {error}", file=file) from error
+            raise FormatError(f"is no valid NPZ file: {reason_of(error)}", file=file) from error
         self._members = {info.filename.removesuffix(".npy"): info for info in self._zip.infolist()}
         self.names = tuple(self._members)
         if len(self.names) != len(self._zip.infolist()):
@@ -105,7 +106,7 @@ class NpzArchive:
         try:
             stream = self._zip.open(info)
         except DAMAGE as error:
-            raise FormatError(f"the archive is damaged: {error}", file=called) from error
+            raise FormatError(f"the archive is damaged: {reason_of(error)}", file=called) from error
         return _compressed(stream, info.file_size, called)
 
     def _start_of(self, info: zipfile.ZipInfo, called: str) -> int:
@@ -143,7 +144,7 @@ def _compressed(stream: IO[bytes], size: int, file: str) -> StoredArray:
         try:
             return stream.read(count)
         except DAMAGE as error:
-            raise FormatError(f"the archive is damaged: {error}", file=file) from error
+            raise FormatError(f"the archive is damaged: {reason_of(error)}", file=file) from error
 
     dtype, fortran, shape, _ = _read_header(read, size, file)
     if fortran and len(shape) > 1 and min(shape) > 1:

@@ -58,6 +58,11 @@ class NpyTable:
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         n_rows, width = self._rows.shape
+        if width in wanted.numbers or width in wanted.strings:
+            raise FormatError(
+                "the labels y stand beside the table and are no feature of it; leave them out with --ignore y",
+                file=self.file,
+            )
         size = max(self._chunk_bytes // (width * self._rows.dtype.itemsize), 1)
         only_labels = wanted.label == width and not wanted.numbers and not wanted.strings
         for start in range(0, n_rows, size):

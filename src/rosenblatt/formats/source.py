@@ -15,7 +15,7 @@ from rosenblatt.columns.source import Known, Source
 from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.exceptions import FormatError, InputError, ParameterError
 from rosenblatt.formats.catalogue import Format, recognise
-from rosenblatt.formats.data_file import STDIN, DataFile, expand
+from rosenblatt.formats.data_file import DataFile, expand, once_only
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["FileSource", "open_source"]
@@ -139,9 +139,10 @@ class FileSource(Source):
         return several + self._described()
 
     def chunks(self) -> Iterator[Chunk]:
-        """Read everything from the start. Standard input can be read only once."""
-        if self._begun and STDIN in self.files:
-            raise InputError("Standard input can be read only once: save it to a file first.")
+        """Read everything from the start. Standard input and pipes can be read only once."""
+        files = [file for file, _ in self._inputs]
+        if self._begun and any(file.is_stream for file in files):
+            raise once_only(files)
         self._begun = True
         self.skipped.count = self.unmet = 0
         self.skipped.first.clear()

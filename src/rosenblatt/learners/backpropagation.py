@@ -1,4 +1,4 @@
-"""Backpropagation: the gradient of a loss with respect to every weight, from the last layer to the first (S-37).
+"""Backpropagation: the gradient of a loss with respect to every weight, from the last layer to the first.
 
 For a layer with inputs x, sums z = x W + b, responses y = f(z), and ∂E/∂y known from the layer after it::
 

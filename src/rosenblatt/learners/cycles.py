@@ -1,9 +1,9 @@
-"""Notices when training stands where it stood before, which may prove that nothing separates the data (S-19).
+"""Finds repeated weights, which may prove that nothing separates the data.
 
 If w is the same at two moments, what was added in between is zero: Σ λ_i y_i (x_i, β) = 0, where λ_i is the sum
-of the steps taken on row i. No hyperplane has every y_i f(x_i) > 0 then, whatever the order of visits, the margin
-asked for and the start were. So it is in rationals; floats can absorb an update, and stand still without such a
-reason. What is noticed here is therefore only a candidate, to be proved by whoever can.
+of the steps taken on row i. Then no hyperplane has every y_i f(x_i) > 0, for any order, margin and start. This
+holds in rationals; floats can absorb an update and stand still without it. So a repeat is only a candidate, which
+`prove` confirms or refutes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Cycles:
     """Compares the weights after each pass with those after earlier ones.
 
     The last `STATES` states and `MISTAKES` mistakes are remembered; a repeat after more than that is not noticed.
-    States are remembered by a digest: two that only seem equal are told apart by the proof.
+    States are remembered by a digest; the proof refutes two that only seem equal.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Cycles:
         between = [self._passes[k - self._forgotten] for k in range(first, self._forgotten + len(self._passes))]
         rows, weights = _combination(between)
         proof = self._prove(rows, weights) if weights else None
-        if proof is None:  # where floats stand still they repeat each pass: exact sums are not to slow them down
+        if proof is None:  # floats may stand still for long: test repeats ever more seldom
             self._wait = 2**self._refuted
             self._refuted += 1
         return proof

@@ -57,31 +57,31 @@ class FitLoop(ABC, Generic[S, R]):
         self.began = time.perf_counter()
 
     @abstractmethod
-    def visits(self, epoch: int) -> Sized | None:
+    def _visits(self, epoch: int) -> Sized | None:
         """Return the visits of a pass; None if the order has come to its end."""
 
     @abstractmethod
-    def steps(self, epoch: int, visits: Any) -> Iterable[Any]:
+    def _steps(self, epoch: int, visits: Any) -> Iterable[Any]:
         """Begin a pass; return an iterator that makes its visits, some at a time."""
 
     @abstractmethod
-    def note(self, step: Any, visits: Any) -> int:
+    def _note(self, step: Any, visits: Any) -> int:
         """Take note of visits made; return how many are left to make."""
 
     @abstractmethod
-    def end_pass(self, epoch: int, visits: Any) -> StopReason | None:
+    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
         """Take note of a pass; return why training ends with it, if it does."""
 
     @abstractmethod
-    def held_out_error(self) -> float:
+    def _held_out_error(self) -> float:
         """Return the error of the present state on the rows held out."""
 
     @abstractmethod
-    def report_of(self, epoch: int, error: float | None, seconds: float) -> Any:
-        """Return what callbacks are told of a pass."""
+    def _report_of(self, epoch: int, error: float | None, seconds: float) -> Any:
+        """Return the report of a pass that callbacks get."""
 
     @abstractmethod
-    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> R:
+    def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> R:
         """Return the result."""
 
     def run(self) -> R:
@@ -91,28 +91,28 @@ class FitLoop(ABC, Generic[S, R]):
             while reason is None:
                 stop_if_interrupted()
                 reason = self.next_pass(self.complete.passes + 1)
-            return self.finish(reason)
+            return self._finish(reason)
         except KeyboardInterrupt as interruption:
             self.state = self.complete.state
-            return self.finish("interrupted", interruption)
+            return self._finish("interrupted", interruption)
 
     def next_pass(self, epoch: int) -> StopReason | None:
         """Make one pass, or the rest of it; return why training ends with it, if it does."""
-        visits = self.visits(epoch) if epoch <= self.plan.max_iter else None
+        visits = self._visits(epoch) if epoch <= self.plan.max_iter else None
         if visits is None:
             return "max_iter"
-        for step in self.steps(epoch, visits):
+        for step in self._steps(epoch, visits):
             stop_if_interrupted()
-            if self.note(step, visits):
+            if self._note(step, visits):
                 if self.out_of_time():
                     return "max_time"
-                self.keep()
-        reason = self.end_pass(epoch, visits)
+                self._keep()
+        reason = self._end_pass(epoch, visits)
         if reason is None:
-            self.keep()
+            self._keep()
         return reason
 
-    def keep(self) -> None:
+    def _keep(self) -> None:
         """Write a checkpoint, where there are any: called between steps and between passes."""
 
     def note_complete(self, epoch: int) -> None:
@@ -130,7 +130,7 @@ class FitLoop(ABC, Generic[S, R]):
         """Measure the pass on the rows held out, and remember the best."""
         if self.plan.held_out is None:
             return None
-        error = self.held_out_error()
+        error = self._held_out_error()
         self.validation_errors.append(error)
         if self.validation.improves(epoch, error):
             self.best = self.state.copy()
@@ -140,7 +140,7 @@ class FitLoop(ABC, Generic[S, R]):
         """Call the callbacks; return whether one of them ends training."""
         if not self.plan.callbacks:
             return False
-        report = self.report_of(epoch, error, time.perf_counter() - self.began)
+        report = self._report_of(epoch, error, time.perf_counter() - self.began)
         answers = [callback(report) for callback in self.plan.callbacks]
         return any(answers)
 

@@ -41,24 +41,12 @@ A_STEP = 1 << 13  # values that could be read in the time that a mistake takes b
 
 @dataclass(frozen=True)
 class KernelPlan:
-    """What a kernel adds to a plan.
+    """What a kernel adds to a plan."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        With numbers for all it takes from data.
-    budget : Budget or None
-        How many rows to keep; None keeps all.
-    cache_size : float
-        Megabytes that kernel rows may take.
-    keeps_scores : bool
-        Whether a later fit may go on from this one.
-    """
-
-    kernel: Kernel
-    budget: Budget | None = None
-    cache_size: float = 200.0
-    keeps_scores: bool = False
+    kernel: Kernel  # with numbers for all it takes from data
+    budget: Budget | None = None  # how many rows to keep; None keeps all
+    cache_size: float = 200.0  # megabytes that kernel rows may take
+    keeps_scores: bool = False  # whether a later fit may go on from this one
 
 
 def fit_kernel(batch: Batch, plan: Plan, start: KernelState, own: KernelPlan) -> PerceptronRun:
@@ -275,23 +263,22 @@ class KernelFit(PerceptronFit):
         self.best_scores: Floats | None = None
         self.complete_scores: Floats | None = None
 
-    def steps(self, epoch: int, visits: Any) -> Iterable[Stretch]:
-        """Begin a pass, and make its visits."""
+    def _steps(self, epoch: int, visits: Any) -> Iterable[Stretch]:
         if isinstance(self.visitor, KernelVisitor):
             self.visitor.is_last = epoch == self.plan.max_iter
-        return super().steps(epoch, visits)
+        return super()._steps(epoch, visits)
 
-    def proves(self, visits: Any) -> bool:
+    def _proves(self, visits: Any) -> bool:
         """Whether a pass without a mistake leaves none: by the scores kept, but not by those summed anew."""
-        return isinstance(self.visitor, ExpansionVisitor) and super().proves(visits)
+        return isinstance(self.visitor, ExpansionVisitor) and super()._proves(visits)
 
-    def at_rest(self, visits: Any) -> bool:
+    def _at_rest(self, visits: Any) -> bool:
         """Whether no visit will ever move the weights again."""
         if isinstance(self.visitor, KernelVisitor) and self.visitor.has_mistake(visits):
             return False
-        return super().at_rest(visits)
+        return super()._at_rest(visits)
 
-    def last_scores(self, batch: Batch) -> Floats:
+    def _last_scores(self, batch: Batch) -> Floats:
         """Return the scores of all rows by the last hypothesis."""
         if not isinstance(self.visitor, KernelVisitor):
             return self.model(last=True).scores(batch)
@@ -315,9 +302,8 @@ class KernelFit(PerceptronFit):
             self.best_scores = self._kept_scores()
         return error
 
-    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> PerceptronRun:
-        """Return the result."""
-        run = super().finish(reason, interruption)
+    def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> PerceptronRun:
+        run = super()._finish(reason, interruption)
         if self.own.keeps_scores and isinstance(run.state, KernelState):
             if run.state is self.best:
                 scores = self.best_scores
@@ -329,7 +315,7 @@ class KernelFit(PerceptronFit):
         return run
 
     def _kept_scores(self) -> Floats | None:
-        """Return the scores of this moment, if they are kept at all and may be asked for."""
+        """Return the scores of this moment, if a later fit may go on from them."""
         if not self.own.keeps_scores or not isinstance(self.visitor, KernelVisitor):
             return None
         return self.visitor.scores.copy()

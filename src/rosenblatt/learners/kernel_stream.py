@@ -42,7 +42,7 @@ class KernelStream(Stream):
 
     def learn_row(self, X: Rows, target: Target) -> None:
         """Visit one example: a matrix of one row, and what it is to be."""
-        assert not isinstance(target, float), "an expansion is told of targets"
+        assert not isinstance(target, float), "an expansion takes targets"
         state, log = self.state, self._log
         x = self._point(X)
         if not np.isfinite(x.rows.data if isinstance(x.rows, CSR) else x.rows).all():
@@ -64,10 +64,10 @@ class KernelStream(Stream):
         state.visits += 1
         self.seen += 1
 
-    def learn_rows(self, features: Features, *told: Any) -> None:
+    def learn_rows(self, features: Features, *labelled: Any) -> None:
         """Visit rows in order."""
         require_finite(features)  # a kernel may take infinity for a point far away
-        super().learn_rows(features, *told)
+        super().learn_rows(features, *labelled)
 
     def trace(self, n_features: int) -> KernelTrace:
         """Return the record of the stream so far."""

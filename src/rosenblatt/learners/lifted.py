@@ -30,27 +30,13 @@ LEMMA_SECONDS = 1.0
 
 
 class LiftedRun(NamedTuple):
-    """A run on lifted rows, and what the lemma says of it.
+    """A run on lifted rows, and what the lemma says of it."""
 
-    Attributes
-    ----------
-    run : PerceptronRun
-        Its state is the first d coordinates and the bias, without the factor a.
-    lift : ndarray
-        The weights of the rows' own coordinates, without the factor sqrt(1 − a²).
-    margin : float
-        The geometric margin of the lifted rows under the lifted weights.
-    lemma_margin : float
-        γ', a margin that the lifted rows are sure to have under some weights.
-    bound : float
-        The most mistakes, (a²R² + 1 − a²) / γ'².
-    """
-
-    run: PerceptronRun
-    lift: Floats
-    margin: float
-    lemma_margin: float
-    bound: float
+    run: PerceptronRun  # its state is the first d coordinates and the bias, without the factor a
+    lift: Floats  # the weights of the rows' own coordinates, without the factor sqrt(1 − a²)
+    margin: float  # the geometric margin of the lifted rows under the lifted weights
+    lemma_margin: float  # γ', a margin that the lifted rows are sure to have under some weights
+    bound: float  # the most mistakes, (a²R² + 1 − a²) / γ'²
 
 
 def fit_lifted(batch: Batch, plan: Plan, start: State, a: float) -> LiftedRun:

@@ -128,22 +128,18 @@ class NetworkFit(FitLoop[NetworkState, NetworkRun]):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the loss of the pass shows it
             return super().run()
 
-    def visits(self, epoch: int) -> Any:
-        """Return the rows of a pass, without those held out."""
+    def _visits(self, epoch: int) -> Any:
         visits = self.plan.order.visits(epoch)
         return visits if visits is None or self.held_out is None else without(self.held_out, visits)
 
-    def steps(self, epoch: int, visits: Any) -> Iterable[Tally]:
-        """Make the steps of a pass."""
+    def _steps(self, epoch: int, visits: Any) -> Iterable[Tally]:
         return self.descent.over(visits.view(np.int64))
 
-    def note(self, step: Tally, visits: Any) -> int:
-        """Take note of a step; return how many rows are left to visit."""
+    def _note(self, step: Tally, visits: Any) -> int:
         self.tally = step
         return len(visits) - step.rows
 
-    def end_pass(self, epoch: int, visits: Any) -> StopReason | None:
-        """Take note of a completed pass; return why training ends after it, if it does."""
+    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
         loss = self.tally.loss / self.tally.rows + self.descent.penalty()
         _require_finite(loss, self.state, f"pass {epoch}")
         self.losses.append(loss)
@@ -159,13 +155,11 @@ class NetworkFit(FitLoop[NetworkState, NetworkRun]):
             return "plateau" if self.plan.tol is None else "tol"
         return "max_time" if self.out_of_time() else None
 
-    def held_out_error(self) -> float:
-        """Return the error of the present network on the rows held out."""
+    def _held_out_error(self) -> float:
         assert self.unseen is not None, "rows are held out"
         return self.unseen.error(Network(self.plan.layers, self.state.theta))
 
-    def report_of(self, epoch: int, error: float | None, seconds: float) -> NetworkReport:
-        """Return what callbacks are told of a pass."""
+    def _report_of(self, epoch: int, error: float | None, seconds: float) -> NetworkReport:
         of_classes = self.examples.codes is not None
         return NetworkReport(
             epoch=epoch,
@@ -178,7 +172,7 @@ class NetworkFit(FitLoop[NetworkState, NetworkRun]):
             model=Network(self.plan.layers, self.state.theta.copy()),
         )
 
-    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> NetworkRun:
+    def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> NetworkRun:
         """Return the result: of the last pass, complete or ended by time, or of the best one by validation."""
         passes, state, best = self.complete.passes, self.state, None
         if self.validation.best_epoch and interruption is None:

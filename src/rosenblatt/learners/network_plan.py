@@ -23,21 +23,11 @@ Array = NDArray[Any]
 
 @dataclass(eq=False)
 class NetworkState:
-    """All that training carries from step to step.
+    """All that training carries from step to step."""
 
-    Attributes
-    ----------
-    theta : ndarray
-        The parameters.
-    moments : ndarray, shape (n_moments, n_parameters)
-        What the steps remember.
-    steps, visits : int
-        Made since the start.
-    """
-
-    theta: Array
-    moments: Array
-    steps: int = 0
+    theta: Array  # the parameters
+    moments: Array  # what the steps remember, shape (n_moments, n_parameters)
+    steps: int = 0  # made since the start
     visits: int = 0
 
     def become(self, other: NetworkState) -> None:
@@ -47,7 +37,7 @@ class NetworkState:
         self.steps, self.visits = other.steps, other.visits
 
     def copy(self) -> NetworkState:
-        """Return a state of its own."""
+        """Return an independent state."""
         return NetworkState(self.theta.copy(), self.moments.copy(), self.steps, self.visits)
 
     def for_rule(self, rule: Momentum | Adam) -> NetworkState:
@@ -75,7 +65,7 @@ def random_parameters(layers: Sequence[Layer], scales: Sequence[float], rng: np.
 
 @dataclass(frozen=True)
 class NetworkReport:
-    """What callbacks are told after each pass.
+    """The report of a pass that callbacks get.
 
     Attributes
     ----------
@@ -112,73 +102,33 @@ NetworkCallback: TypeAlias = Callable[[NetworkReport], object]
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """How to train: everything but the data and the start.
-
-    Attributes
-    ----------
-    layers : tuple of Layer
-        The network.
-    cost : Cost
-        The loss of a row.
-    rule : Momentum or Adam
-        The steps.
-    alpha : float
-        Of the penalty on weights: alpha/2 times the sum of their squares.
-    batch_size : int
-        Rows a step.
-    order : Order
-        The rows of each pass.
-    max_iter, max_time : int, float or None
-        The most passes, and seconds.
-    tol : float or None
-        The share by which the loss must fall within `patience` passes.
-    patience : int
-        See `LossPlateau` and `Validation`.
-    held_out : ndarray of int or None
-        Rows not to train on, but to end by and to choose the best pass by.
-    callbacks : sequence of callables
-        Each is called with a `NetworkReport` after each pass; if one returns True, training ends there.
-    """
+    """How to train: everything but the data and the start."""
 
     layers: tuple[Layer, ...]
-    cost: Cost
-    rule: Momentum | Adam
-    order: Order
-    alpha: float = 0.0
-    batch_size: int = 200
+    cost: Cost  # the loss of a row
+    rule: Momentum | Adam  # the steps
+    order: Order  # the rows of each pass
+    alpha: float = 0.0  # alpha/2 times the sum of squared weights is added to the mean loss
+    batch_size: int = 200  # rows a step
     max_iter: int = 1000
-    max_time: float | None = None
-    tol: float | None = None
+    max_time: float | None = None  # seconds
+    tol: float | None = None  # the share by which the loss must fall within `patience` passes
     patience: int = 10
-    held_out: Ints | None = None
-    callbacks: Sequence[NetworkCallback] = ()
+    held_out: Ints | None = None  # rows not trained on; their error ends training and chooses the best pass
+    callbacks: Sequence[NetworkCallback] = ()  # called after each pass; training ends if one returns True
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows and what a network is to answer to them.
-
-    Attributes
-    ----------
-    features : Features
-        The rows, of the network's precision.
-    targets : ndarray, shape (n_rows, n_outputs)
-        Of the same precision.
-    weight : ndarray or None
-        What each row's loss is multiplied by.
-    codes, coding, classes : ndarray, Coding, ndarray, or None
-        In a classification: the class of each row, how outputs name classes, and the labels.
-    flat : bool
-        Whether y had one dimension.
-    """
+    """Rows, and what a network is to answer to them."""
 
     features: Features
-    targets: Array
-    weight: Array | None = None
-    codes: Ints | None = None
-    coding: Coding | None = None
-    classes: Array | None = None
-    flat: bool = True
+    targets: Array  # shape (n_rows, n_outputs)
+    weight: Array | None = None  # what the loss of each row is multiplied by
+    codes: Ints | None = None  # in a classification, the class of each row
+    coding: Coding | None = None  # in a classification, how outputs name classes
+    classes: Array | None = None  # in a classification, the labels
+    flat: bool = True  # whether y had one dimension
 
     def cast(self, dtype: Any) -> Examples:
         """Return the same examples in another precision."""

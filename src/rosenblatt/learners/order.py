@@ -1,4 +1,4 @@
-"""In which order rows are visited, as data (S-12)."""
+"""The order in which rows are visited."""
 
 from __future__ import annotations
 
@@ -60,96 +60,57 @@ class Shuffled:
         return visits
 
 
-class Blockwise(Order, Protocol):
-    """Visits all of one block of rows before any of the next, as data that does not fit into memory is visited."""
+class Blockwise:
+    """Every row once a pass, block by block, as data that does not fit into memory is visited.
 
-    @property
-    def boundaries(self) -> Ints:
-        """The first row of each block, and behind them the number of rows."""
-
-    def blocks(self, epoch: int) -> Ints:
-        """Return the numbers of the blocks in the order of pass `epoch`."""
-
-    def within(self, epoch: int, block: int) -> Visits:
-        """Return the rows of a block in the order of pass `epoch`, counted from the first of the block."""
-
-
-class BlockCyclic:
-    """Every row once a pass, as stored, block by block."""
-
-    settles = True
-
-    def __init__(self, boundaries: Ints) -> None:
-        self.boundaries = boundaries
-
-    def blocks(self, epoch: int) -> Ints:
-        """Return all blocks as they are stored."""
-        return np.arange(len(self.boundaries) - 1)
-
-    def within(self, epoch: int, block: int) -> Visits:
-        """Return the rows of a block as they are stored."""
-        return np.arange(self.boundaries[block + 1] - self.boundaries[block], dtype=np.uint64)
-
-    def visits(self, epoch: int) -> Visits:
-        """Return the rows of all blocks."""
-        return _joined(self, epoch)
-
-
-class BlockShuffled:
-    """Every row once a pass: blocks in random order, rows in random order within their block.
-
-    The first pass takes the blocks as they are stored, so that it can be made while they are read for the first
-    time. The order of blocks is a function of the seed and the pass, that within a block of the seed, the pass and
-    the block, so that any block of any pass can be visited without the others. A single block is visited as by
-    `Shuffled`.
+    With a seed, blocks come in random order, and so do the rows within their block. The first pass takes the
+    blocks as they are stored, so that it can be made while they are read for the first time. The order within a
+    block depends on the seed, the pass and the block, so that any block can be visited without the others. A
+    single block is visited as by `Shuffled` or `Cyclic`.
 
     Parameters
     ----------
     boundaries : ndarray of int
         The first row of each block, and behind them the number of rows.
-    seed : int
-        Below 2⁶⁴.
+    seed : int or None
+        Below 2⁶⁴; None visits rows as they are stored.
     made : int
         The passes that a run to be continued has made.
 
     Examples
     --------
-    >>> order = BlockShuffled(np.array([0, 2, 5]), seed=0)
+    >>> order = Blockwise(np.array([0, 2, 5]), seed=0)
     >>> order.visits(1).tolist()
     [0, 1, 4, 3, 2]
     """
 
     settles = True
 
-    def __init__(self, boundaries: Ints, seed: int, made: int = 0) -> None:
+    def __init__(self, boundaries: Ints, seed: int | None = None, made: int = 0) -> None:
         self.boundaries, self._seed, self._made = boundaries, seed, made
 
     def blocks(self, epoch: int) -> Ints:
-        """Return the order of blocks in this pass."""
+        """Return the numbers of the blocks in the order of pass `epoch`."""
         order = np.arange(len(self.boundaries) - 1)
-        if self._made + epoch > 1:
-            shuffle(order, np.uint64(seed_of_pass(self._seed_of(epoch), _ORDER_OF_BLOCKS)))
+        if self._seed is not None and self._made + epoch > 1:
+            shuffle(order, np.uint64(seed_of_pass(self._seed_of(self._seed, epoch), _ORDER_OF_BLOCKS)))
         return order
 
     def within(self, epoch: int, block: int) -> Visits:
-        """Return the permutation of a block in this pass."""
+        """Return the rows of a block in the order of pass `epoch`, counted from the first of the block."""
         visits = np.arange(self.boundaries[block + 1] - self.boundaries[block], dtype=np.uint64)
-        seed = self._seed_of(epoch)
-        shuffle(visits, seed if block == 0 else np.uint64(seed_of_pass(seed, np.uint64(block))))
+        if self._seed is not None:
+            seed = self._seed_of(self._seed, epoch)
+            shuffle(visits, seed if block == 0 else np.uint64(seed_of_pass(seed, np.uint64(block))))
         return visits
 
     def visits(self, epoch: int) -> Visits:
         """Return the rows of all blocks."""
-        return _joined(self, epoch)
+        first = self.boundaries.astype(np.uint64)
+        return np.concatenate([self.within(epoch, int(k)) + first[k] for k in self.blocks(epoch)])
 
-    def _seed_of(self, epoch: int) -> np.uint64:
-        return np.uint64(seed_of_pass(np.uint64(self._seed), np.uint64(self._made + epoch)))
-
-
-def _joined(order: Blockwise, epoch: int) -> Visits:
-    """Return the visits of a pass to all blocks, as rows of all data."""
-    first = order.boundaries.astype(np.uint64)
-    return np.concatenate([order.within(epoch, int(k)) + first[k] for k in order.blocks(epoch)])
+    def _seed_of(self, seed: int, epoch: int) -> np.uint64:
+        return np.uint64(seed_of_pass(np.uint64(seed), np.uint64(self._made + epoch)))
 
 
 class Random:
@@ -194,7 +155,7 @@ class Listed:
 
 
 class Called:
-    """A sequence for each pass, asked for when it begins."""
+    """A sequence for each pass, from a function that is called when it begins."""
 
     settles = False
 

@@ -52,22 +52,20 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         self.loss = 0.0  # of the pass under way
         self.stuck = 0
 
-    def visits(self, epoch: int) -> Sized | None:
-        """Return the visits of a pass."""
+    def _visits(self, epoch: int) -> Sized | None:
         visits: Sized | None = self.visitor.visits(epoch)
         return visits
 
-    def steps(self, epoch: int, visits: Any) -> Iterable[Stretch]:
-        """Begin a pass, unless a checkpoint is within it, and make its visits."""
+    def _steps(self, epoch: int, visits: Any) -> Iterable[Stretch]:
         if len(self.recorder.visits_per_pass) < epoch:
             if epoch == 1:
-                self.begin(visits)
+                self._begin(visits)
             self.loss = 0.0
             self.recorder.begin_pass()
         return self.visitor.visit(visits, self.recorder.visits_per_pass[-1])
 
-    def begin(self, visits: Any) -> None:
-        """Prepare what only the first visits can tell."""
+    def _begin(self, visits: Any) -> None:
+        """Prepare what depends on the first visits."""
         self.visitor.require_usable(visits)
         if self.plan.start_at_first:
             self.visitor.begin_at(self.visitor.first(visits))
@@ -76,15 +74,14 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         if self.plan.prove is not None:
             self.cycles = Cycles(self.plan.prove, self.state.w)
 
-    def note(self, step: Stretch, visits: Any) -> int:
-        """Take note of a stretch; return how many visits are left, none if nothing is left to learn."""
+    def _note(self, step: Stretch, visits: Any) -> int:
         self.recorder.add(step)
         if self.cycles is not None:
             self.cycles.add(step)
-        self.add_loss(step)
+        self._add_loss(step)
         return 0 if self.visitor.settled else len(visits) - self.recorder.visits_per_pass[-1]
 
-    def add_loss(self, stretch: Stretch) -> None:
+    def _add_loss(self, stretch: Stretch) -> None:
         """Add the loss of a stretch of visits, Σ max(0, −y f); only mistakes have any.
 
         One after the other, so that the sum is the same wherever stretches begin and end.
@@ -95,24 +92,22 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         lead = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
         self.loss = float(np.cumsum(np.concatenate([[self.loss], np.maximum(0.0, -lead)]))[-1])
 
-    def keep(self) -> None:
-        """Write a checkpoint."""
+    def _keep(self) -> None:
         if self.keeper is not None:
             self.keeper(self)
 
-    def end_pass(self, epoch: int, visits: Any) -> StopReason | None:
-        """Take note of a pass; return why training ends after it, if it does."""
+    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
         if self.visitor.settled:
-            return self.settle(epoch)
+            return self._settle(epoch)
         self.note_complete(epoch)
         error = self.validate(epoch)
         told_to_end = self.report(epoch, error)
         mistakes = self.recorder.mistakes_per_pass[-1]
         if mistakes == 0:
-            self.stuck = self.unseparated(visits)
+            self.stuck = self._unseparated(visits)
             if self.stuck == 0:
                 return "separated"
-            if self.at_rest(visits):
+            if self._at_rest(visits):
                 return "plateau"
             self.stuck = 0
         if told_to_end:
@@ -130,7 +125,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
             return "plateau"
         return "max_time" if self.out_of_time() else None
 
-    def settle(self, epoch: int) -> StopReason:
+    def _settle(self, epoch: int) -> StopReason:
         """End with a pass that may be cut short, because nothing is left to learn."""
         if self.recorder.visits_per_pass[-1]:
             self.note_complete(epoch)
@@ -139,40 +134,38 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
             self.recorder.keep(epoch - 1)  # the start was right: there was no pass
         return "separated"
 
-    def report_of(self, epoch: int, error: float | None, seconds: float) -> PassReport:
-        """Return what callbacks are told of a pass."""
+    def _report_of(self, epoch: int, error: float | None, seconds: float) -> PassReport:
         mistakes, visits = self.recorder.mistakes_per_pass[-1], self.recorder.visits_per_pass[-1]
         return PassReport(epoch, mistakes, visits, self.loss / visits, error, seconds, self.model())
 
-    def held_out_error(self) -> float:
-        """Return the share of rows held out whose class is predicted wrong."""
+    def _held_out_error(self) -> float:
         return self.visitor.validation_error(self.model())
 
-    def unseparated(self, visits: Any) -> int:
+    def _unseparated(self, visits: Any) -> int:
         """Count the rows that are not right, after a pass without a mistake.
 
         Such a pass leaves none if it visited every row, unless the rule allows ties that prediction counts as
         wrong, a label is chosen by the sums of several machines, each of which was right, or weights have shrunk
         since.
         """
-        if self.proves(visits):
+        if self._proves(visits):
             return 0
         return sum(
-            int(np.count_nonzero(wrong_rows(batch, self.last_scores(batch), self.plan) & (weight != 0.0)))
+            int(np.count_nonzero(wrong_rows(batch, self._last_scores(batch), self.plan) & (weight != 0.0)))
             for batch, weight in self.visitor.parts()
         )
 
-    def proves(self, visits: Any) -> bool:
+    def _proves(self, visits: Any) -> bool:
         """Whether a pass without a mistake leaves no row that is not right."""
         rule, scheme = self.plan.rule, self.plan.scheme
         lenient = rule.tie_plus == rule.tie_minus == 0.0
         return self.visitor.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None
 
-    def at_rest(self, visits: Any) -> bool:
+    def _at_rest(self, visits: Any) -> bool:
         """Whether, after a pass without a mistake, no visit will ever move the weights again."""
         return self.plan.penalty is None and (self.plan.order.settles or self.visitor.covers(visits))
 
-    def last_scores(self, batch: Batch) -> Floats:
+    def _last_scores(self, batch: Batch) -> Floats:
         """Return the scores of rows by the last hypothesis."""
         return LinearModel(self.state.last(), *self._labelled()).scores(batch)
 
@@ -183,8 +176,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
     def _labelled(self) -> tuple[Any, NDArray[Any], int]:
         return self.plan.scheme, self.visitor.data.classes, self.plan.zero
 
-    def finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> PerceptronRun:
-        """Return the result."""
+    def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> PerceptronRun:
         if interruption is not None:
             self.recorder.keep(self.complete.passes)
         counts, visits = self.recorder.mistakes_per_pass, self.recorder.visits_per_pass

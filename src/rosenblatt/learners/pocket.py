@@ -19,52 +19,28 @@ from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
 
-SCATTERED = 3  # what a row counted costs beside a row visited: counting jumps about, and keeps an order of its own
+SCATTERED = 3  # the cost of counting a row relative to visiting it: counting reads rows in scattered order
 
 Measure: TypeAlias = Literal["geometric", "functional"]
 
 
 @dataclass(frozen=True)
 class Counting:
-    """Which rows are right, for the pocket.
+    """Which rows count as right for the pocket."""
 
-    Attributes
-    ----------
-    margin : float
-        γ. With 0 the rows whose label is predicted right; with more those whose margin is at least γ.
-    measure : {"geometric", "functional"}
-        The margin as a distance, y f / ‖w‖, or as it is, y f.
-    """
-
-    margin: float = 0.0
-    measure: Measure = "geometric"
+    margin: float = 0.0  # γ: with 0 the rows predicted right, with more those whose margin is at least γ
+    measure: Measure = "geometric"  # the margin as a distance, y f / ‖w‖, or functional, y f
 
 
 class Pocketed(NamedTuple):
-    """A run, and the best of its hypotheses.
+    """A run, and the best of its hypotheses."""
 
-    Attributes
-    ----------
-    run : PerceptronRun
-        The run; its state is the last hypothesis.
-    weights : ndarray
-        The padded weights of the best.
-    errors : float
-        The weight of the rows that are wrong by it.
-    row_weight : ndarray
-        The weight of each row.
-    visit : int
-        The visits made when it was found.
-    rows_read : int
-        The rows that counting has read.
-    """
-
-    run: PerceptronRun
-    weights: Floats
-    errors: float
-    row_weight: Floats
-    visit: int
-    rows_read: int
+    run: PerceptronRun  # its state is the last hypothesis
+    weights: Floats  # the padded weights of the best
+    errors: float  # the weight of the rows that are wrong by it
+    row_weight: Floats  # the weight of each row
+    visit: int  # the visits made when it was found
+    rows_read: int  # by counting
 
 
 def fit_pocket(batch: Batch, plan: Plan, start: State, counting: Counting) -> Pocketed:
@@ -105,7 +81,7 @@ class PocketVisitor(Visitor):
             machines=np.arange(len(state.machines)),
             scores=np.empty(len(state.machines)),
         )
-        self._before = self._pocket  # as it was when the present pass began
+        self._before = self._pocket  # when the present pass began
         self._cost_of_row = SCATTERED * batch.stored / batch.n_rows
         self._most = max(1, BLOCK_VALUES * batch.n_rows // max(1, batch.stored))
 

@@ -1,7 +1,7 @@
-"""On-line learning: one example at a time, usable at any moment (S-14).
+"""On-line learning: one example at a time, usable at any moment.
 
-A stream is one endless pass in the order the examples come. It does to each example what a fit does, by the
-same loops: rows learned one by one, in chunks, or in one fit of one pass in this order leave the same bits.
+A stream is one endless pass in the order of the examples, by the loops of a fit: rows learned one by one, in
+chunks, or in one fit of one pass in this order leave the same bits.
 """
 
 from __future__ import annotations
@@ -39,25 +39,18 @@ Target: TypeAlias = float | Targets
 
 
 class Stream:
-    """Learns from examples as they come.
+    """Learns from examples in the order they come.
 
     Parameters
     ----------
     state : State
         Where to go on from.
-    rule : Rule
-        What a mistake is and what it adds.
-    multiclass : {"direct", "ovr", "ovo"}
-        How more than two classes are told apart.
-    zero : int
-        The side of f = 0.
-    penalty : Penalty or None
-        How weights shrink with every visit.
+    rule, multiclass, zero, penalty, radius
+        As in `Plan`; `multiclass` becomes a scheme once the number of classes is known.
     classes : ndarray
         The labels known so far, sorted.
     grows : bool
-        Whether labels never met become classes, however many; otherwise two may be met on the way, if none are
-        known from the beginning.
+        Whether each new label becomes a class; otherwise only two may, if none are known from the beginning.
     class_weight : mapping or Balance
         The weights of labels; one that is not in it weighs 1.
     may_mirror : bool
@@ -65,8 +58,6 @@ class Stream:
         before it knows which of its two classes is the positive one.
     detail : {"mistakes", "counts"} or None
         What to keep of the stream.
-    radius : float or None
-        R, where the rule's bias step is R²; for the record.
 
     Attributes
     ----------
@@ -119,7 +110,7 @@ class Stream:
         self._plain_rule = tuple(rule) if type(rule) is Rule else rule
 
     def begin_at(self, X: Rows, label: Any) -> None:
-        """Add the first row of X to the start itself, unless its label weighs nothing (S-10)."""
+        """Add the first row of X to the start itself, unless its label weighs nothing."""
         self.meet(label)
         codes, weight = np.array([self._codes[label]]), np.array([self._weight(label)])
         n_features = self.state.n_features
@@ -260,7 +251,7 @@ class Stream:
         return Plan(self.rule, Cyclic(n_rows), self.scheme, self.penalty, zero=self.zero, screened=False)
 
     def _between_new_labels(self, codes: Ints, labels: list[Any]) -> list[slice]:
-        """Cut a chunk where a label is met for the first time: a class is nobody's rival before it is met."""
+        """Cut a chunk before each new label: a class is no rival before it is met."""
         _, firsts = np.unique(codes, return_index=True)
         news = sorted(int(first) for first in firsts if not self.knows(labels[codes[first]]))
         cuts = [0, *(new for new in news if new > 0), len(codes)]

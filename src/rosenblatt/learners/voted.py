@@ -31,7 +31,7 @@ def hypotheses_of(trace: Trace, batch: Batch) -> Hypotheses:
 
 
 def _hypotheses(trace: Trace, mistaken: Features | None, row: NDArray[Any], codes: Ints) -> Hypotheses:
-    """Return hypotheses from a record; `row` and `codes` tell the row of each mistake and its class."""
+    """Return hypotheses from a record; `row` and `codes` are the row of each mistake and its class."""
     start = LinearModel(trace.start.last(), trace.scheme, trace.classes, trace.zero)
     begin = trace.start.visits
     made = int(trace.visits_per_pass.sum())
@@ -68,8 +68,8 @@ def _moves(scheme: Scheme, row: Ints, codes: Ints, machine: Ints, step: Floats, 
     return Moves(row[twice], both, step[twice] * signs, kept)
 
 
-class _Told(NamedTuple):
-    """Hypotheses told before, and what they depend on."""
+class _Kept(NamedTuple):
+    """Hypotheses of the last prediction, and what they depend on."""
 
     hypotheses: Hypotheses
     mistakes: int
@@ -90,10 +90,10 @@ class VotedStream(Stream):
         self._rows: list[Features] = []
         self._numbers: dict[Any, int] = {}
         self._labels: list[Ints] = []
-        self._told: _Told | None = None
+        self._told: _Kept | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is put together can be put together again: a file of the stream is the same before and after.
+        # These can be made again, so that a prediction does not change the file of a stream.
         return super().__getstate__() | {"_told": None}
 
     def fork(self) -> VotedStream:
@@ -109,7 +109,7 @@ class VotedStream(Stream):
         before = self.mistakes
         super().learn_row(X, target)
         if self.mistakes > before:
-            # Whoever handed a vector in may write to it again.
+            # The caller may write to its vector again.
             row = X if isinstance(X, CSR) else X.copy()
             code = int(target > 0.0) if isinstance(target, float) else int(target.code[0])  # type: ignore[union-attr]
             self._rows.append(Features(row, 1, self.state.n_features if isinstance(X, CSR) else X.shape[1]))
@@ -126,19 +126,19 @@ class VotedStream(Stream):
 
     def hypotheses(self, n_features: int) -> Hypotheses:
         """Return the hypotheses of the stream so far, over its first `n_features` features."""
-        told = self._told
+        kept = self._told
         same = (
-            told is not None
-            and (told.mistakes, told.n_features) == (self.mistakes, n_features)
-            and told.start is self.start
-            and told.classes is self.classes
+            kept is not None
+            and (kept.mistakes, kept.n_features) == (self.mistakes, n_features)
+            and kept.start is self.start
+            and kept.classes is self.classes
         )
-        found = self._go_on(told.hypotheses) if told is not None and same else self._put_together(n_features)
-        self._told = _Told(found, self.mistakes, n_features, self.start, self.classes)
+        found = self._go_on(kept.hypotheses) if kept is not None and same else self._put_together(n_features)
+        self._told = _Kept(found, self.mistakes, n_features, self.start, self.classes)
         return found
 
     def _go_on(self, before: Hypotheses) -> Hypotheses:
-        """Return what was told before, the last hypothesis having survived all visits since."""
+        """Return the hypotheses kept; the last one has survived all visits since."""
         since = self.seen - before.visits
         if self.mistakes:
             before.moves.survived[-1] += since

@@ -24,6 +24,10 @@ VERB = {"strict": False, "jit_options": COUNTS_NO_REFERENCES | {"forceinline": T
 """How the implementations of a verb are compiled: one chosen by the types of its arguments, into each caller."""
 
 
+when_compiling: list[Callable[[], None]] = []
+"""Functions to call whenever a loop is about to be compiled because the cache does not have it."""
+
+
 class OwnTypesCache(FunctionCache):  # type: ignore[misc]
     """A cache on disk of loops compiled for types of this package alone.
 
@@ -32,8 +36,12 @@ class OwnTypesCache(FunctionCache):  # type: ignore[misc]
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a compiled loop, or None."""
-        return super().load_overload(sig, target_context) if _is_own(sig) else None
+        """Return a compiled loop, or None, and then call those that wait for a compilation."""
+        found = super().load_overload(sig, target_context) if _is_own(sig) else None
+        if found is None:
+            for begins in tuple(when_compiling):
+                begins()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled loop to the disk."""

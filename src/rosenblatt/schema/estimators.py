@@ -33,6 +33,8 @@ class StateSchema:
         `UnsoundError` if parts contradict each other.
     before : callable
         Takes the attributes of an estimator, and returns those to write.
+    check : callable
+        Takes the estimator that was read, and raises `ParameterError` for parameters that its methods cannot use.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class StateSchema:
     optional: Mapping[str, Codec] = field(default_factory=dict)
     link: Callable[[dict[str, Any]], None] = lambda held: None
     before: Callable[[dict[str, Any]], dict[str, Any]] = lambda held: held
+    check: Callable[[Any], None] = lambda model: None
 
     @property
     def parts(self) -> dict[str, Codec]:
@@ -102,6 +105,10 @@ class StateSchema:
         self.link(held)
         model = estimator(**parameters)
         vars(model).update(held)
+        try:
+            self.check(model)
+        except ParameterError as error:
+            wrong(f"{at}parameters", f"cannot be used: {str(error).removesuffix('.')}")
         return model
 
 

@@ -149,7 +149,7 @@ def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _proto(graph: _Graph, name: str, outputs: list[Output]) -> Any:
-    from rosenblatt import __version__
+    from rosenblatt._version import __version__
 
     helper = graph.onnx.helper
     told = helper.make_graph(

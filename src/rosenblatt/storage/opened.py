@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from rosenblatt.data.labels import encode_labels
 from rosenblatt.evaluation import Evaluation, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
-from rosenblatt.storage.stored import StoredModel, open_model
+from rosenblatt.storage.stored import StoredModel, names_of, open_model
 
 __all__ = ["OpenedModel"]
 
@@ -34,13 +34,45 @@ def _open_files(places: Sequence[str], options: Options, recipe: Recipe | None) 
 
 
 @dataclass(frozen=True, eq=False)
-class OpenedModel:
-    """A model file: its preparation and its learner, ready to predict.
+class HeldModel:
+    """A trained model in memory, with the members of a `StoredModel` that prediction needs.
 
     Attributes
     ----------
-    stored : StoredModel
-        The file.
+    preparation : Preparation
+        What is done to data before the learner sees it.
+    learner : estimator
+        The trained learner.
+    """
+
+    preparation: Preparation
+    learner: Any
+
+    path = "the model"
+    provenance: ClassVar[dict[str, Any]] = {}
+
+    @property
+    def feature_names(self) -> tuple[Any, ...] | None:
+        """The names of the features."""
+        return names_of(self.learner)
+
+    def estimator(self) -> Any:
+        """Return the learner."""
+        return self.learner
+
+    def predictor(self) -> EstimatorPredictor:
+        """Return the learner for prediction."""
+        return EstimatorPredictor(self.learner, None if self.preparation.steps else self.feature_names)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedModel:
+    """A model: its preparation and its learner, ready to predict.
+
+    Attributes
+    ----------
+    stored : StoredModel or HeldModel
+        The file, or the model in memory.
 
     Examples
     --------
@@ -53,7 +85,24 @@ class OpenedModel:
     array(['yes'], dtype='<U3')
     """
 
-    stored: StoredModel
+    stored: StoredModel | HeldModel
+
+    @classmethod
+    def of(cls, model: Any) -> OpenedModel:
+        """Return a trained estimator of this package, or a pipeline that ends in one, ready to read files."""
+        from sklearn.utils.validation import check_is_fitted
+
+        from rosenblatt.estimators._features import ReadsTables
+        from rosenblatt.storage.steps import taken_apart
+
+        preparation, learner = taken_apart(model)
+        if not isinstance(learner, ReadsTables):
+            raise ParameterError(
+                f"model is a {type(learner).__name__}, which does not read tables. Pass a classifier of this "
+                "package, a pipeline that ends in one, or the path of a model file."
+            )
+        check_is_fitted(learner)
+        return cls(HeldModel(preparation, learner._without_names() if preparation.steps else learner))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> OpenedModel:

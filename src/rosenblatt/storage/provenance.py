@@ -19,7 +19,7 @@ def made_by(**told: Any) -> dict[str, Any]:
     >>> sorted(made_by(command="train mail.csv"))
     ['command', 'created', 'numpy', 'python', 'rosenblatt']
     """
-    from rosenblatt import __version__
+    from rosenblatt._version import __version__
 
     return {
         "rosenblatt": __version__,

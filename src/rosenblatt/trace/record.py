@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -239,6 +240,57 @@ class Trace:
         from rosenblatt.trace.export import load
 
         return load(Path(path))
+
+    def to_document(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        eta: float | None = None,
+        margin: float | None = None,
+        tie: str | None = None,
+        order: Sequence[Any] | None = None,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Return the run as a JSON document that the lab page plays: the data, the rule, and every mistake.
+
+        Parameters
+        ----------
+        X, y
+            The training data of the run, of two classes.
+        eta, margin, tie
+            Of the rule, where known; the steps taken are in the document in any case.
+        order : sequence or None
+            The rows visited: an array for every pass, or a list with one array a pass. Without it the lab steps
+            from mistake to mistake.
+        reason : str or None
+            Why training ended, as `stop_reason_` says.
+
+        Returns
+        -------
+        dict
+            For ``json.dumps(document, allow_nan=False)``.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> from rosenblatt.datasets import load_or
+        >>> X, y = load_or()
+        >>> clf = Perceptron(order="cyclic").fit(X, y)
+        >>> document = clf.trace_.to_document(X, y, eta=1.0, order=range(4), reason=clf.stop_reason_)
+        >>> document["end"]
+        {'w': [2.0, 2.0], 'b': -1.0, 'average': None, 'reason': 'separated'}
+        """
+        from rosenblatt.trace.document import to_document
+
+        return to_document(self, X, y, eta=eta, margin=margin, tie=tie, order=order, reason=reason)
+
+    @classmethod
+    def from_document(cls, document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
+        """Return the trace, X and y of a run document, after replaying it: its mistakes must lead to its end."""
+        from rosenblatt.trace.document import from_document
+
+        return from_document(document)
 
     def _batch(self, X: Any, y: Any) -> Batch:
         batch = as_labelled(X, y, self.classes)

@@ -1,7 +1,0 @@
-"""One self-contained page about a model and its data."""
-
-from __future__ import annotations
-
-from rosenblatt.report.page import render_report, write_report
-
-__all__ = ["render_report", "write_report"]

@@ -1,0 +1,173 @@
+"""The subject of a report: a trained classifier, data, and its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.batch import Batch, as_labelled
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.escaping import printable
+from rosenblatt.evaluation import Evaluation, evaluate
+from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.typing import Floats, Ints
+
+PLANE = 2
+"""The number of features of a picture of the plane."""
+WIDE, LARGE = 2000, 10**6
+"""Exact margins would take minutes for more features, or more rows times features."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A classifier and labelled rows."""
+
+    model: Any
+    X: Any  # the data as passed
+    y: Any
+    batch: Batch  # the data, checked, with the classes of the model
+    named: tuple[str, ...] | None = None  # the names of the features, if there are any
+    rows: Sequence[Any] | None = None  # the names of the rows, if there are any
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """The class predicted for each row, as a position in the classes."""
+        return encode_labels(self.model.predict(self.X), self.batch.classes, self.batch.n_rows)
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """Predictions against labels."""
+        return evaluate(self.batch.codes, self.predicted, self.batch.classes)
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes as text."""
+        return [printable(label) for label in self.batch.classes.tolist()]
+
+    def feature(self, j: int) -> str:
+        """Return the name of a feature, or x1, x2, … without names."""
+        return f"x{j + 1}" if self.named is None else self.named[j]
+
+    @property
+    def kind(self) -> str:
+        """The kind of classifier."""
+        return type(self.model).__name__
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether the columns are kernel values between rows, not features."""
+        return bool(self.model.__sklearn_tags__().input_tags.pairwise)
+
+    @property
+    def dear(self) -> str:
+        """Why the margin of these rows is not computed; empty if it is."""
+        n, d = self.batch.n_rows, self.batch.n_features
+        if d <= WIDE and n * d <= LARGE:
+            return ""
+        return f"The exact margin of {n:,} rows with {d:,} features would take too long."
+
+    @cached_property
+    def hyperplanes(self) -> tuple[Floats, Floats] | None:
+        """Weights and biases, one row for each class, or one row for two classes; None if the model has none.
+
+        Machines for pairs of classes are summed to one row for each class, as their scores are.
+        """
+        from rosenblatt.estimators._linear import LinearClassifier
+
+        if not isinstance(self.model, LinearClassifier) or not hasattr(self.model, "coef_"):
+            return None
+        coef = self.model.coef_
+        w = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, np.float64)
+        b = np.asarray(self.model.intercept_, np.float64)
+        scheme = self.model._scheme
+        if scheme.kind != "ovo":
+            return w, b
+        return scheme.decision(w.T).T, scheme.decision(b[None])[0]
+
+    @cached_property
+    def decision(self) -> Floats | None:
+        """The decision values: one number for each row, or one for each row and class."""
+        if not hasattr(self.model, "decision_function"):
+            return None
+        return np.asarray(self.model.decision_function(self.X), np.float64)
+
+    @cached_property
+    def lead(self) -> Floats | None:
+        """By how much each row is right, negative if it is wrong; see `lead_words`."""
+        f, codes = self.decision, self.batch.codes
+        if f is None:
+            return None
+        if f.ndim == 1:
+            signed = np.where(codes == len(self.batch.classes) - 1, f, -f)
+            return signed / self._norm
+        rows = np.arange(len(codes))
+        others = f.copy()
+        others[rows, codes] = -np.inf
+        return np.asarray(f[rows, codes] - others.max(axis=1))
+
+    @property
+    def lead_words(self) -> str:
+        """The meaning of `lead`."""
+        if self.decision is not None and self.decision.ndim > 1:
+            return "lead of the true class over the best other one"
+        return "distance from the hyperplane" if self.hyperplanes is not None else "score"
+
+    @cached_property
+    def _native(self) -> Any:
+        return self.batch.native()
+
+    @cached_property
+    def _norm(self) -> float:
+        if self.hyperplanes is None:
+            return 1.0
+        return float(np.linalg.norm(self.hyperplanes[0])) or 1.0
+
+    @cached_property
+    def of_training(self) -> bool | None:
+        """Whether these are the training rows; None if the trace does not show it."""
+        trace = getattr(self.model, "trace_", None)
+        if self.hyperplanes is None or trace is None or trace.mistakes is None or not len(trace):
+            return None
+        try:
+            trace.replay(self.X, self.y)
+        except InputError:
+            return False
+        return True
+
+    def row(self, i: int) -> tuple[Ints, Floats]:
+        """Return the nonzero features of a row, and their values."""
+        X = self._native
+        if isinstance(X, np.ndarray):
+            stored = np.flatnonzero(X[i])
+            return stored, X[i, stored].astype(np.float64)
+        start, end = X.indptr[i], X.indptr[i + 1]
+        return X.indices[start:end].astype(np.int64), X.data[start:end].astype(np.float64)
+
+
+def subject_of(model: Any, X: Any, y: Any, names: Sequence[str] | None, rows: Sequence[Any] | None) -> Subject:
+    """Check the model and the data of a report."""
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
+
+    name = type(model).__name__
+    if not isinstance(model, BaseEstimator):
+        raise ParameterError(f"model is a {name}; pass a fitted classifier of rosenblatt.")
+    check_is_fitted(model)
+    if not hasattr(model, "predict") or not hasattr(model, "classes_"):
+        raise ParameterError(f"model is a {name} that predicts no classes; a report is of a classifier.")
+    batch = as_labelled(X, y, np.asarray(model.classes_))
+    if names is None:
+        known: NDArray[Any] | None = getattr(model, "feature_names_in_", None)
+        named = batch.names or (None if known is None else tuple(known))
+    else:
+        named = tuple(names)
+    if named is not None and len(named) != batch.n_features:
+        raise ShapeError(f"names has {len(named)} names, but X has {batch.n_features} features.")
+    if rows is not None and len(rows) != batch.n_rows:
+        raise ShapeError(f"rows has {len(rows)} names, but X has {batch.n_rows} rows.")
+    return Subject(model, X, y, batch, None if named is None else tuple(map(printable, named)), rows)

@@ -1,0 +1,208 @@
+"""How good a model is, on rows it has not seen: `evaluate` and `cross_validate`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import evaluate as compare
+from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.storage.opened import OpenedModel
+from rosenblatt.tasks.data import (
+    Data,
+    Log,
+    all_rows,
+    describe_reading,
+    fills_means,
+    log_info,
+    require_classes,
+    require_no_options,
+    source_of,
+)
+from rosenblatt.tasks.models import opened_model, source_for
+from rosenblatt.typing import Ints
+
+__all__ = ["CrossValidation", "cross_validate", "evaluate"]
+
+
+def evaluate(model: Any, data: Any, y: Any = None, *, log: Log = log_info, **options: Any) -> Evaluation:
+    """Compare the predictions of a model with labels.
+
+    Parameters
+    ----------
+    model : path, OpenedModel, estimator or scikit-learn Pipeline
+        Trained. With X and y it can be any classifier that has `predict` and `classes_`.
+    data : str, path, several of them, Source, or X
+        Files or a built-in set with labels, read a part at a time (see `open_data`), or with `y` rows in memory.
+    y : sequence or None
+        The labels of rows in memory.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        How to read files; see `open_data`. The columns and their use come from the model.
+
+    Returns
+    -------
+    Evaluation
+        Accuracy, precision, recall, F1 and the confusion matrix.
+
+    Raises
+    ------
+    LabelError
+        If a label is not a class of the model, or if the model predicts no classes.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y, _ = rb.read_table("@iris")
+    >>> model = rb.SoftMarginClassifier().fit(X, y)
+    >>> rb.evaluate(model, X, y).accuracy == rb.evaluate(model, "@iris").accuracy == model.score(X, y)
+    True
+    """
+    if y is None:
+        opened = opened_model(model)
+        source = source_for(opened, data, options)
+        found = opened.evaluate(source)
+        describe_reading(source, log)
+        return found
+    require_no_options(options)
+    if isinstance(model, str | os.PathLike | OpenedModel):
+        opened = opened_model(model)
+        labels, classes = opened.predict(data), opened.predictor.classes
+    else:
+        labels, classes = model.predict(data), getattr(model, "classes_", None)
+    if classes is None:
+        raise LabelError("The model predicts no classes, so that there is nothing to compare labels with.")
+    codes = encode_labels(y, classes, len(labels))
+    return compare(codes, encode_labels(labels, classes, len(labels)), classes)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """The evaluations of a cross-validation; ``print`` shows them.
+
+    Attributes
+    ----------
+    learner : str
+        The name of the learner.
+    folds : list of Evaluation
+        Each fold, predicted by a model that was trained on the other folds.
+    """
+
+    learner: str
+    folds: list[Evaluation]
+
+    @property
+    def total(self) -> Evaluation:
+        """All folds together: every row is predicted once."""
+        return reduce(Evaluation.merged, self.folds)
+
+    def __str__(self) -> str:
+        accuracies = ", ".join(f"{fold.accuracy:.4f}" for fold in self.folds)
+        return f"{self.learner}, {len(self.folds)} folds, accuracy {accuracies}; all together:\n\n{self.total}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, as JSON can hold them."""
+        folds = [fold.to_json() for fold in self.folds]
+        return {"learner": self.learner, "folds": folds, "all": self.total.to_json()}
+
+
+def cross_validate(
+    learner: Any,
+    data: Data | Any,
+    y: Any = None,
+    *,
+    folds: int = 5,
+    scale: bool = False,
+    seed: int = 0,
+    parameters: Any = None,
+    log: Log = log_info,
+    **options: Any,
+) -> CrossValidation:
+    """Predict each fold of the data by a model that was trained on the other folds.
+
+    Parameters
+    ----------
+    learner : str or estimator
+        A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
+    data : str, path, several of them, Source, or X
+        Files or a built-in set (see `open_data`), or with `y` rows in memory.
+    y : sequence or None
+        The labels of rows in memory.
+    folds : int
+        The number of parts. Each class is distributed evenly.
+    scale : bool
+        Whether to standardise features, by the means and deviations of the rows trained on.
+    seed : int
+        Shuffles the rows, and is the `random_state` of a learner given by name.
+    parameters : mapping or None
+        Parameters of a learner given by name.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        How to read files; see `open_data`.
+
+    Returns
+    -------
+    CrossValidation
+        The evaluations of the folds, and of all of them together.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.cross_validate("soft-margin", "@iris", folds=3, scale=True)
+    >>> [round(fold.accuracy, 2) for fold in found.folds], found.total.n_rows
+    ([0.98, 0.92, 0.96], 150)
+    """
+    from rosenblatt.blocks.memory import MemoryBlocks
+    from rosenblatt.blocks.scaled import transformed
+    from rosenblatt.data.batch import as_batch
+    from rosenblatt.tasks.training import evaluated, fit_prepared, named_learner, preparation
+
+    fill = False
+    if y is not None:
+        require_no_options(options)
+        batch = as_batch(data, y)
+    else:
+        source = source_of(data, options)
+        blocks = all_rows(source)
+        describe_reading(source, log)
+        require_classes(source, blocks)
+        batch, fill = blocks.batch, fills_means(source)
+    fold_of = deal(batch.codes, folds, seed)
+    found = []
+    for fold in range(folds):
+        name, estimator = named_learner(learner, parameters, seed)
+        rows = MemoryBlocks(batch.take(fold_of != fold))
+        before = preparation(rows, fill=fill, scale=scale)
+        left = fit_prepared(estimator, transformed(rows, *before), before)
+        found.append(evaluated(estimator, left, batch.take(fold_of == fold)))
+    return CrossValidation(name, found)
+
+
+def deal(codes: Ints, folds: int, seed: int) -> Ints:
+    """Return the fold of each row: each class is shuffled and distributed evenly.
+
+    The classes are distributed one after the other, so that the sizes of folds differ by at most one row.
+
+    Examples
+    --------
+    >>> np.bincount(deal(np.array([0, 0, 1, 0, 1, 0, 1]), 3, seed=0)).tolist()
+    [3, 2, 2]
+    """
+    if folds < 2:
+        raise ParameterError(f"folds is {folds}, but must be at least 2.")
+    counts = np.bincount(codes)
+    least = counts[counts > 0].min()
+    if least < folds:
+        raise ParameterError(f"{folds} folds need {folds} rows of each class, but one has {least}. Use fewer.")
+    shuffled = np.random.default_rng(seed).permutation(len(codes))
+    fold = np.empty(len(codes), np.int64)
+    fold[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % folds
+    return fold

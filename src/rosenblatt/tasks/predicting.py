@@ -1,0 +1,102 @@
+"""Predictions of files, written line by line in constant memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import lru_cache, partial
+from typing import Any, BinaryIO
+
+from rosenblatt.atomic import replacing
+from rosenblatt.escaping import as_field, json_text, printable
+from rosenblatt.tasks.data import Data, Log, Place, describe_reading, log_info, require_apart
+from rosenblatt.tasks.models import opened_model, source_for
+
+__all__ = ["predict_file"]
+
+
+def predict_file(
+    model: Any,
+    data: Data,
+    output: Place | BinaryIO,
+    *,
+    scores: bool = False,
+    as_json: bool = False,
+    log: Log = log_info,
+    **options: Any,
+) -> None:
+    r"""Predict the label of every row of files, and write one line for each.
+
+    Parameters
+    ----------
+    model : path, OpenedModel, estimator or scikit-learn Pipeline
+        Trained.
+    data : str, path, several of them, or Source
+        Files of any size, or a built-in set; see `open_data`. Labels are not needed.
+    output : path or binary file
+        Where the lines go. A path is written completely or not at all.
+    scores : bool
+        Whether to add the decision score, or the score of each class if there are more than two. Without JSON the
+        lines are then a table with a header, separated by tabs.
+    as_json : bool
+        Whether each line is a JSON object.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        How to read files; see `open_data`. The columns and their use come from the model.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import rosenblatt as rb
+    >>> with TemporaryDirectory() as folder:
+    ...     new = Path(folder) / "new.csv"
+    ...     _ = new.write_text("length\n2.5\n-1\n")
+    ...     model = rb.Perceptron().fit([[0.0], [1.0]], ["short", "long"])
+    ...     rb.predict_file(model, new, f"{folder}/lines.txt")
+    ...     Path(f"{folder}/lines.txt").read_text().split()
+    ['long', 'short']
+    """
+    opened = opened_model(model)
+    source = source_for(opened, data, options, labelled=False)
+    predictor = opened.predictor
+    if isinstance(output, str | os.PathLike):
+        require_apart(output, [opened.stored.path, *source.files])
+        opening: Any = replacing(output)
+    else:
+        opening = nullcontext(output)
+    people_read = not isinstance(output, str | os.PathLike) and output.isatty()
+    field = lru_cache(maxsize=1 << 10)(printable if people_read else as_field)
+    write = _as_json if as_json else partial(_as_text, field)
+    with opening as file:
+        if scores and not as_json:
+            file.write(("\t".join(["label", *map(field, _headings(predictor.classes))]) + "\n").encode())
+        for features, _ in opened.rows(source):
+            decision = predictor.decision(features).tolist() if scores else None
+            file.write(write(predictor.predict(features).tolist(), decision).encode())
+        file.flush()
+    describe_reading(source, log)
+
+
+def _headings(classes: Any) -> list[str]:
+    return ["score"] if classes is None or len(classes) == 2 else [f"score:{label}" for label in classes.tolist()]
+
+
+def _as_text(field: Callable[[Any], str], labels: list[Any], scores: list[Any] | None) -> str:
+    if scores is None:
+        return "".join(f"{field(label)}\n" for label in labels)
+    rows = (each if isinstance(each, list) else [each] for each in scores)
+    return "".join(
+        "\t".join([field(label), *map(repr, row)]) + "\n" for label, row in zip(labels, rows, strict=True)
+    )
+
+
+def _as_json(labels: list[Any], scores: list[Any] | None) -> str:
+    rows: Iterator[dict[str, Any]] = (
+        ({"label": label} for label in labels)
+        if scores is None
+        else ({"label": label, "score": score} for label, score in zip(labels, scores, strict=True))
+    )
+    return "".join(json_text(row) + "\n" for row in rows)

@@ -1,0 +1,102 @@
+"""One HTML page about a model and its data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.reports.page import write_report
+from rosenblatt.tasks.data import (
+    Log,
+    Place,
+    describe_reading,
+    feature_names,
+    log_info,
+    places_of,
+    require_apart,
+    require_no_options,
+    shown,
+)
+from rosenblatt.tasks.models import opened_model, source_for
+
+__all__ = ["report"]
+
+
+def report(
+    model: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    path: Place = "report.html",
+    title: str | None = None,
+    time_limit: float | None = 10.0,
+    log: Log = log_info,
+    **options: Any,
+) -> Path:
+    """Write one self-contained HTML page about a model and its data.
+
+    The page shows the learning curve, the bounds, the weights or the decision boundary, the confusion matrix, the
+    errors, and whether the classes are separable.
+
+    Parameters
+    ----------
+    model : path, OpenedModel, estimator or scikit-learn Pipeline
+        A trained classifier of this package.
+    data : str, path, several of them, Source, or X
+        Files or a built-in set with labels (see `open_data`), or with `y` rows in memory.
+    y : sequence or None
+        The labels of rows in memory.
+    path : path
+        The file to write.
+    title : str or None
+        The title of the page.
+    time_limit : float or None
+        The most seconds for the proof of separability, and for the bounds.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        How to read files; see `open_data`. The columns and their use come from the model.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    See Also
+    --------
+    rosenblatt.reports.page.write_report : The same for a classifier and arrays, with more options.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import rosenblatt as rb
+    >>> trained = rb.train("@six-points")
+    >>> with TemporaryDirectory() as folder:
+    ...     page = rb.report(trained.model, "@six-points", path=f"{folder}/six.html")
+    ...     "6 of 6 rows right" in page.read_text(encoding="utf-8")
+    True
+    """
+    opened = opened_model(model)
+    if y is None:
+        source = source_for(opened, data, options)
+        require_apart(path, [opened.stored.path, *source.files])
+        X, y = opened.table(source)
+        describe_reading(source, log)
+        names = opened.names if opened.preparation.steps else feature_names(source)
+        if title is None and isinstance(model, str | os.PathLike):
+            title = f"{os.fspath(model)} on {shown(source.files if data is source else places_of(data))}"
+    else:
+        require_no_options(options)
+        features = opened.features(data)
+        X, names = features.native(), opened.names or features.names
+    return write_report(
+        path,
+        opened.stored.estimator(),
+        X,
+        y,
+        names=names,
+        title=title,
+        provenance=opened.stored.provenance,
+        time_limit=time_limit,
+    )

@@ -1,0 +1,239 @@
+"""How a training went: counts, reason of the end, margin with the bound it proves, and accuracies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import hypot, inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.escaping import printable
+from rosenblatt.loops.passes import largest_square
+from rosenblatt.model.linear import LinearModel
+from rosenblatt.registry import abilities
+from rosenblatt.tasks.plain_text import count, number, percent
+from rosenblatt.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from rosenblatt.blocks.memory import Blocks
+    from rosenblatt.evaluation import Evaluation
+
+__all__ = ["LastMargin", "TrainingSummary", "margin_of"]
+
+SHOWN = 8
+"""The number of classes, and of passes with their mistakes, that are listed."""
+LONG = 1e12
+"""Bounds from here on are shown in scientific notation."""
+
+
+@dataclass(frozen=True)
+class LastMargin:
+    """The distance of the training rows from the last hyperplane of a run that separated them.
+
+    Attributes
+    ----------
+    margin : float
+        The least distance y f / ‖w‖.
+    radius : float
+        The largest norm of a row.
+    bound : float or None
+        The most mistakes that the run could make, C² / γ² (Novikoff 1962), with the bias as a constant feature;
+        None if the theorem does not cover the run.
+    scaled : bool
+        Whether the rows were standardised.
+    """
+
+    margin: float
+    radius: float
+    bound: float | None
+    scaled: bool
+
+    def __str__(self) -> str:
+        scaled = " of the scaled rows" if self.scaled else ""
+        line = f"margin {number(self.margin)}{scaled}, radius {number(self.radius)}"
+        if self.bound is None:
+            return line
+        bound = f"{self.bound:,.0f}" if self.bound < LONG else number(self.bound)
+        return f"{line}; with it theory allows {bound} mistakes"
+
+
+def margin_of(estimator: Any, blocks: Blocks) -> LastMargin | None:
+    """Measure the last hyperplane of a run on its training rows; None unless it separated two classes.
+
+    A hyperplane that separates the rows proves a bound on the mistakes: if a unit vector has margin γ on all rows,
+    extended by a constant feature for the bias, a run from zero makes at most C² / γ² mistakes.
+    """
+    record = getattr(estimator, "trace_", None)  # trace=None keeps no record
+    separated = "blocks" in abilities(estimator) and estimator.converged_ and len(blocks.classes) == 2
+    if not separated or record is None:
+        return None
+    last = estimator._state.last()
+    weights = last if blocks.scaling is None else blocks.scaling.unfold(last)
+    model = LinearModel(weights, record.scheme, blocks.classes, record.zero)
+    least, square = inf, 0.0
+    for batch in blocks.walk(range(blocks.n_blocks)):
+        least = min(least, float((batch.signs * model.scores(batch)).min()))
+        square = max(square, float(largest_square(batch.rows, batch.n_rows)))
+    norm = float(np.linalg.norm(weights[:-1]))
+    if not (least > 0.0 and norm > 0.0):
+        return None
+    bound = _bound(estimator, weights, least, square)
+    return LastMargin(least / norm, square**0.5, bound, blocks.scaling is not None)
+
+
+def _bound(estimator: Any, weights: Floats, least: float, square: float) -> float | None:
+    """Return C²‖w̃‖² / (min y f)², with a bias that grows by β as the weight of a constant feature √β."""
+    record = estimator.trace_
+    plain = not record.start.w.any() and record.penalty is None and estimator.margin == 0.0
+    if not plain or estimator.class_weight is not None or estimator.warm_start:
+        return None
+    beta = float(record.bias)
+    norm = float(np.linalg.norm(weights[:-1]))
+    padded = hypot(norm, float(weights[-1]) / beta**0.5) if beta else norm
+    return (square + beta) * (padded / least) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSummary:
+    """How a training went; ``print`` shows it in a few lines.
+
+    Attributes
+    ----------
+    learner : str
+        The name of the learner.
+    n_rows, n_features : int
+        The size of the training data.
+    classes, counts : ndarray
+        The labels, and the number of rows of each.
+    n_passes, stop_reason, converged
+        How many passes there were, why they ended, and whether the last one made no mistake; None for a learner
+        that does not say.
+    mistakes_per_pass : ndarray or None
+        The mistakes of each pass, where the learner counts them.
+    first_pass : float or None
+        The share of rows that were predicted right in the first pass, before they were learned from: an estimate
+        of the accuracy on new rows. None for more than two classes.
+    margin : LastMargin or None
+        The margin of the last hyperplane, if it separates two classes.
+    trained_on, held_out : Evaluation or None
+        The model on its training rows, if they are in memory, and on the rows held out, if there are any.
+    seconds : float
+        The time that training took, without reading.
+    """
+
+    learner: str
+    n_rows: int
+    n_features: int
+    classes: NDArray[Any]
+    counts: Ints
+    n_passes: int | None
+    stop_reason: str | None
+    converged: bool | None
+    mistakes_per_pass: Ints | None
+    first_pass: float | None
+    margin: LastMargin | None
+    trained_on: Evaluation | None
+    held_out: Evaluation | None
+    seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        learner: str,
+        estimator: Any,
+        blocks: Blocks,
+        margin: LastMargin | None,
+        *,
+        trained_on: Evaluation | None,
+        held_out: Evaluation | None,
+        seconds: float,
+    ) -> TrainingSummary:
+        """Return the summary of a trained estimator and of the blocks it was trained on."""
+        passes = getattr(estimator, "n_iter_", None)
+        mistakes: Ints | None = getattr(estimator, "mistakes_per_pass_", None)
+        record = getattr(estimator, "trace_", None)
+        first = None
+        if (
+            record is not None
+            and mistakes is not None
+            and len(mistakes)
+            and record.visits_per_pass[0]
+            and len(blocks.classes) <= 2
+        ):
+            first = 1.0 - float(mistakes[0]) / float(record.visits_per_pass[0])
+        return cls(
+            learner=learner,
+            n_rows=blocks.n_rows,
+            n_features=blocks.n_features,
+            classes=blocks.classes,
+            counts=blocks.counts,
+            n_passes=None if passes is None else int(np.max(passes)),
+            stop_reason=getattr(estimator, "stop_reason_", None),
+            converged=getattr(estimator, "converged_", None),
+            mistakes_per_pass=mistakes,
+            first_pass=first,
+            margin=margin,
+            trained_on=trained_on,
+            held_out=held_out,
+            seconds=seconds,
+        )
+
+    def __str__(self) -> str:
+        margin = [] if self.margin is None else [str(self.margin)]
+        return "\n".join([self._data(), self._training(), *margin, *self._accuracies()])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, as JSON can hold them."""
+        margin = self.margin
+        return {
+            "learner": self.learner,
+            "rows": self.n_rows,
+            "features": self.n_features,
+            "classes": dict(zip(map(str, self.classes.tolist()), self.counts.tolist(), strict=True)),
+            "passes": self.n_passes,
+            "mistakes_per_pass": None if self.mistakes_per_pass is None else self.mistakes_per_pass.tolist(),
+            "stop_reason": self.stop_reason,
+            "converged": self.converged,
+            "margin": None if margin is None else margin.margin,
+            "radius": None if margin is None else margin.radius,
+            "bound": None if margin is None else margin.bound,
+            "trained_on": None if self.trained_on is None else self.trained_on.to_json(),
+            "held_out": None if self.held_out is None else self.held_out.to_json(),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def _data(self) -> str:
+        classes = [
+            f"{printable(label)} {n:,}"
+            for label, n in zip(self.classes.tolist(), self.counts.tolist(), strict=True)
+        ]
+        more = ", …" if len(classes) > SHOWN else ""
+        return (
+            f"{self.learner}: {count(self.n_rows, 'row')}, {count(self.n_features, 'feature')}, "
+            f"{len(classes)} classes ({', '.join(classes[:SHOWN])}{more})"
+        )
+
+    def _training(self) -> str:
+        if self.stop_reason is None or self.n_passes is None:
+            return f"trained in {self.seconds:.2f} s"
+        end = f"{self.stop_reason} after {count(self.n_passes, 'pass', 'passes')}, {self.seconds:.2f} s"
+        if self.mistakes_per_pass is None or not len(self.mistakes_per_pass):
+            return end
+        listed = [f"{each:,}" for each in self.mistakes_per_pass.tolist()]
+        if len(listed) > SHOWN:
+            listed = [*listed[: SHOWN - 3], "…", *listed[-2:]]
+        return f"{end}; {count(int(self.mistakes_per_pass.sum()), 'mistake')}: {', '.join(listed)}"
+
+    def _accuracies(self) -> list[str]:
+        lines = []
+        if self.trained_on is not None:
+            lines.append(f"training rows: {percent(self.trained_on.accuracy)} right by the model saved")
+        if self.held_out is not None:
+            held = self.held_out
+            f1 = "" if held.f1_positive is None else f", F1 of {printable(held.classes[1])} {held.f1_positive:.4f}"
+            lines.append(f"held out: {percent(held.accuracy)} of {count(held.n_rows, 'row')} right{f1}")
+        elif self.first_pass is not None:
+            lines.append(f"first pass: {percent(self.first_pass)} right before they were learned from")
+        return lines

@@ -1,0 +1,337 @@
+"""Training from files of any size: `train`, and the steps it is made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rosenblatt import registry
+from rosenblatt.blocks.cache import CachedBlocks
+from rosenblatt.blocks.checkpoint import discard
+from rosenblatt.blocks.collect import MEMORY, collect, measure
+from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+from rosenblatt.blocks.scaled import transformed
+from rosenblatt.columns.preparation import Preparation, encoding_of
+from rosenblatt.columns.recipe import Recipe
+from rosenblatt.columns.scaling import Transformation
+from rosenblatt.columns.source import Source
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import evaluate as compare
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.learners.validation import hold_out
+from rosenblatt.storage.files import write_model
+from rosenblatt.storage.prediction import EstimatorPredictor
+from rosenblatt.tasks.data import (
+    Data,
+    Log,
+    Place,
+    all_rows,
+    describe_reading,
+    fills_means,
+    log_info,
+    require_classes,
+    source_of,
+)
+from rosenblatt.tasks.summary import TrainingSummary, margin_of
+
+__all__ = ["TrainingResult", "checkpoint_of", "make_learner", "train"]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """A trained model and how its training went.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The trained learner.
+    preparation : Preparation
+        What is done to data before the learner sees it.
+    summary : TrainingSummary
+        How training went; ``print`` shows it.
+    provenance : dict
+        What a model file says about the origin of the model.
+    """
+
+    estimator: Any
+    preparation: Preparation
+    summary: TrainingSummary
+    provenance: dict[str, Any]
+    _checkpoint: Place | None = field(default=None, repr=False)
+
+    @property
+    def model(self) -> Any:
+        """The whole model, as `rosenblatt.load` returns it: a scikit-learn pipeline, or the learner alone."""
+        from rosenblatt.storage.steps import put_together
+
+        learner = self.estimator._without_names() if self.preparation.steps else self.estimator
+        return put_together(self.preparation, learner)
+
+    def save(self, path: Place) -> None:
+        """Write the model to a file, and remove the checkpoint."""
+        write_model(self.preparation, self.estimator, path, provenance=self.provenance)
+        if self._checkpoint is not None:
+            discard(self._checkpoint)
+
+
+def train(
+    data: Data,
+    learner: Any = "averaged",
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    scale: bool = False,
+    holdout: float | None = None,
+    seed: int = 0,
+    memory: int = MEMORY,
+    cache: Place = "auto",
+    checkpoint: Place | None = None,
+    every: int = 1,
+    resume: bool = False,
+    progress: bool = False,
+    log: Log = log_info,
+    **options: Any,
+) -> TrainingResult:
+    r"""Train a learner on files, on a built-in set, or on any source of rows.
+
+    Learners that learn from blocks (``"perceptron"``, ``"averaged"``) take data of any size; the others need all
+    rows in memory.
+
+    Parameters
+    ----------
+    data : str, path, several of them, or Source
+        See `open_data`.
+    learner : str or estimator
+        A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
+    parameters : mapping or None
+        Parameters of a learner given by name.
+    scale : bool
+        Whether to standardise the features. The weights of linear models are turned into weights of the original
+        features afterwards.
+    holdout : float or None
+        The share of each class that is not trained on, to measure the model. All rows are then kept in memory.
+    seed : int
+        Chooses the rows that are held out, and is the `random_state` of a learner given by name.
+    memory, cache
+        Data that takes more than so many bytes goes through a cache file; see `rosenblatt.blocks.collect.collect`.
+    checkpoint : path or None
+        A file that keeps the state of training. `TrainingResult.save` removes it.
+    every : int
+        The number of passes from one checkpoint to the next.
+    resume : bool
+        Whether to continue from the checkpoint, if there is one. The model is the same, bit for bit.
+    progress : bool
+        Whether to show a progress bar on standard error.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        How to read files; see `open_data`.
+
+    Returns
+    -------
+    TrainingResult
+        With `model`, `summary` and `save`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import rosenblatt as rb
+    >>> with TemporaryDirectory() as folder:
+    ...     mail = Path(folder) / "mail.csv"
+    ...     _ = mail.write_text("text,label\nwin a prize,spam\nsee you at home,ham\nfree prize,spam\nat six,ham\n")
+    ...     trained = rb.train(mail, text="text", bits=8)
+    ...     trained.save(f"{folder}/spam.model")
+    ...     rb.load(f"{folder}/spam.model").predict(["a free prize", "you at home"])
+    array(['spam', 'ham'], dtype='<U4')
+    >>> trained.summary.stop_reason, trained.summary.n_rows
+    ('separated', 4)
+    """
+    name, estimator = named_learner(learner, parameters, seed)
+    if (checkpoint is not None or resume) and not learns_from_blocks(estimator):
+        raise ParameterError(f"The learner {name} keeps no checkpoints; perceptron and averaged do.")
+    source = source_of(data, options)
+    blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=holdout is not None)
+    describe_reading(source, log, blocks.facts)
+    require_classes(source, blocks)
+    held = None
+    if holdout is not None:
+        held, blocks = _held_out(blocks, holdout, seed)
+    before = preparation(blocks, fill=fills_means(source), scale=scale)
+    prepared = transformed(blocks, *before)
+    saving: dict[str, Any] = {}
+    if checkpoint is not None or resume:
+        saving = {"checkpoint": checkpoint, "every": every, "resume": resume}
+    began = time.perf_counter()
+    with _watched(estimator) if progress else nullcontext():
+        left = fit_prepared(estimator, prepared, before, **saving)
+    seconds = time.perf_counter() - began
+    summary = TrainingSummary.of(
+        name,
+        estimator,
+        prepared,
+        margin_of(estimator, prepared),
+        trained_on=evaluated(estimator, left, blocks.batch) if isinstance(blocks, MemoryBlocks) else None,
+        held_out=None if held is None else evaluated(estimator, left, held),
+        seconds=seconds,
+    )
+    provenance = {
+        "learner": name,
+        "files": list(source.files),
+        "rows": blocks.n_rows,
+        "features": blocks.n_features,
+        "data": blocks.fingerprint,
+        # With these, the seed and the number of a pass, the order of every visit can be computed again.
+        "block_starts": blocks.boundaries[:-1].tolist(),
+        "scaled": scale,
+        "held_out": holdout,
+    }
+    return TrainingResult(estimator, _preparation_of(blocks, left), summary, provenance, checkpoint)
+
+
+def make_learner(name: str, parameters: Mapping[str, Any]) -> Any:
+    """Return the estimator with a name of the registry.
+
+    Parameters
+    ----------
+    name : str
+        A name that ``rosenblatt train --learner`` takes.
+    parameters : mapping
+        Its parameters; `random_state` is ignored if nothing about the learner is random.
+
+    Examples
+    --------
+    >>> make_learner("averaged", {"eta0": 0.5, "random_state": 0})
+    Perceptron(average=True, eta0=0.5)
+    """
+    kind, fixed = registry.command(name)
+    estimator = kind(**fixed)
+    known = estimator.get_params(deep=False)
+    for parameter in parameters:
+        if parameter == "random_state" and parameter not in known:
+            continue
+        if parameter in fixed:
+            raise ParameterError(
+                f"The learner {name} always sets {parameter}={fixed[parameter]}. Use another learner."
+            )
+        if parameter not in known or parameter == "callbacks":
+            near = get_close_matches(parameter, known, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"It takes {', '.join(sorted(known))}."
+            raise ParameterError(f"The learner {name} has no parameter {parameter}. {hint}")
+    return estimator.set_params(**{key: value for key, value in parameters.items() if key in known})
+
+
+def checkpoint_of(path: Place) -> Path:
+    """Return where `rosenblatt train` keeps the checkpoint of a model: beside it.
+
+    Examples
+    --------
+    >>> checkpoint_of("models/spam.model").as_posix()
+    'models/.spam.model.checkpoint'
+    """
+    return Path(path).with_name(f".{Path(path).name}.checkpoint")
+
+
+def learns_from_blocks(estimator: Any) -> bool:
+    """Return whether an estimator learns from data that need not fit into memory."""
+    return "blocks" in registry.abilities(estimator)
+
+
+def preparation(blocks: Blocks, *, fill: bool, scale: bool) -> Transformation:
+    """Return the transformation of rows before training, by the means and deviations of these rows."""
+    return Transformation.of(measure(blocks), fill=fill, scale=scale) if fill or scale else Transformation()
+
+
+def fit_prepared(estimator: Any, blocks: Any, done: Transformation, **checkpoints: Any) -> Transformation:
+    """Train on transformed blocks, and return what must still be done to rows before the estimator predicts them.
+
+    Hyperplanes are turned into those of unscaled features, so that no scaling is left to do.
+    """
+    if learns_from_blocks(estimator):
+        estimator.fit_blocks(blocks, **checkpoints)
+        return done._replace(scaling=None)
+    batch: Batch = blocks.batch
+    estimator.fit(batch.native(), batch.classes[batch.codes])
+    if done.scaling is not None and "linear" in registry.abilities(estimator):
+        estimator.unscale(done.scaling)
+        return done._replace(scaling=None)
+    return done
+
+
+def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation:
+    """Compare predictions with labels, for all classes of the batch."""
+    labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    return compare(batch.codes, encode_labels(labels, batch.classes, batch.n_rows), batch.classes)
+
+
+def named_learner(learner: Any, parameters: Mapping[str, Any] | None, seed: int) -> tuple[str, Any]:
+    """Return the name of a learner, and an estimator that can be trained."""
+    if isinstance(learner, str):
+        return learner, make_learner(learner, {"random_state": seed} | dict(parameters or {}))
+    if parameters:
+        raise ParameterError("parameters are for a learner given by name. Set them on the estimator.")
+    return type(learner).__name__, clone(learner)
+
+
+def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *, scale: bool, whole: bool) -> Any:
+    """Read a source into blocks: all in memory if the estimator or a holdout needs it."""
+    if whole or not learns_from_blocks(estimator):
+        return all_rows(source)
+    blocks = collect(
+        source,
+        memory=memory,
+        cache=cache,
+        passes=estimator.get_params(deep=False).get("max_iter"),
+        statistics=scale or fills_means(source),
+        log=log,
+    )
+    if isinstance(blocks, CachedBlocks):
+        source.close()
+    return blocks
+
+
+def _held_out(blocks: MemoryBlocks, share: float, seed: int) -> tuple[Batch, MemoryBlocks]:
+    """Return the rows to measure on, the given share of each class, and those to train on."""
+    batch = blocks.batch
+    if blocks.counts.min() < 2:
+        raise ParameterError(
+            "A holdout needs two rows of each class, one to train on and one to measure on; class "
+            f"{blocks.classes[blocks.counts.argmin()]!s} has one. Add rows, or train without a holdout."
+        )
+    rows = hold_out(batch.codes, share, np.random.default_rng(seed))
+    kept = np.ones(batch.n_rows, np.bool_)
+    kept[rows] = False
+    return batch.take(rows), MemoryBlocks(batch.take(kept), facts=blocks.facts)
+
+
+def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
+    described = blocks.facts.get("recipe")
+    recipe = None if described is None else Recipe.from_json(described)
+    encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
+    return Preparation(() if encoding is None else (encoding,))
+
+
+@contextmanager
+def _watched(estimator: Any) -> Iterator[None]:
+    """Show a progress bar while an estimator is trained, if it reports its passes."""
+    parameters = estimator.get_params(deep=False)
+    if "callbacks" not in parameters:
+        yield
+        return
+    from rosenblatt.estimators._progress import progress_bar
+
+    with progress_bar(estimator.max_iter, type(estimator).__name__) as show:
+        estimator.set_params(callbacks=[*(parameters["callbacks"] or ()), show])
+        try:
+            yield
+        finally:
+            estimator.set_params(callbacks=parameters["callbacks"])

@@ -1,0 +1,171 @@
+"""The updates of a perceptron run, one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.tasks.data import DataTable, Log, Place, log_info, read_table
+from rosenblatt.tasks.plain_text import aligned, number, vector
+
+__all__ = ["RunUpdates", "trace_updates"]
+
+FEW = 12
+"""The number of weights that fit on a line."""
+PASSES = 20
+"""The number of passes whose mistakes are listed."""
+
+
+class RunStart(NamedTuple):
+    """How a run begins: the learning rate, the weights, the bias, and the first row of each pass, from 1."""
+
+    eta0: float = 1.0
+    weights: Sequence[float] | None = None
+    bias: float = 0.0
+    first: int = 1
+
+
+LECTURES = {"@six-points": RunStart(0.2, (1.0, 0.5), 0.0, 5)}
+"""How lectures run the examples that are built in."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunUpdates:
+    """A traced run and its data.
+
+    Attributes
+    ----------
+    estimator : Perceptron
+        Trained; its `trace_` has every update.
+    table : DataTable
+        The data.
+    settings : str
+        How the run began.
+    """
+
+    estimator: Any
+    table: DataTable
+    settings: str
+
+    def to_text(self, limit: int = 100) -> str:
+        """Return a table of the first updates, with the weights after each if there are few."""
+        record, (X, y, _) = self.estimator.trace_, self.table
+        few = np.size(record.start.w) <= FEW and record.start.w.ndim == 1
+        binary = record.scheme.kind == "binary"
+        columns = ["pass", "visit", "row", "label", *([] if binary else ["against"]), "score",
+                   *(["w", "b"] if few else [])]  # fmt: skip
+        rows = [columns]
+        if few:
+            W, b = record.path(X, y)
+            rows.append([*[""] * (len(columns) - 3), "start", vector(W[0]), number(float(b[0]))])
+        for k in range(min(len(record), limit)):
+            i = int(record.index[k])
+            rival = [] if binary else [_rival(record, k)]
+            state = [vector(W[k + 1]), number(float(b[k + 1]))] if few else []
+            rows.append([str(record.epoch[k]), str(record.visit[k] + 1), str(i + 1), str(y[i]), *rival,
+                         number(float(record.score[k])), *state])  # fmt: skip
+        lines = [f"{len(y)} rows, {X.shape[1]} features; {self.settings}", "", *aligned(rows)]
+        if len(record) > limit:
+            lines.append(f"… and {len(record) - limit:,} more; --limit shows more of them, -o writes them all")
+        return "\n".join([*lines, "", self._end()])
+
+    def to_json(self, limit: int = 100) -> dict[str, Any]:
+        """Return the first updates and the result as plain values."""
+        clf, record = self.estimator, self.estimator.trace_
+        return {
+            "stop_reason": clf.stop_reason_,
+            "passes": clf.n_iter_,
+            "mistakes_per_pass": clf.mistakes_per_pass_.tolist(),
+            "updates": {name: getattr(record, name)[:limit].tolist() for name in record.columns},
+            "coef": clf.coef_.tolist(),
+            "intercept": clf.intercept_.tolist(),
+        }
+
+    def _end(self) -> str:
+        clf = self.estimator
+        counts = ", ".join(str(count) for count in clf.mistakes_per_pass_[:PASSES])
+        more = ", …" if clf.n_iter_ > PASSES else ""
+        end = "no mistake in the last pass" if clf.converged_ else "the classes are not separated"
+        return f"{clf.stop_reason_} in pass {clf.n_iter_}: {end}. Mistakes in each pass: {counts}{more}"
+
+
+def trace_updates(
+    *places: Place,
+    eta0: float | None = None,
+    start: Sequence[float] | None = None,
+    start_bias: float | None = None,
+    first: int | None = None,
+    bias: str | None = "unit",
+    margin: float = 0.0,
+    shuffle: bool = False,
+    seed: int = 0,
+    max_iter: int = 100,
+    log: Log = log_info,
+    **options: Any,
+) -> RunUpdates:
+    """Train a perceptron on files or a built-in set, and keep every update.
+
+    Parameters
+    ----------
+    *places : str or path
+        See `open_data`.
+    eta0, start, start_bias, first
+        The learning rate (1), the weights and the bias to start from (zeros), and the first row of each pass,
+        counted from 1 (1). The defaults of ``@six-points`` are those of the lecture it comes from.
+    bias, margin, max_iter
+        See `rosenblatt.Perceptron`.
+    shuffle : bool
+        Whether each pass has its own random order.
+    seed : int
+        The random seed.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        How to read files; see `open_data`.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> print(rb.trace_updates("@six-points").to_text())
+    6 rows, 2 features; η = 0.2, start w = (1, 0.5), b = 0, from row 5 on
+    <BLANKLINE>
+    pass  visit  row  label  score           w     b
+                             start    (1, 0.5)     0
+       1      1    5     -1      1  (0.6, 0.9)  -0.2
+       1      5    3      1   -0.5  (0.2, 1.1)     0
+       2      9    1      1  -0.25    (0.5, 1)   0.2
+    <BLANKLINE>
+    separated in pass 3: no mistake in the last pass. Mistakes in each pass: 2, 1, 0
+    """
+    import rosenblatt as rb
+
+    table = read_table(*places, log=log, **options)
+    usual = LECTURES.get(str(places[0]), RunStart())
+    begin = RunStart(
+        usual.eta0 if eta0 is None else eta0,
+        usual.weights if start is None else start,
+        usual.bias if start_bias is None else start_bias,
+        usual.first if first is None else first,
+    )
+    n_rows = len(table.y)
+    if not 1 <= begin.first <= n_rows:
+        raise ParameterError(f"The first row, {begin.first}, is beyond the {n_rows} rows. Choose another one.")
+    order: Any = "shuffle" if shuffle else np.roll(np.arange(n_rows), 1 - begin.first)
+    clf = rb.Perceptron(eta0=begin.eta0, bias=bias, margin=margin, order=order, max_iter=max_iter,
+                        random_state=seed, trace="mistakes")  # fmt: skip
+    zero = begin.weights is None and not begin.bias
+    clf.fit(table.X, table.y, **({} if zero else {"intercept_init": begin.bias, "coef_init": begin.weights}))
+    visits = "in a random order" if shuffle else f"from row {begin.first} on"
+    return RunUpdates(clf, table, f"η = {number(begin.eta0)}, start {_weights(clf.trace_.start.w)}, {visits}")
+
+
+def _weights(w: Any) -> str:
+    return f"w = {vector(w[..., :-1].ravel()[:FEW])}, b = {number(float(w.ravel()[-1]))}" if w.any() else "zero"
+
+
+def _rival(record: Any, k: int) -> str:
+    return str(record.predicted[k]) if record.scheme.kind == "direct" else f"machine {record.machine[k] + 1}"

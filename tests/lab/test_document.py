@@ -1,0 +1,147 @@
+"""Run documents: they hold a run whole, and nothing that is no run passes for one."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rosenblatt as rb
+from rosenblatt.exceptions import InputError
+
+GOLDEN = Path(__file__).parent / "golden"
+SCHEMA = Path(__file__).parents[2] / "web" / "run.schema.json"
+
+
+def document_of(clf, X, y, order, text=True):
+    clf.fit(X, y)
+    document = clf.trace_.to_document(
+        X, y, eta=clf.eta0, margin=clf.margin, tie=clf.tie, order=order, reason=clf.stop_reason_
+    )
+    return json.loads(json.dumps(document, allow_nan=False)) if text else document
+
+
+def golden_runs():
+    six, xor, spam = (
+        load() for load in (rb.datasets.load_six_points, rb.datasets.load_xor, rb.datasets.load_spam_table)
+    )
+    orders = [[3, 1, 0, 2], [0, 2, 3, 1], [1, 1, 2, 0]]
+    yield "six-points-averaged", rb.Perceptron(order="cyclic", average=True), *six, range(6)
+    yield "xor-three-orders", rb.Perceptron(order=orders, eta0=0.1, tie="half", max_iter=3), *xor, orders
+    yield "spam-without-order", rb.Perceptron(bias="radius", random_state=1), *spam, None
+
+
+def same(a, b):
+    """Whether two documents are equal, with the signs of zeros."""
+    return json.dumps(a) == json.dumps(b)
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name, clf, X, y, order", list(golden_runs()), ids=[run[0] for run in golden_runs()])
+def test_golden(name, clf, X, y, order):
+    path = GOLDEN / f"{name}.json"
+    document = document_of(clf, X, y, order)
+    assert same(document, json.loads(path.read_text())), f"{name} is not what it was"
+    trace, again_X, again_y = rb.Trace.from_document(document)
+    assert np.array_equal(again_X, X)
+    assert np.array_equal(again_y, y)
+    assert np.array_equal(trace.replay(X, y).coef.ravel(), clf.coef_.ravel())
+    assert same(trace.to_document(X, y, **known(document)), document)
+
+
+def known(document):
+    order, rule = document["order"], document["rule"]
+    passes = None if order is None else order["passes"][0] if order["repeat"] else order["passes"]
+    return {name: rule[name] for name in ("eta", "margin", "tie")} | {
+        "order": passes,
+        "reason": document["end"]["reason"],
+    }
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def test_golden_documents_follow_the_schema(path):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    jsonschema.validate(json.loads(path.read_text()), json.loads(SCHEMA.read_text()))
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["mistake", "sign", "half", "correct"]), st.booleans())
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_round_trip(seed, tie, average):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 12)), int(rng.integers(1, 8))
+    X, y = np.round(rng.normal(size=(n, d)), 1) * -1.0, np.where(np.arange(n) % 2, "yes", "no")
+    order = [rng.integers(n, size=n).tolist() for _ in range(5)]
+    clf = rb.Perceptron(order=order, tie=tie, average=average, eta0=float(rng.random() + 0.1), init="random")
+    document = document_of(clf, X, y, order)
+    trace, X2, y2 = rb.Trace.from_document(document)
+    assert same(trace.to_document(X2, y2, **known(document)), document)
+    for name in ("visit", "index", "score", "step", "mistakes_per_pass", "visits_per_pass"):
+        assert np.array_equal(getattr(trace, name), getattr(clf.trace_, name))
+
+
+def broken(change):
+    document = json.loads((GOLDEN / "six-points-averaged.json").read_text())
+    change(document)
+    return document
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda d: d.update(format="other"), "not a run document"),
+        (lambda d: d.update(version=2), "version 2"),
+        (lambda d: d.pop("rule"), "no object 'rule'"),
+        (lambda d: d["rule"].update(beta=None), r"rule\.beta"),
+        (lambda d: d["rule"].update(beta=True), r"rule\.beta"),
+        (lambda d: d["rule"].update(tie="never"), "never"),
+        (lambda d: d["rule"].update(zero=0), r"rule\.zero"),
+        (lambda d: d["data"]["X"][0].append(1.0), r"data\.X\[0\]"),
+        (lambda d: d["data"]["X"][0].__setitem__(0, "1"), r"data\.X\[0\]"),
+        (lambda d: d["data"]["X"][0].__setitem__(0, float("inf")), r"data\.X\[0\]"),
+        (lambda d: d["data"]["y"].__setitem__(0, 0), r"data\.y"),
+        (lambda d: d["data"].update(labels=["a", "a"]), "two different labels"),
+        (lambda d: d["data"].update(labels=[None, "a"]), "label None"),
+        (lambda d: d["mistakes"]["index"].__setitem__(0, 99), "cannot be a run"),
+        (lambda d: d["mistakes"]["score"].__setitem__(0, 1.0), "scored 1.0"),
+        (lambda d: d["passes"]["mistakes"].__setitem__(0, 2), "cannot be a run"),
+        (lambda d: d["order"].update(passes=[[1, 0, 2, 3, 4, 5]]), "mistake 0 was on row 0"),
+        (lambda d: d["order"].update(passes=[[0]]), "fewer visits"),
+        (lambda d: d["order"].update(passes=[]), "fewer visits"),
+        (lambda d: d["end"].update(b=2.0), "other weights"),
+        (lambda d: d["start"].update(visits=-1), "cannot be a run"),
+    ],
+)
+def test_what_is_no_run_is_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        rb.Trace.from_document(broken(change))
+
+
+@pytest.mark.parametrize("document", [None, [], 1, "run", {}, {"format": "rosenblatt-run"}])
+def test_other_json_is_refused(document):
+    with pytest.raises(InputError):
+        rb.Trace.from_document(document)
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_what_a_document_cannot_hold_is_refused():
+    X, y = rb.datasets.load_six_points()
+    three = rb.Perceptron(order="cyclic").fit(X, [0, 1, 2, 0, 1, 2])
+    with pytest.raises(InputError, match="two classes, but this run has 3"):
+        three.trace_.to_document(X, [0, 1, 2, 0, 1, 2])
+    shrunk = rb.Perceptron(penalty="l2").fit(X, y)
+    with pytest.raises(InputError, match="penalty"):
+        shrunk.trace_.to_document(X, y)
+    sparse = pytest.importorskip("scipy.sparse").csr_array(X)
+    with pytest.raises(InputError, match="sparse"):
+        rb.Perceptron().fit(sparse, y).trace_.to_document(sparse, y)
+    plain = rb.Perceptron(order="cyclic").fit(X, y)
+    with pytest.raises(InputError, match="not the data of the run"):
+        plain.trace_.to_document(X + 1.0, y)
+    with pytest.raises(InputError, match="counts only"):
+        rb.Perceptron(trace="counts").fit(X, y).trace_.to_document(X, y)
+    document = plain.trace_.to_document(X, y)
+    assert copy.deepcopy(document) == document
+    assert document["order"] is None

@@ -1,0 +1,77 @@
+"""Evaluation of models and learners, from files and from memory."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import rosenblatt as rb
+from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.storage import OpenedModel
+
+
+@pytest.fixture
+def mail(tmp_path):
+    path = tmp_path / "mail.csv"
+    path.write_text("text,label\nwin a prize,spam\nsee you at home,ham\nfree prize,spam\nat six,ham\nwin,ham\n")
+    return path
+
+
+def test_every_form_of_a_model_and_of_data(mail, tmp_path):
+    trained = rb.train(mail, text="text", bits=8, parameters={"max_iter": 3, "n_iter_no_change": 1})
+    trained.save(tmp_path / "m")
+    texts = ["win a prize", "see you at home", "free prize", "at six", "win"]
+    labels = ["spam", "ham", "spam", "ham", "ham"]
+    expected = None
+    for model in (tmp_path / "m", str(tmp_path / "m"), OpenedModel.open(tmp_path / "m"), trained.model):
+        for data in ((mail,), ([str(mail)],), (texts, labels)):
+            found = rb.evaluate(model, *data)
+            expected = found if expected is None else expected
+            assert found.confusion.tolist() == expected.confusion.tolist()
+            assert found.n_rows == 5
+
+
+def test_classifiers_of_other_packages():
+    X, y, _ = rb.read_table("@iris")
+    clf = LogisticRegression(max_iter=1000).fit(X, y)
+    assert rb.evaluate(clf, X, y).accuracy == clf.score(X, y)
+    with pytest.raises(ParameterError, match="does not read tables"):
+        rb.evaluate(clf, "@iris")
+
+
+def test_labels_that_the_model_does_not_know():
+    X, y, _ = rb.read_table("@or")
+    model = rb.Perceptron().fit(X, y)
+    with pytest.raises(LabelError, match="7"):
+        rb.evaluate(model, X, [7, 7, 7, 7])
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_folds_from_places_and_from_memory_are_the_same():
+    X, y, _ = rb.read_table("@iris")
+    settings = {"folds": 4, "scale": True, "seed": 3}
+    placed = rb.cross_validate("averaged", "@iris", parameters={"max_iter": 20}, **settings)
+    held = rb.cross_validate(rb.Perceptron(average=True, max_iter=20, random_state=3), X, y, **settings)
+    assert [each.confusion.tolist() for each in placed.folds] == [each.confusion.tolist() for each in held.folds]
+    assert placed.total.n_rows == 150
+    assert (placed.learner, held.learner) == ("averaged", "Perceptron")
+    assert placed.to_json()["all"]["rows"] == 150
+
+
+def test_each_row_is_predicted_once_by_a_model_that_did_not_see_it():
+    seen = []
+
+    class Remembering(rb.Perceptron):
+        def fit_blocks(self, blocks, **kwargs):
+            seen.append(blocks.n_rows)
+            return super().fit_blocks(blocks, **kwargs)
+
+    X, y = np.arange(20.0)[:, None], np.arange(20) >= 10
+    found = rb.cross_validate(Remembering(), X, y, folds=5)
+    assert seen == [16] * 5
+    assert [each.n_rows for each in found.folds] == [4] * 5
+
+
+@pytest.mark.parametrize("folds", [1, 6])
+def test_impossible_numbers_of_folds(folds):
+    with pytest.raises(ParameterError, match="fold"):
+        rb.cross_validate("averaged", [[0], [1], [2], [3]], [0, 1, 0, 1], folds=folds)

@@ -1,0 +1,63 @@
+"""Predictions, contents and reports of models, from files and from memory."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.exceptions import ParameterError
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def test_predictions_go_to_a_file_or_a_stream(tmp_path):
+    trained = rb.train("@iris", "soft-margin")
+    trained.save(tmp_path / "m")
+    rb.predict_file(tmp_path / "m", "@iris", tmp_path / "out", scores=True)
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert len(lines) == 151
+    assert lines[0].split("\t") == ["label", "score:setosa", "score:versicolor", "score:virginica"]
+    stream = io.BytesIO()
+    rb.predict_file(trained.model, "@iris", stream, as_json=True)
+    labels = [json.loads(line)["label"] for line in stream.getvalue().splitlines()]
+    assert labels == [line.split("\t")[0] for line in lines[1:]]
+    with pytest.raises(ParameterError, match="would be overwritten"):
+        rb.predict_file(tmp_path / "m", "@iris", tmp_path / "m")
+
+
+@pytest.mark.parametrize("path", sorted((GOLDEN / "files").glob("*.model")), ids=lambda path: path.stem)
+def test_the_contents_of_every_model_are_json(path):
+    contents = rb.inspect_model(path, weights=3)
+    told = json.loads(json.dumps(contents.to_json(), allow_nan=False))
+    assert told["learner"] == contents.learner
+    assert len(told["weights"]) <= 3 * max(1, len(contents.classes) * (len(contents.classes) - 1) // 2)
+    assert str(contents).startswith(f"{contents.learner}(")
+
+
+def test_kernels_in_json_are_shown_as_in_python():
+    told = rb.inspect_model(GOLDEN / "files" / "missing-scaled-kernel.model").to_json()
+    assert told["parameters"]["kernel"].startswith("Polynomial(degree=2")
+
+
+def test_reports_of_files_and_of_rows_in_memory(tmp_path):
+    (tmp_path / "t.csv").write_text("size,colour,label\n1,red,x\n2,green,y\n3,red,y\n0,green,x\n")
+    trained = rb.train(tmp_path / "t.csv", "perceptron")
+    rows = [{"size": s, "colour": c} for s, c in ((1, "red"), (2, "green"), (3, "red"), (0, "green"))]
+    pages = [
+        rb.report(trained.model, tmp_path / "t.csv", path=tmp_path / "a.html", title="t", time_limit=None),
+        rb.report(trained.model, rows, ["x", "y", "y", "x"], path=tmp_path / "b.html", title="t", time_limit=None),
+    ]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    assert "colour=red" in texts[0]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_updates_of_a_run():
+    run = rb.trace_updates("@xor", max_iter=3)
+    assert run.to_json(limit=2)["updates"]["index"] == run.estimator.trace_.index[:2].tolist()
+    assert "more" in run.to_text(limit=1)
+    with pytest.raises(ParameterError, match="beyond the 4 rows"):
+        rb.trace_updates("@xor", first=5)

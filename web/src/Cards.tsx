@@ -1,0 +1,312 @@
+import type { JSX } from "preact";
+import { countErrors, pocketReach } from "./engine.ts";
+import { Refused } from "./document.ts";
+import { type Fraction, gcd } from "./exact.ts";
+import { palette } from "./palette.ts";
+import { averaged, bound, endInWords, errors, here, message, names, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
+import { checkProof, proofOf } from "./proof.ts";
+import { askToDecide, served, waiting } from "./server.ts";
+import { download } from "./files.ts";
+import { num, shown, term, vec } from "./words.ts";
+
+const labelOf = (row: number): string => shown(situation.value.data.labels[rows.value.y[row] > 0 ? 1 : 0]);
+
+export function Badge({ side }: { side: number }): JSX.Element {
+  return <span class={side > 0 ? "mark plus" : "mark minus"} aria-hidden="true" />;
+}
+
+/** Rows with a square number of features as pictures, as the Mark I saw them on its retina; and the weights. */
+export function Retina(): JSX.Element | null {
+  const { d, x } = rows.value;
+  const side = Math.round(Math.sqrt(d));
+  if (side * side !== d || side < 3 || side > 32 || situation.value.map !== "plain") return null;
+  const p = palette.value;
+  const v = visit.value;
+  const { w } = state.value;
+  const most = w.subarray(0, d).reduce((size, each) => Math.max(size, Math.abs(each)), 0) || 1;
+  const row = v ? x.subarray(v.row * d, v.row * d + d) : null;
+  const bright = row ? row.reduce((size, each) => Math.max(size, Math.abs(each)), 0) || 1 : 1;
+  const cells = (fill: (j: number) => [string, number]): JSX.Element[] =>
+    Array.from({ length: d }, (_, j) => {
+      const [colour, opacity] = fill(j);
+      return <rect key={j} x={(j % side) + 0.03} y={Math.floor(j / side) + 0.03} width="0.94" height="0.94" fill={colour} opacity={opacity.toFixed(3)} />;
+    });
+  const Picture = ({ label, children }: { label: string; children: JSX.Element[] }): JSX.Element => (
+    <figure>
+      <svg viewBox={`-0.1 -0.1 ${side + 0.2} ${side + 0.2}`} role="img" aria-label={label}>
+        <rect x="-0.1" y="-0.1" width={side + 0.2} height={side + 0.2} fill={p.grid} />
+        {children}
+      </svg>
+      <figcaption>{label}</figcaption>
+    </figure>
+  );
+  return (
+    <section class="card" aria-labelledby="retina-title">
+      <h2 id="retina-title">Retina</h2>
+      <div class="retina">
+        {row && v ? <Picture label={`card ${v.row + 1}, class ${labelOf(v.row)}`}>{cells((j) => [p.ink, Math.abs(row[j]) / bright])}</Picture> : <figure><figcaption>Step forward to see the first card.</figcaption></figure>}
+        <Picture label="the weights now">{cells((j) => [w[j] >= 0 ? p.plus : p.minus, Math.abs(w[j]) / most])}</Picture>
+      </div>
+    </section>
+  );
+}
+
+/** The arithmetic of the step shown. */
+export function StepCard(): JSX.Element {
+  const v = visit.value;
+  const { rule, config } = trainedA.value;
+  const d = rows.value.d;
+  if (!v) {
+    const { w } = state.value;
+    return (
+      <section class="card" aria-labelledby="step-title">
+        <h2 id="step-title">This step</h2>
+        <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{config.bias !== "none" && <>, <code>b = {num(w[d])}</code></>}.</p>
+        <p>{rows.value.n ? "Step forward to visit the first point." : "Draw points in the plane, or choose an example."}</p>
+      </section>
+    );
+  }
+  const x = rows.value.x.subarray(v.row * d, v.row * d + d);
+  const y = rows.value.y[v.row];
+  const w = v.before.w;
+  const after = v.after.w;
+  const yf = y * v.score;
+  const tie = yf === rule.margin;
+  const sign = v.update >= 0 ? (tie ? "=" : "<") : tie ? "=" : ">";
+  const biased = config.bias !== "none" || w[d] !== 0;
+  const products = Array.from(x, (xj, j) => `${term(w[j])}·${term(xj)}`);
+  const step = v.step;
+  const full = v.update < 0 || v.step === rule.eta;
+  return (
+    <section class="card" aria-labelledby="step-title">
+      <h2 id="step-title">This step</h2>
+      <p>
+        Point <b>{v.row + 1}</b>, <Badge side={y} /> <b>{labelOf(v.row)}</b>, so <code>y = {num(y)}</code>, at <code>x = {vec(x)}</code>.
+      </p>
+      <dl class="sums">
+        <dt>score</dt>
+        <dd>
+          {d <= 5 ? <>f = {products.join(" + ")}{biased && ` + ${term(w[d])}`}</> : <>f = w·x{biased && " + b"}</>} = <b title={String(v.score)}>{num(v.score)}</b>
+        </dd>
+        <dt>test</dt>
+        <dd>
+          y·f = <b title={String(yf)}>{num(yf)}</b> {sign} {num(rule.margin)}{" "}
+          <span class={v.update >= 0 ? "bad" : "good"}>{v.update >= 0 ? (tie ? (full ? "a tie counts as a mistake" : "a tie: half a step") : "mistake") : tie ? "a tie counts as right" : "right: nothing changes"}</span>
+        </dd>
+        {v.update >= 0 && (
+          <>
+            <dt>update</dt>
+            <dd>w ← {vec(w.subarray(0, d), 4)} + {term(step)}·{term(y)}·{vec(x, 4)} = <b>{vec(after.subarray(0, d))}</b></dd>
+            {rule.beta > 0 && (
+              <>
+                <dt>bias</dt>
+                <dd>b ← {num(w[d])} + {term(step)}·{term(y)}{rule.beta === 1 ? "" : `·${num(rule.beta)}`} = <b>{num(after[d])}</b></dd>
+              </>
+            )}
+          </>
+        )}
+        {v.update < 0 && (
+          <>
+            <dt>weights</dt>
+            <dd>w = {vec(after.subarray(0, d))}{biased && `, b = ${num(after[d])}`}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+/** Novikoff's two curves: what ⟨w, w*⟩ must be at least, and ‖w‖ at most, after k mistakes. */
+function Curves(): JSX.Element | null {
+  const found = bound.value;
+  const p = palette.value;
+  const made = run.value;
+  const { rule, config } = trainedA.value;
+  if (!found || config.tie === "half" || made.mistakes === 0) return null;
+  const { lengths, along } = path.value;
+  const total = lengths.length - 1;
+  const most = found.most;
+  const last = most <= 12 * total + 20 ? Math.max(most * 1.04, total) : total * 1.15;
+  const from = lengths[0];
+  const upper = (k: number): number => Math.sqrt(from * from + k * (rule.eta * rule.eta * found.C * found.C + 2 * rule.eta * rule.margin));
+  const lower = (k: number): number => along[0] + k * rule.eta * found.gamma;
+  const top = Math.max(upper(last), lower(last)) || 1;
+  const bottom = Math.min(0, along[0]);
+  const [W, H, L, B] = [340, 150, 8, 20];
+  const X = (k: number): number => L + (k / last) * (W - L - 8);
+  const Y = (value: number): number => H - B - ((value - bottom) / (top - bottom)) * (H - B - 8);
+  const of = (f: (k: number) => number, upTo: number, n = 60): string => Array.from({ length: n + 1 }, (_, i) => (i / n) ** 2 * upTo).map((k, i) => `${i ? "L" : "M"}${X(k).toFixed(1)} ${Y(f(k)).toFixed(1)}`).join("");
+  const shown = Math.min(updates.value, total);
+  const stride = Math.max(1, Math.ceil(total / 300));
+  const trail = (values: Float64Array): string => {
+    let d = "";
+    for (let k = 0; k <= shown; k += k + stride > shown && k < shown ? shown - k : stride) d += `${k ? "L" : "M"}${X(k).toFixed(1)} ${Y(values[k]).toFixed(1)}`;
+    return d;
+  };
+  return (
+    <figure class="curves">
+      <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`After ${shown} mistakes the length of w is ${num(lengths[shown])}, and its part along the widest direction is ${num(along[shown])}. The two limits meet at ${num(most)} mistakes.`}>
+        <path d={`${of(upper, last)}L${X(last)} ${Y(bottom)}L${X(0)} ${Y(bottom)}z`} fill={p.minus} opacity="0.08" />
+        <path d={of(upper, last)} stroke={p.minus} stroke-width="2" fill="none" />
+        <path d={of(lower, last, 1)} stroke={p.plus} stroke-width="2.5" fill="none" />
+        <path d={trail(lengths)} stroke={p.ink} stroke-width="2" fill="none" stroke-linejoin="round" />
+        <path d={trail(along)} stroke={p.ink} stroke-width="1.6" fill="none" stroke-dasharray="4 3" stroke-linejoin="round" />
+        <line x1={X(shown)} x2={X(shown)} y1={6} y2={H - B} stroke={p.faint} stroke-width="1" />
+        <circle cx={X(shown)} cy={Y(lengths[shown])} r="3" fill={p.ink} />
+        <circle cx={X(shown)} cy={Y(along[shown])} r="3" fill={p.ink} />
+        <line x1={L} x2={W - 8} y1={H - B} y2={H - B} stroke={p.faint} />
+        {most <= last && <line x1={X(most)} x2={X(most)} y1={Y(upper(most))} y2={H - B} stroke={p.wrong} stroke-width="1.5" stroke-dasharray="3 3" />}
+        <text x={X(0)} y={H - 6} font-size="11" fill={p.faint}>0</text>
+        <text x={W - 8} y={H - 6} font-size="11" fill={p.faint} text-anchor="end">{most <= last ? `${num(Math.floor(most))} mistakes at most` : `${total} mistakes`}</text>
+      </svg>
+      <figcaption>
+        <span><i class="key" style={{ background: p.minus }} /> √k·η·C ≥ <i class="key" style={{ background: p.ink }} /> ‖w‖ ≥ <i class="key dash" style={{ color: p.ink }} /> ⟨w, w*⟩ ≥ <i class="key" style={{ background: p.plus }} /> k·η·γ</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+export function BoundCard(): JSX.Element {
+  const found = bound.value;
+  const made = run.value;
+  const { config, rule } = trainedA.value;
+  const b = trainedB.value;
+  const extras = config.bias === "unit" ? "C² = R² + 1" : "C² = 2R²";
+  const moving = made.start.w.some((w) => w !== 0) || rule.margin > 0;
+  return (
+    <section class="card" aria-labelledby="bound-title">
+      <h2 id="bound-title">Mistakes and the bound</h2>
+      <div class="figures">
+        <p><b>{updates.value}</b> <span>so far</span></p>
+        <p><b>{made.mistakes}</b> <span>in this run</span></p>
+        <p><b>{found ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>
+      </div>
+      {found ? (
+        <>
+          <p class="small">
+            R = {num(Math.sqrt(Math.max(0, found.C ** 2 - rule.beta)), 4)}, {config.bias === "none" ? "" : `${extras} = ${num(found.C ** 2, 4)}, `}γ = {num(found.gamma, 4)}
+            {moving ? "; the start and the margin count as well" : <>, so ({config.bias === "none" ? "R" : "C"}/γ)² = {num(found.C ** 2 / found.gamma ** 2, 5)}</>} (Novikoff 1962). γ is the margin of a line that was checked exactly{config.bias === "none" ? "" : ", with the bias as one more weight"}.
+            {config.tie === "half" && " Half steps count as half a mistake."}
+          </p>
+          <Curves />
+        </>
+      ) : (
+        <p class="small">{verdict.value.kind === "inseparable" ? "No bound holds: it needs a line that separates the classes, and there is none. The run can go on for ever." : "The bound needs a separating line that was checked exactly."}</p>
+      )}
+      {(averaged.value || pocketed.value || b) && (
+        <table class="compare">
+          <thead><tr><th scope="col">hypothesis</th><th scope="col">points wrong</th><th scope="col">mistakes made</th></tr></thead>
+          <tbody>
+            <tr><th scope="row"><i class="line" /> {b ? "first rule" : "this line"}</th><td>{errors.value}</td><td>{updates.value}</td></tr>
+            {averaged.value && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule.zero, averaged.value)}</td><td /></tr>}
+            {pocketed.value && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.value.errors}</td><td>{updates.value > pocketReach(made) && `counted up to mistake ${pocketReach(made)}`}</td></tr>}
+            {b && <tr><th scope="row">second rule</th><td>{countErrors(rows.value, b.rule.zero, b.run.at(Math.min(position.value, b.run.length)).w)}</td><td>{b.run.updatesAt(Math.min(position.value, b.run.length))} of {b.run.mistakes}</td></tr>}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Combination(): JSX.Element | null {
+  const found = verdict.value;
+  if (found.kind !== "inseparable") return null;
+  const all = rows.value;
+  const place = (i: number): string => vec(all.x.subarray(i * all.d, i * all.d + all.d), 4);
+  if (!found.bias) {
+    return <p class="sum"><code>{found.rows.map((i, k) => `${found.weights[k]}·(${num(all.y[i])})·${place(i)}`).join(" + ")} = 0</code></p>;
+  }
+  const side = (sign: number): string => {
+    const mine = found.rows.map((i, k) => [i, found.weights[k]] as const).filter(([i]) => all.y[i] === sign);
+    const total = mine.reduce((sum, [, weight]) => sum + weight, 0n);
+    return mine.map(([i, weight]) => (weight === total ? place(i) : `${fraction(weight, total)}·${place(i)}`)).join(" + ");
+  };
+  return (
+    <div class="sum">
+      <p><Badge side={1} /> <code>{side(1)}</code></p>
+      <p><Badge side={-1} /> <code>= {side(-1)}</code></p>
+      {found.point && <p><code>= {vec(found.point)}</code></p>}
+    </div>
+  );
+}
+
+/** A line in whole numbers where these are short, else in rounded ones. */
+function equation(w: readonly Fraction[], b: Fraction, features: readonly string[]): string {
+  const all = [...w, b];
+  const common = all.reduce((product, each) => (product * each.d) / gcd(product, each.d), 1n);
+  const whole = all.map((each) => each.n * (common / each.d));
+  const least = whole.reduce((g, each) => gcd(g, each < 0n ? -each : each), 0n);
+  const short = whole.every((each) => String(each / least).length <= 7);
+  const terms = all
+    .map((each, j) => [short ? Number(whole[j] / least) : each.toNumber(), j < w.length ? features[j] : ""] as const)
+    .filter(([value], j) => value !== 0 && j <= w.length)
+    .map(([value, name], k) => {
+      const size = Math.abs(value);
+      const text = name && size === 1 ? name : `${num(size)}${name && `·${name}`}`;
+      return k === 0 ? (value < 0 ? `−${text}` : text) : `${value < 0 ? " − " : " + "}${text}`;
+    });
+  const long = terms.length > 8;
+  return `${terms.slice(0, long ? 6 : 8).join("")}${long ? " + …" : ""} ${short ? "=" : "≈"} 0`;
+}
+
+function fraction(n: bigint, d: bigint): string {
+  let [a, b] = [n, d];
+  while (b) [a, b] = [b, a % b];
+  const [top, bottom] = [n / a, d / a];
+  return String(bottom).length > 6 ? num(Number(top) / Number(bottom), 4) : `${top}/${bottom}`;
+}
+
+export function VerdictCard(): JSX.Element {
+  const found = verdict.value;
+  const ended = here.value >= run.value.length && run.value.length > 0;
+  const through = situation.value.a.bias === "none" ? " through the origin" : "";
+  const kind = rows.value.d > 2 ? "hyperplane" : "line";
+  const save = (): void => {
+    try {
+      download("proof.json", proofOf(rows.value, situation.value.data.labels, found), "application/json");
+    } catch (error) {
+      message.value = error instanceof Refused ? error.message : "The proof could not be written.";
+    }
+  };
+  const check = async (event: Event): Promise<void> => {
+    const input = event.currentTarget as HTMLInputElement;
+    const file = input.files?.[0];
+    input.value = "";
+    if (!file) return;
+    try {
+      message.value = checkProof(await file.text(), rows.value);
+    } catch (error) {
+      message.value = error instanceof Refused ? error.message : "The proof is rejected: the file cannot be read.";
+    }
+  };
+  return (
+    <section class={`card verdict ${found.kind}`} aria-labelledby="verdict-title">
+      <h2 id="verdict-title">
+        {found.kind === "separable" ? `A ${kind}${through} separates the classes` : found.kind === "inseparable" ? `No ${kind}${through} separates the classes` : "Not decided"}
+      </h2>
+      {found.kind === "separable" && (
+        <>
+          <p>
+            Proved: <code>{equation(found.w, found.b, names.value)}</code> has every point strictly on its side, checked in exact fractions.
+          </p>
+          {found.widest && <p class="small">No {kind}{through} is wider: its margin is exactly √({found.widest.squared.d < 10n ** 9n && found.widest.squared.n < 10n ** 9n ? `${found.widest.squared.n}${found.widest.squared.d === 1n ? "" : `/${found.widest.squared.d}`}` : num(found.widest.squared.toNumber())}) ≈ {num(Math.sqrt(found.widest.squared.toNumber()), 5)}.</p>}
+        </>
+      )}
+      {found.kind === "inseparable" && (
+        <>
+          <p>Proved: {found.shape}. {found.bias && found.point ? "So one point lies in the hulls of both classes, and it cannot be on both sides of a line:" : "A separating line would make this sum positive:"}</p>
+          <Combination />
+        </>
+      )}
+      {found.kind === "undecided" && <p>{found.why}</p>}
+      {found.kind === "undecided" && served.value === "open" && rows.value.n > 1 && !waiting.value && <p class="row"><button type="button" class="main" onClick={() => askToDecide(situation.value.a.bias !== "none")}>Decide it in Python</button></p>}
+      {ended && <p class="small">{endInWords()}</p>}
+      <p class="row">
+        {found.kind === "inseparable" && found.point && <label class="check"><input type="checkbox" checked={showProof.value} onChange={(event) => (showProof.value = event.currentTarget.checked)} /> draw the proof</label>}
+        {found.kind === "separable" && found.widest && found.bias && <label class="check"><input type="checkbox" checked={showWidest.value} onChange={(event) => (showWidest.value = event.currentTarget.checked)} /> draw the widest line</label>}
+        {found.kind !== "undecided" && <button type="button" onClick={save}>Save the proof</button>}
+        <label class="button">Check a proof<input type="file" accept=".json,application/json" class="hidden" onChange={check} /></label>
+      </p>
+    </section>
+  );
+}

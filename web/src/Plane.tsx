@@ -1,0 +1,546 @@
+import { computed, signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type Rows, type Weights, predicts, score } from "./engine.ts";
+import { palette } from "./palette.ts";
+import { averaged, beginDrag, endDrag, here, letterKeys, message, path, played, pocketed, position, redo, rows, say, selected, setData, showProof, showWidest, situation, trainedA, trainedB, undo, verdict, run } from "./player.ts";
+import type { Data } from "./setup.ts";
+import { type View, curve, fit, fromX, fromY, grid, half, pixelLine, points, project, segment, ticks, toX, toY } from "./view.ts";
+import { num } from "./words.ts";
+
+export type Tool = "move" | "plus" | "minus" | "flip" | "delete";
+export const tool = signal<Tool>("move");
+
+/** Whether the columns themselves are the axes. */
+export const planar = computed(() => situation.value.data.features.length <= 2);
+
+export function placesOf(data: Data): Float64Array {
+  const places = new Float64Array(2 * data.X.length);
+  data.X.forEach((x, i) => {
+    places[2 * i] = x[0];
+    places[2 * i + 1] = x[1] ?? 0;
+  });
+  return places;
+}
+
+/** The picture as SVG text, for files. */
+export const pictures: { a: (() => string) | null } = { a: null };
+
+function sizeOf(n: number): number {
+  return n <= 60 ? 6.5 : n <= 300 ? 5 : n <= 2000 ? 3.5 : 2.2;
+}
+
+// ---- editing ---------------------------------------------------------------------------------------------------------
+
+function editable(): boolean {
+  if (situation.value.data.features.length === 2) return true;
+  message.value = "Points can be drawn where the data has two features.";
+  return false;
+}
+
+function withRow(change: (X: number[][], y: (1 | -1)[]) => void): Data {
+  const { data } = situation.value;
+  const [X, y] = [data.X.map((x) => [...x]), [...data.y]];
+  change(X, y);
+  return { ...data, name: data.name.endsWith(" (changed)") ? data.name : `${data.name} (changed)`, X, y };
+}
+
+export function addPoint(x: number, y: number, side: 1 | -1): void {
+  if (!editable()) return;
+  const data = withRow((X, sides) => {
+    X.push([x, y]);
+    sides.push(side);
+  });
+  setData(data);
+  selected.value = data.X.length - 1;
+  say(`Point ${data.X.length} added at ${num(x)}, ${num(y)}, class ${data.labels[side > 0 ? 1 : 0]}.`);
+}
+
+export function movePoint(row: number, x: number, y: number, quiet = false): void {
+  if (!editable()) return;
+  setData(withRow((X) => (X[row] = [x, y])), { keep: true, quiet });
+  if (!quiet) say(`Point ${row + 1} moved to ${num(x)}, ${num(y)}.`);
+}
+
+export function flipPoint(row: number): void {
+  setData(withRow((_, y) => (y[row] = -y[row] as 1 | -1)), { keep: true });
+  say(`Point ${row + 1} is now class ${situation.value.data.labels[situation.value.data.y[row] > 0 ? 1 : 0]}.`);
+}
+
+export function deletePoint(row: number): void {
+  const { given } = situation.value.a;
+  setData(withRow((X, y) => (X.splice(row, 1), y.splice(row, 1))), { keep: true });
+  if (given.length) message.value = "The given order named rows by number; rows after the deleted one have moved up.";
+  selected.value = -1;
+  say(`Point ${row + 1} deleted.`);
+}
+
+// ---- the picture -----------------------------------------------------------------------------------------------------
+
+const Line = ({ v, w, stroke, width, dash, level = 0 }: { v: View; w: ArrayLike<number>; stroke: string; width: number; dash?: string; level?: number }): JSX.Element | null => {
+  const shifted = Float64Array.from(w);
+  shifted[shifted.length - 1] -= level;
+  const line = pixelLine(v, shifted);
+  const ends = line && segment(v, line);
+  if (!ends) return null;
+  const [[x1, y1], [x2, y2]] = ends;
+  return <line x1={x1.toFixed(1)} y1={y1.toFixed(1)} x2={x2.toFixed(1)} y2={y2.toFixed(1)} stroke={stroke} stroke-width={width} {...(dash ? { "stroke-dasharray": dash } : {})} stroke-linecap="round" />;
+};
+
+const Arrow = ({ from, to, stroke, width, dash }: { from: [number, number]; to: [number, number]; stroke: string; width: number; dash?: string }): JSX.Element | null => {
+  const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+  const size = Math.hypot(dx, dy);
+  if (!(size > 3)) return null;
+  const [ux, uy] = [dx / size, dy / size];
+  const head = Math.min(11, size * 0.6);
+  const base: [number, number] = [to[0] - ux * head, to[1] - uy * head];
+  const tip = points([to, [base[0] - uy * head * 0.42, base[1] + ux * head * 0.42], [base[0] + uy * head * 0.42, base[1] - ux * head * 0.42]]);
+  return (
+    <g>
+      <line x1={from[0]} y1={from[1]} x2={base[0]} y2={base[1]} stroke={stroke} stroke-width={width} {...(dash ? { "stroke-dasharray": dash } : {})} />
+      <polygon points={tip} fill={stroke} />
+    </g>
+  );
+};
+
+const Words = ({ x, y, fill, children, anchor = "middle", bold = false }: { x: number; y: number; fill: string; children: string; anchor?: string; bold?: boolean }): JSX.Element => (
+  <text x={x} y={y} fill={fill} stroke={palette.value.paper} stroke-width="3" paint-order="stroke" font-size="13" font-family="system-ui, sans-serif" font-weight={bold ? 600 : 400} text-anchor={anchor}>
+    {children}
+  </text>
+);
+
+/** The strip around the line that no point may enter, or that no point is in. */
+const Band = ({ v, w, level }: { v: View; w: ArrayLike<number>; level: number }): JSX.Element | null => {
+  const p = palette.value;
+  const size = Math.hypot(w[0], w.length > 2 ? w[1] : 0);
+  const line = pixelLine(v, w);
+  const ends = line && segment(v, line);
+  if (!line || !ends) return null;
+  const wide = (level / size) * v.scale;
+  const [[x1, y1], [x2, y2]] = ends;
+  const [dx, dy] = [(x2 - x1) * 9, (y2 - y1) * 9];
+  const side = (k: number): [number, number][] => [[x1 - dx + line[0] * k, y1 - dy + line[1] * k], [x2 + dx + line[0] * k, y2 + dy + line[1] * k]];
+  return (
+    <g>
+      <polygon points={points([...side(wide), ...side(-wide).reverse()])} fill={p.ink} opacity="0.07" />
+      <Line v={v} w={w} stroke={p.ink} width={1.2} dash="3 4" level={level} />
+      <Line v={v} w={w} stroke={p.ink} width={1.2} dash="3 4" level={-level} />
+    </g>
+  );
+};
+
+/** The least y·f where every point is right, and 0 where one is not or there are too many to look at. */
+function clearance(all: Rows, w: Weights): number {
+  if (all.n > 3000 || !all.n || w.length !== all.d + 1) return 0;
+  let least = Infinity;
+  for (let i = 0; i < all.n && least > 0; i++) least = Math.min(least, all.y[i] * score(all, i, w));
+  return Math.max(0, least);
+}
+
+/** Axes and the coloured half planes, below the points. */
+function Under({ v, w, quadratic, flat }: { v: View; w: Weights; quadratic: boolean; flat: boolean }): JSX.Element {
+  const p = palette.value;
+  const xs = ticks(fromX(v, 0), fromX(v, v.width), v.width / 70);
+  const ys = ticks(fromY(v, v.height), fromY(v, 0), v.height / 55);
+  const { features } = situation.value.data;
+  let sides: JSX.Element | null = null;
+  if (quadratic) {
+    const { region } = curve(v, w);
+    sides = (
+      <g>
+        {w.some((each) => each !== 0) && <rect width={v.width} height={v.height} fill={p.minus} opacity={p.tint} />}
+        <path d={region} fill={p.paper} />
+        <path d={region} fill={p.plus} opacity={p.tint} />
+      </g>
+    );
+  } else {
+    const line = pixelLine(v, w);
+    if (line) {
+      const [a, b, c] = line;
+      sides = (
+        <g>
+          <polygon points={points(half(v, a, b, c))} fill={p.plus} opacity={p.tint} />
+          <polygon points={points(half(v, -a, -b, -c))} fill={p.minus} opacity={p.tint} />
+        </g>
+      );
+    }
+  }
+  const [ox, oy] = [toX(v, 0), toY(v, 0)];
+  return (
+    <g>
+      <rect width={v.width} height={v.height} fill={p.paper} />
+      {sides}
+      {xs.map((x) => <line key={`x${x}`} x1={toX(v, x)} x2={toX(v, x)} y1={0} y2={v.height} stroke={p.faint} stroke-width="1" opacity={x === 0 ? 0.55 : 0.14} />)}
+      {ys.map((y) => <line key={`y${y}`} x1={0} x2={v.width} y1={toY(v, y)} y2={toY(v, y)} stroke={p.faint} stroke-width="1" opacity={y === 0 ? 0.55 : 0.14} />)}
+      {xs.map((x) => <text key={`tx${x}`} x={toX(v, x)} y={Math.min(v.height - 6, Math.max(14, oy + 15))} font-size="11" fill={p.faint} text-anchor="middle" font-family="system-ui, sans-serif">{x === 0 ? "" : num(x)}</text>)}
+      {ys.map((y) => <text key={`ty${y}`} x={Math.min(v.width - 26, Math.max(26, ox - 5))} y={toY(v, y) + 4} font-size="11" fill={p.faint} text-anchor="end" font-family="system-ui, sans-serif">{y === 0 ? "" : num(y)}</text>)}
+      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{flat ? features[0] : "distance from the line"}</text>
+      {(!flat || features.length > 1) && <text x={Math.max(32, Math.min(v.width - 60, ox + 7))} y={14} font-size="12" fill={p.faint} font-style="italic" font-family="system-ui, sans-serif">{flat ? features[1] : "across it"}</text>}
+    </g>
+  );
+}
+
+function Mark({ x, y, r, side, fill, stroke, width }: { x: number; y: number; r: number; side: number; fill: string; stroke: string; width: number }): JSX.Element {
+  return side > 0 ? (
+    <rect x={x - r * 0.9} y={y - r * 0.9} width={1.8 * r} height={1.8 * r} fill={fill} stroke={stroke} stroke-width={width} />
+  ) : (
+    <circle cx={x} cy={y} r={r} fill={fill} stroke={stroke} stroke-width={width} />
+  );
+}
+
+/** The proof of the verdict, drawn. */
+function ProofMarks({ v, at }: { v: View; at: (row: number) => [number, number] }): JSX.Element | null {
+  const p = palette.value;
+  const found = verdict.value;
+  const all = rows.value;
+  if (all.d > 2) return null;
+  if (found.kind === "inseparable" && showProof.value && found.point && found.bias) {
+    const sides = [1, -1].map((side) => found.rows.filter((i) => all.y[i] === side).map(at));
+    const [x, y] = [toX(v, found.point[0]), toY(v, found.point[1])];
+    const star = Array.from({ length: 10 }, (_, k): [number, number] => {
+      const r = k % 2 ? 6.5 : 14;
+      return [x + r * Math.sin((k * Math.PI) / 5), y - r * Math.cos((k * Math.PI) / 5)];
+    });
+    return (
+      <g>
+        {sides.map((corners, k) => corners.length > 1 && <polygon key={`o${k}`} points={points(corners)} fill={k ? p.minus : p.plus} fill-opacity={corners.length > 2 ? 0.18 : 0} stroke={p.ink} stroke-width="4.5" stroke-linejoin="round" opacity="0.85" />)}
+        {sides.map((corners, k) => corners.length > 1 && <polygon key={`i${k}`} points={points(corners)} fill="none" stroke={k ? p.minus : p.plus} stroke-width="2.5" stroke-linejoin="round" />)}
+        <polygon points={points(star)} fill="none" stroke={p.paper} stroke-width="5" stroke-linejoin="round" />
+        <polygon points={points(star)} fill="none" stroke={p.wrong} stroke-width="2.6" stroke-linejoin="round" />
+      </g>
+    );
+  }
+  if (found.kind === "separable" && showWidest.value && found.widest && found.bias) {
+    const w = [...found.w, found.b].map((each) => each.toNumber());
+    const least = found.widest.least.toNumber();
+    const [a, b] = found.widest.points.map(([x, y]): [number, number] => [toX(v, x), toY(v, y)]);
+    return (
+      <g>
+        <Line v={v} w={w} stroke={p.right} width={2} dash="7 5" />
+        <Line v={v} w={w} stroke={p.right} width={1} dash="2 5" level={least} />
+        <Line v={v} w={w} stroke={p.right} width={1} dash="2 5" level={-least} />
+        <line x1={a[0]} y1={a[1]} x2={b[0]} y2={b[1]} stroke={p.right} stroke-width="2" />
+        {[a, b].map(([x, y], k) => <circle key={k} cx={x} cy={y} r="4" fill={p.right} stroke={p.paper} stroke-width="1.5" />)}
+      </g>
+    );
+  }
+  return null;
+}
+
+export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const size = useSignal<[number, number]>([600, 460]);
+  const frozen = useSignal<View | null>(null);
+  const cursor = useSignal<[number, number] | null>(null);
+  const carried = useSignal(-1);
+  const drag = useRef<{ row: number; moved: boolean; x: number; y: number } | null>(null);
+
+  const trained = useComputed(() => (which === "a" ? trainedA.value : (trainedB.value ?? trainedA.value)));
+  const spot = useComputed(() => Math.min(position.value, trained.value.run.length));
+  const now = useComputed(() => trained.value.run.at(spot.value));
+  const visited = useComputed(() => trained.value.run.visitAt(spot.value));
+  const quadratic = useComputed(() => situation.value.map === "quadratic" && situation.value.data.features.length === 2);
+  const flat = useComputed(() => planar.value && (situation.value.map === "plain" || quadratic.value));
+  const places = useComputed(() => (flat.value ? placesOf(situation.value.data) : project(rows.value, now.value.w)));
+  const view = useComputed(() => frozen.value ?? fit(places.value, ...size.value));
+  const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([now.value.w.some((w, j) => j < rows.value.d && w !== 0) ? 1 : 0, 0, 0])));
+
+  useEffect(() => {
+    const element = box.current!;
+    const observer = new ResizeObserver(() => {
+      const width = Math.round(element.clientWidth);
+      const tall = innerWidth < 720 ? 0.8 : trainedB.value ? 0.95 : 0.78;
+      const height = Math.round(Math.max(240, Math.min(width * tall, innerHeight * 0.66)));
+      if (width > 0 && (width !== size.value[0] || height !== size.value[1])) size.value = [width, height];
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  useSignalEffect(() => {
+    const [width, height] = size.value;
+    const target = canvas.current;
+    if (!target) return;
+    const ratio = Math.min(3, devicePixelRatio || 1);
+    if (target.width !== width * ratio || target.height !== height * ratio) [target.width, target.height] = [width * ratio, height * ratio];
+    const context = target.getContext("2d")!;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    paint(context, view.value, places.value, rows.value, rows.value.n <= 3000 ? now.value.w : null, trained.value.rule.zero);
+  });
+
+  const at = (row: number): [number, number] => [toX(view.value, places.value[2 * row]), toY(view.value, places.value[2 * row + 1])];
+  const nearest = (px: number, py: number, reach: number): number => {
+    let [found, least] = [-1, reach];
+    for (let i = 0; i < rows.value.n; i++) {
+      const [x, y] = at(i);
+      const distance = Math.hypot(x - px, y - py);
+      if (distance < least) [found, least] = [i, distance];
+    }
+    return found;
+  };
+  const snapped = (px: number, py: number): [number, number] => {
+    const step = grid(view.value);
+    return [Math.round(fromX(view.value, px) / step) * step + 0, Math.round(fromY(view.value, py) / step) * step + 0];
+  };
+  const pixel = (event: PointerEvent): [number, number] => {
+    const area = box.current!.getBoundingClientRect();
+    return [event.clientX - area.left, event.clientY - area.top];
+  };
+
+  const down = (event: PointerEvent): void => {
+    if (event.button !== 0 || !flat.value) return;
+    const [px, py] = pixel(event);
+    const hit = nearest(px, py, event.pointerType === "touch" ? 24 : 14);
+    cursor.value = null;
+    switch (tool.value) {
+      case "plus":
+      case "minus":
+        if (editable()) {
+          frozen.value = view.value;
+          addPoint(...snapped(px, py), tool.value === "plus" ? 1 : -1);
+          frozen.value = null;
+        }
+        break;
+      case "flip":
+        if (hit >= 0) flipPoint(hit);
+        break;
+      case "delete":
+        if (hit >= 0) deletePoint(hit);
+        break;
+      case "move":
+        if (hit >= 0) {
+          selected.value = hit;
+          drag.current = { row: hit, moved: false, x: px, y: py };
+          box.current!.setPointerCapture(event.pointerId);
+        } else if (selected.value >= 0 && event.pointerType === "touch") {
+          const [x, y] = snapped(px, py);
+          movePoint(selected.value, x, y);
+          selected.value = -1;
+        } else selected.value = -1;
+    }
+  };
+  const moved = (event: PointerEvent): void => {
+    const held = drag.current;
+    if (!held) return;
+    const [px, py] = pixel(event);
+    if (!held.moved) {
+      if (Math.hypot(px - held.x, py - held.y) < 4 || !editable()) return;
+      held.moved = true;
+      frozen.value = view.value;
+      beginDrag();
+    }
+    const [x, y] = snapped(px, py);
+    const [ox, oy] = situation.value.data.X[held.row];
+    if (x !== ox || y !== oy) movePoint(held.row, x, y, true);
+  };
+  const up = (): void => {
+    if (drag.current?.moved) {
+      endDrag();
+      frozen.value = null;
+      const [x, y] = situation.value.data.X[drag.current.row];
+      say(`Point ${drag.current.row + 1} moved to ${num(x)}, ${num(y)}.`);
+    }
+    drag.current = null;
+  };
+
+  const keys = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !flat.value) return;
+    const v = view.value;
+    const step = grid(v) * (event.shiftKey ? 8 : 1);
+    const moves: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const place = cursor.value;
+    const under = (): number => {
+      if (!place) return selected.value;
+      const found = nearest(toX(v, place[0]), toY(v, place[1]), 14);
+      return found >= 0 ? found : -1;
+    };
+    if (moves[event.key]) {
+      const [dx, dy] = moves[event.key];
+      const unit = grid(v);
+      const [x, y] = place ?? [Math.round(v.cx / unit) * unit, Math.round(v.cy / unit) * unit];
+      cursor.value = place ? [x + dx * step, y + dy * step] : [x, y];
+      const found = nearest(toX(v, cursor.value[0]), toY(v, cursor.value[1]), 14);
+      say(`${num(cursor.value[0])}, ${num(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${situation.value.data.labels[rows.value.y[found] > 0 ? 1 : 0]}` : ""}`);
+    } else if (event.key === "Enter" || event.key === " ") {
+      if (!place) cursor.value = [Math.round(v.cx), Math.round(v.cy)];
+      else if (carried.value >= 0) {
+        movePoint(carried.value, place[0], place[1]);
+        carried.value = -1;
+      } else {
+        const hit = under();
+        if (tool.value === "flip" && hit >= 0) flipPoint(hit);
+        else if (tool.value === "delete" && hit >= 0) deletePoint(hit);
+        else if (hit >= 0 && tool.value === "move") {
+          carried.value = hit;
+          selected.value = hit;
+          say(`Point ${hit + 1} picked up. Move with the arrows, Enter puts it down.`);
+        } else if (tool.value !== "flip" && tool.value !== "delete") {
+          frozen.value = v;
+          addPoint(place[0], place[1], tool.value === "minus" ? -1 : 1);
+          frozen.value = null;
+        }
+      }
+    } else if (event.key === "Escape") {
+      carried.value = -1;
+      cursor.value = null;
+      selected.value = -1;
+    } else if ((event.key === "Delete" || event.key === "Backspace") && under() >= 0) deletePoint(under());
+    else if (letterKeys.value && letter === "f" && under() >= 0) flipPoint(under());
+    else if (letterKeys.value && letter === "d" && under() >= 0) deletePoint(under());
+    else if (letterKeys.value && letter === "u") undo();
+    else if (letterKeys.value && letter === "r") redo();
+    else if (letterKeys.value && (letter === "p" || letter === "+")) tool.value = "plus";
+    else if (letterKeys.value && (letter === "n" || letter === "-")) tool.value = "minus";
+    else if (letterKeys.value && letter === "m") tool.value = "move";
+    else if (letterKeys.value && (letter === "." || letter === ",") && rows.value.n) {
+      const next = (selected.value + (letter === "." ? 1 : -1) + rows.value.n) % rows.value.n;
+      selected.value = next;
+      cursor.value = [...(situation.value.data.X[next] as [number, number])];
+      say(`Point ${next + 1} at ${num(cursor.value[0])}, ${num(cursor.value[1])}, class ${situation.value.data.labels[rows.value.y[next] > 0 ? 1 : 0]}.`);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const v = view.value;
+  const p = palette.value;
+  const visit = visited.value;
+  const over = <Over v={v} which={which} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
+  const under = <Under v={v} w={drawn.value} quadratic={quadratic.value} flat={flat.value} />;
+  const overRef = useRef<SVGSVGElement>(null);
+  const underRef = useRef<SVGSVGElement>(null);
+  useMemo(() => {
+    if (which !== "a") return;
+    pictures.a = () => {
+      const [vv, r] = [view.value, sizeOf(rows.value.n)];
+      const shapes = Array.from({ length: rows.value.n }, (_, i) => {
+        const [x, y] = at(i);
+        const side = rows.value.y[i];
+        const fill = side > 0 ? palette.value.plus : palette.value.minus;
+        const style = `fill="${fill}" stroke="${palette.value.outline}" stroke-width="1.3"`;
+        return side > 0
+          ? `<rect x="${(x - r * 0.9).toFixed(2)}" y="${(y - r * 0.9).toFixed(2)}" width="${(1.8 * r).toFixed(2)}" height="${(1.8 * r).toFixed(2)}" ${style}/>`
+          : `<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${r}" ${style}/>`;
+      });
+      return `<svg xmlns="http://www.w3.org/2000/svg" width="${vv.width}" height="${vv.height}" viewBox="0 0 ${vv.width} ${vv.height}">${underRef.current?.innerHTML ?? ""}${shapes.join("")}${overRef.current?.innerHTML ?? ""}</svg>`;
+    };
+  }, []);
+  const place = cursor.value;
+  const chosen = selected.value;
+  return (
+    <div
+      ref={box}
+      class={`plane tool-${tool.value}`}
+      style={{ height: `${v.height}px` }}
+      tabIndex={0}
+      role="application"
+      aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. ${flat.value ? "Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes." : "Seen along the weights."}`}
+      data-which={which}
+      onPointerDown={down}
+      onPointerMove={moved}
+      onPointerUp={up}
+      onPointerCancel={up}
+      onKeyDown={keys}
+    >
+      <svg ref={underRef} width={v.width} height={v.height} aria-hidden="true">{under}</svg>
+      <canvas ref={canvas} style={{ width: `${v.width}px`, height: `${v.height}px` }} aria-hidden="true" />
+      <svg ref={overRef} width={v.width} height={v.height} aria-hidden="true">
+        {over}
+        {visit && visit.row < rows.value.n && (
+          <circle cx={at(visit.row)[0]} cy={at(visit.row)[1]} r={sizeOf(rows.value.n) + 6} fill="none" stroke={visit.update >= 0 ? p.wrong : p.right} stroke-width="3" {...(visit.update >= 0 ? {} : { "stroke-dasharray": "4 3" })} />
+        )}
+      </svg>
+      {trainedB.value && <p class="caption">{which === "a" ? "First rule" : "Second rule"}: {trained.value.run.updatesAt(spot.value)} of {trained.value.run.mistakes} mistakes</p>}
+      <svg width={v.width} height={v.height} aria-hidden="true">
+        {chosen >= 0 && chosen < rows.value.n && <rect x={at(chosen)[0] - 13} y={at(chosen)[1] - 13} width="26" height="26" fill="none" stroke={p.ink} stroke-width="1.5" stroke-dasharray="3 3" />}
+        {place && (
+          <g stroke={p.ink} stroke-width="1.5">
+            <path d={`M${toX(v, place[0]) - 12} ${toY(v, place[1])}h24M${toX(v, place[0])} ${toY(v, place[1]) - 12}v24`} />
+            {carried.value >= 0 && <Mark x={toX(v, place[0])} y={toY(v, place[1])} r={6.5} side={rows.value.y[carried.value]} fill={rows.value.y[carried.value] > 0 ? p.plus : p.minus} stroke={p.outline} width={1.3} />}
+          </g>
+        )}
+      </svg>
+    </div>
+  );
+}
+
+function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array, all: Rows, w: Weights | null, zero: -1 | 1): void {
+  const p = palette.value;
+  const r = sizeOf(all.n);
+  context.clearRect(0, 0, v.width, v.height);
+  const moves = w !== null && w.some((each) => each !== 0);
+  for (const side of [1, -1]) {
+    for (const wrong of moves ? [false, true] : [false]) {
+      context.beginPath();
+      for (let i = 0; i < all.n; i++) {
+        if (all.y[i] !== side || (moves && !predicts(zero, side, score(all, i, w)) !== wrong)) continue;
+        const [x, y] = [toX(v, places[2 * i]), toY(v, places[2 * i + 1])];
+        if (side > 0) context.rect(x - r * 0.9, y - r * 0.9, 1.8 * r, 1.8 * r);
+        else {
+          context.moveTo(x + r, y);
+          context.arc(x, y, r, 0, 2 * Math.PI);
+        }
+      }
+      context.fillStyle = side > 0 ? p.plus : p.minus;
+      context.fill();
+      if (all.n > 3000) continue; // outlines would hide the colours
+      context.lineWidth = wrong ? 2.6 : 1.4;
+      context.strokeStyle = wrong ? p.wrong : p.outline;
+      context.stroke();
+    }
+  }
+}
+
+/** The line, its normal, the band, and the update as arrows, above the points. */
+function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b"; w: Weights; quadratic: boolean; flat: boolean; at: (row: number) => [number, number] }): JSX.Element {
+  const p = palette.value;
+  const parts: JSX.Element[] = flat && which === "a" ? [<ProofMarks v={v} at={at} />] : [];
+  const { rule } = which === "a" ? trainedA.value : (trainedB.value ?? trainedA.value);
+  const visit = which === "a" ? run.value.visitAt(here.value) : null;
+  if (quadratic) parts.push(<path d={curve(v, w).line} stroke={p.ink} stroke-width="2.5" fill="none" />);
+  else {
+    const level = rule.margin > 0 ? rule.margin : clearance(rows.value, w);
+    if (flat && level > 0) parts.push(<Band v={v} w={w} level={level} />);
+    if (visit && visit.update >= 0 && flat) parts.push(<Line v={v} w={visit.before.w} stroke={p.faint} width={1.8} dash="6 5" />);
+    parts.push(<Line v={v} w={w} stroke={p.ink} width={2.6} />);
+    const line = pixelLine(v, w);
+    const ends = line && segment(v, line);
+    if (line && ends) {
+      const middle: [number, number] = [ends[0][0] * 0.82 + ends[1][0] * 0.18, ends[0][1] * 0.82 + ends[1][1] * 0.18];
+      parts.push(<Arrow from={middle} to={[middle[0] + line[0] * 24, middle[1] + line[1] * 24]} stroke={p.ink} width={2} />);
+    }
+  }
+  if (which === "a" && flat && !quadratic) {
+    if (averaged.value) parts.push(<Line v={v} w={averaged.value} stroke={p.average} width={2.4} dash="10 5" />);
+    if (pocketed.value) parts.push(<Line v={v} w={pocketed.value.w} stroke={p.pocket} width={2.6} dash="2 6" />);
+    const k = arrowScale(v);
+    if (visit && k > 0) {
+      const origin: [number, number] = [toX(v, 0), toY(v, 0)];
+      const tip = (u: ArrayLike<number>): [number, number] => [origin[0] + u[0] * k * v.scale, origin[1] - (u.length > 2 ? u[1] : 0) * k * v.scale];
+      const [before, after] = [tip(visit.before.w), tip(visit.after.w)];
+      if (visit.update >= 0) {
+        const side = rows.value.y[visit.row];
+        parts.push(<Arrow from={origin} to={before} stroke={p.faint} width={2} />, <Arrow from={before} to={after} stroke={p.wrong} width={2.6} />);
+        if (Math.hypot(after[0] - before[0], after[1] - before[1]) > 26) {
+          parts.push(<Words x={(before[0] + after[0]) / 2} y={(before[1] + after[1]) / 2 - 6} fill={p.wrong}>{`${side > 0 ? "+" : "−"}η·x`}</Words>);
+        }
+      }
+      parts.push(<Arrow from={origin} to={after} stroke={p.ink} width={3} />);
+      if (Math.hypot(after[0] - origin[0], after[1] - origin[1]) > 12) {
+        const size = Math.hypot(after[0] - origin[0], after[1] - origin[1]);
+        parts.push(<Words x={after[0] + ((after[0] - origin[0]) / size) * 12} y={after[1] + ((after[1] - origin[1]) / size) * 12 + 4} fill={p.ink} bold>w</Words>);
+      }
+    }
+  }
+  return <g>{parts}</g>;
+}
+
+/** The factor by which arrows of weights are drawn, so that the longest of the run fits. */
+export function arrowScale(v: View): number {
+  const { largest } = path.value;
+  if (!(largest > 0) || played.value?.run.rows.d === 0) return 0;
+  const room = (0.4 * Math.min(v.width, v.height)) / v.scale / largest;
+  return 2 ** Math.min(0, Math.floor(Math.log2(room)));
+}

@@ -1,0 +1,160 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { EXAMPLES, MAKERS } from "./data.ts";
+import { takeFile, take } from "./files.ts";
+import { change, message, played, rows, run, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
+import { askToTrain, served, waiting } from "./server.ts";
+import { type Config, PLAIN } from "./setup.ts";
+import { num } from "./words.ts";
+
+const Choice = <T extends string | number>({ label, value, options, pick, hint }: { label: string; value: T; options: readonly (readonly [T, string])[]; pick: (value: T) => void; hint?: string }): JSX.Element => (
+  <label class="field">
+    <span>{label}</span>
+    <select value={String(value)} title={hint} onChange={(event) => pick(options.find(([each]) => String(each) === event.currentTarget.value)![0])}>
+      {options.map(([each, text]) => <option key={String(each)} value={String(each)}>{text}</option>)}
+    </select>
+  </label>
+);
+
+const Number_ = ({ label, value, low, above, high = 1e6, pick, whole = false }: { label: string; value: number; low?: number; above?: number; high?: number; pick: (value: number) => void; whole?: boolean }): JSX.Element => (
+  <label class="field">
+    <span>{label}</span>
+    <input
+      type="text"
+      inputMode="decimal"
+      value={String(value)}
+      onChange={(event) => {
+        const next = Number(event.currentTarget.value.replace(",", ".").replace("−", "-"));
+        const fits = Number.isFinite(next) && next <= high && (low === undefined || next >= low) && (above === undefined || next > above) && (!whole || Number.isInteger(next));
+        if (fits && event.currentTarget.value.trim()) pick(next);
+        else {
+          message.value = `${label} must be ${whole ? "a whole number" : "a number"} ${above !== undefined ? `above ${above}` : `from ${low}`}${high < 1e6 ? ` to ${high}` : ""}.`;
+          event.currentTarget.value = String(value);
+        }
+      }}
+    />
+  </label>
+);
+
+const TIES: readonly (readonly [Config["tie"], string])[] = [["mistake", "a mistake"], ["sign", "by the sign of 0"], ["half", "half a step"], ["correct", "right"]];
+
+function Rule({ which }: { which: "a" | "b" }): JSX.Element {
+  const config = situation.value[which]!;
+  const set = (part: Partial<Config>): void => setConfig(which, part);
+  const { rule } = which === "a" ? trainedA.value : trainedB.value!;
+  const many = rows.value.d > 2;
+  return (
+    <div class="fields">
+      <Choice label="Bias" value={config.bias} options={[["unit", "moves by η"], ["radius", "moves by η·R²"], ["none", "none"]]} pick={(bias) => set({ bias })} />
+      <Number_ label="Step η" value={config.eta} above={0} pick={(eta) => set({ eta })} />
+      <Number_ label="Margin" value={config.margin} low={0} pick={(margin) => set({ margin })} />
+      <Choice label="A tie is" value={config.tie} options={TIES} pick={(tie) => set({ tie })} />
+      {config.tie === "sign" && <Choice label="Sign of 0" value={config.zero} options={[[-1, "negative"], [1, "positive"]]} pick={(zero) => set({ zero })} />}
+      <Choice label="Order" value={config.order} options={[["cyclic", "as listed"], ["shuffle", "shuffled"], ["random", "at random"], ["given", "given"]]} pick={(order) => set({ order, given: order === "given" && !config.given.length ? [Array.from({ length: rows.value.n }, (_, i) => i)] : config.given })} />
+      {(config.order === "shuffle" || config.order === "random") && <p class="field"><span>Draw {config.orderSeed}</span><button type="button" onClick={() => set({ orderSeed: config.orderSeed + 1 })}>Draw again</button></p>}
+      {config.order === "given" && (
+        <label class="field tall">
+          <span>Points, one pass a line</span>
+          <textarea
+            rows={2}
+            value={config.given.map((pass) => pass.map((i) => i + 1).join(" ")).join("\n")}
+            onChange={(event) => {
+              const passes = event.currentTarget.value.split(/\n/).map((line) => (line.match(/\d+/g) ?? []).map((each) => Number(each) - 1)).filter((pass) => pass.length);
+              if (!passes.length || passes.flat().some((i) => i < 0 || i >= rows.value.n)) message.value = `The order must name points from 1 to ${rows.value.n}.`;
+              else set({ given: passes });
+            }}
+          />
+        </label>
+      )}
+      <Choice label="Start" value={config.start} options={[["zero", "zero"], ["first", "the first point"], ["random", "random"], ["given", "given"]]} pick={(start) => set({ start, w0: start === "given" && !config.w0.length ? Array.from(run.value.start.w) : config.w0 })} />
+      {config.start === "random" && <p class="field"><span>Draw {config.startSeed}</span><button type="button" onClick={() => set({ startSeed: config.startSeed + 1 })}>Draw again</button></p>}
+      {config.start === "given" && !many && (
+        <div class="field tall">
+          <span>w and b at the start</span>
+          <span class="three">
+            {Array.from({ length: rows.value.d + 1 }, (_, j) => (
+              <input key={j} type="text" inputMode="decimal" aria-label={j < rows.value.d ? `w${j + 1} at the start` : "b at the start"} value={String(config.w0[j] ?? 0)} onChange={(event) => {
+                const next = Number(event.currentTarget.value.replace("−", "-"));
+                if (Number.isFinite(next)) set({ w0: Array.from({ length: rows.value.d + 1 }, (_, i) => (i === j ? next : (config.w0[i] ?? 0))) });
+              }} />
+            ))}
+          </span>
+        </div>
+      )}
+      <Number_ label="Most passes" value={config.passes} low={1} high={5000} whole pick={(passes) => set({ passes })} />
+      {which === "a" && (
+        <>
+          <label class="check"><input type="checkbox" checked={config.average} onChange={(event) => set({ average: event.currentTarget.checked })} /> average of all lines so far</label>
+          <label class="check"><input type="checkbox" checked={config.pocket} onChange={(event) => set({ pocket: event.currentTarget.checked })} /> pocket: the best line so far</label>
+        </>
+      )}
+      {config.bias === "radius" && <p class="small">R² = {num(rule.beta)}</p>}
+    </div>
+  );
+}
+
+export function Setup(): JSX.Element {
+  const made = useSignal({ kind: "margin", n: 20, seed: 1 });
+  const pasted = useSignal("");
+  const { data, map, b } = situation.value;
+  const draw = (next: typeof made.value): void => {
+    made.value = next;
+    setData(MAKERS[next.kind].make(next.n, next.seed));
+  };
+  return (
+    <div class="setup">
+      <section class="card" aria-labelledby="data-title">
+        <h2 id="data-title">Data</h2>
+        <p class="small">{data.name}: {data.X.length} points, {data.features.length} {data.features.length === 1 ? "feature" : "features"}</p>
+        <div class="chips">
+          {Object.entries(EXAMPLES).map(([key, { title, make }]) => <button key={key} type="button" onClick={() => setData(make())}>{title}</button>)}
+        </div>
+        <details>
+          <summary>Random points</summary>
+          <div class="fields">
+            <Choice label="Kind" value={made.value.kind} options={Object.entries(MAKERS).map(([key, { title }]) => [key, title] as const)} pick={(kind) => draw({ ...made.value, kind })} />
+            <Number_ label="Points" value={made.value.n} low={2} high={10000} whole pick={(n) => draw({ ...made.value, n })} />
+            <p class="field"><span>Draw {made.value.seed}</span><button type="button" onClick={() => draw({ ...made.value, seed: made.value.seed + 1 })}>Draw again</button></p>
+          </div>
+        </details>
+        <details>
+          <summary>Your own data</summary>
+          <label class="field tall">
+            <span>Paste CSV, the label in the last column</span>
+            <textarea rows={4} placeholder={"x1,x2,label\n1.5,-0.5,yes\n-1,2,no"} value={pasted.value} onInput={(event) => (pasted.value = event.currentTarget.value)} />
+          </label>
+          <p class="row">
+            <button type="button" onClick={() => take(pasted.value, "Your data")}>Use it</button>
+            <label class="button">Open a file<input type="file" class="hidden" accept=".csv,.tsv,.txt,.json" onChange={(event) => {
+              const input = event.currentTarget;
+              const file = input.files?.[0];
+              if (file) void takeFile(file);
+              input.value = "";
+            }} /></label>
+            <button type="button" onClick={() => setData({ ...data, name: "Your data", X: [], y: [], features: ["x1", "x2"] })}>Empty plane</button>
+          </p>
+        </details>
+        {data.features.length <= 10 && (
+          <Choice label="Features" value={map} options={[["plain", data.features.length === 1 ? data.features[0] : "as they are"], ["quadratic", "and squares, products"]]} pick={(next) => change({ ...situation.value, map: next })} />
+        )}
+      </section>
+      <section class="card" aria-labelledby="rule-title">
+        <h2 id="rule-title">{b ? "First rule" : "Rule"}</h2>
+        {played.value && <p class="small">A recorded run. Change anything to train anew.</p>}
+        <Rule which="a" />
+        {served.value === "open" && !waiting.value && <p class="row"><button type="button" onClick={() => askToTrain(situation.value.a)}>Train it in Python</button></p>}
+      </section>
+      {b && (
+        <section class="card" aria-labelledby="rule-b-title">
+          <h2 id="rule-b-title">Second rule</h2>
+          <Rule which="b" />
+        </section>
+      )}
+    </div>
+  );
+}
+
+export function toggleCompare(): void {
+  const now = situation.value;
+  change({ ...now, b: now.b ? null : { ...PLAIN, ...now.a, average: false, pocket: false } }, { keep: true });
+}

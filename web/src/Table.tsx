@@ -1,0 +1,122 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { isRight, score } from "./engine.ts";
+import { goTo, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
+import { Badge } from "./Cards.tsx";
+import { num, shown, vec } from "./words.ts";
+
+const MOST = 60;
+
+export function Table(): JSX.Element {
+  const tab = useSignal<"points" | "log">("points");
+  return (
+    <section class="card tables" aria-label="Table and log">
+      <div class="tabs" role="tablist">
+        {(["points", "log"] as const).map((each) => (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            id={`tab-${each}`}
+            aria-selected={tab.value === each}
+            aria-controls={`panel-${each}`}
+            tabIndex={tab.value === each ? 0 : -1}
+            onClick={() => (tab.value = each)}
+            onKeyDown={(event) => {
+              if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+              tab.value = each === "points" ? "log" : "points";
+              document.getElementById(`tab-${tab.value}`)?.focus();
+            }}
+          >
+            {each === "points" ? "Points" : "Mistakes"}
+          </button>
+        ))}
+      </div>
+      <div class="panel" role="tabpanel" id={`panel-${tab.value}`} aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
+        {tab.value === "points" ? <Points /> : <Log />}
+      </div>
+    </section>
+  );
+}
+
+function Points(): JSX.Element {
+  const all = rows.value;
+  const { rule } = trainedA.value;
+  const current = visit.value?.row ?? -1;
+  const { w } = state.value;
+  const counts = new Int32Array(all.n);
+  const { index } = run.value;
+  for (let k = 0; k < updates.value; k++) counts[index[k]]++;
+  const first = all.n <= MOST ? 0 : Math.max(0, Math.min(all.n - MOST, current - MOST / 2));
+  const visible = Array.from({ length: Math.min(MOST, all.n) }, (_, k) => first + k);
+  const columns = Math.min(all.d, 6);
+  return (
+    <>
+      {all.n > MOST && <p class="small">Points {first + 1} to {first + MOST} of {all.n}, around the one visited.</p>}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">point</th>
+            <th scope="col">class</th>
+            {names.value.slice(0, columns).map((name) => <th key={name} scope="col">{name}</th>)}
+            {all.d > columns && <th scope="col">…</th>}
+            <th scope="col">score f</th>
+            <th scope="col">mistakes</th>
+            <th scope="col">now</th>
+          </tr>
+        </thead>
+        <tbody>
+          {visible.map((i) => {
+            const f = score(all, i, w);
+            const right = isRight(all, rule, i, w);
+            return (
+              <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
+                <th scope="row">{i + 1}</th>
+                <td><Badge side={all.y[i]} /> {shown(situation.value.data.labels[all.y[i] > 0 ? 1 : 0])}</td>
+                {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j])}</td>)}
+                {all.d > columns && <td>…</td>}
+                <td class="number">{num(f)}</td>
+                <td class="number">{counts[i]}</td>
+                <td class={right ? "good" : "bad"}>{right ? "right" : "wrong"}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Log(): JSX.Element {
+  const made = run.value;
+  const last = updates.value;
+  const first = Math.max(0, last - MOST);
+  const d = rows.value.d;
+  if (!made.mistakes) return <p>This run made no mistake.</p>;
+  return (
+    <>
+      {first > 0 && <p class="small">The last {MOST} of {last} mistakes so far.</p>}
+      {last === 0 && <p class="small">No mistake so far.</p>}
+      <table>
+        <thead><tr><th scope="col">mistake</th><th scope="col">pass</th><th scope="col">point</th><th scope="col">score</th><th scope="col">step</th><th scope="col">weights after</th><th scope="col">bias</th></tr></thead>
+        <tbody>
+          {Array.from({ length: last - first }, (_, k) => last - 1 - k).map((k) => {
+            const place = made.positionOf(k);
+            const { w } = made.at(place);
+            return (
+              <tr key={k}>
+                <th scope="row"><button type="button" class="link" onClick={() => { playing.value = false; goTo(place); }}>{k + 1}</button></th>
+                <td class="number">{made.passAt(place)}</td>
+                <td class="number">{made.index[k] + 1}</td>
+                <td class="number">{num(made.score[k])}</td>
+                <td class="number">{num(made.step[k])}</td>
+                <td>{vec(w.subarray(0, Math.min(d, 6)), 5)}{d > 6 && " …"}</td>
+                <td class="number">{num(w[d])}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </>
+  );
+}

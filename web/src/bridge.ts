@@ -1,0 +1,96 @@
+/** The engine without a page: one JSON question, one JSON answer. Tests compare the answers with Python's. */
+
+import { type Side, type Tie, average, pocket, predicts, rowsOf, score } from "./engine.ts";
+import { decide } from "./exact.ts";
+import { fromDocument, toDocument, toJson } from "./document.ts";
+import { checkProof, proofOf } from "./proof.ts";
+import { Random } from "./random.ts";
+import { type Bias, PLAIN, runOf, ruleOf } from "./setup.ts";
+import { pythonLines } from "./share.ts";
+import { boundBy, widePadded } from "./bound.ts";
+
+interface Question {
+  do: "run" | "prove" | "check" | "walk" | "bound" | "python";
+  X: number[][];
+  y: Side[];
+  eta?: number;
+  bias?: Bias;
+  margin?: number;
+  tie?: Tie;
+  zero?: Side;
+  w0?: number[];
+  order?: number[][];
+  passes?: number;
+  proof?: string;
+  document?: unknown;
+  seed?: number;
+}
+
+export function answer(text: string): string {
+  const question = JSON.parse(text) as Question;
+  const rows = question.do === "walk" ? fromDocument(question.document).rows : rowsOf(question.X, question.y);
+  const labels: [string, string] = ["-1", "1"];
+  const config = {
+    ...PLAIN,
+    eta: question.eta ?? 1,
+    bias: question.bias ?? "unit",
+    margin: question.margin ?? 0,
+    tie: question.tie ?? "mistake",
+    zero: question.zero ?? -1,
+    order: question.order ? ("given" as const) : ("cyclic" as const),
+    given: question.order ?? [],
+    start: question.w0 ? ("given" as const) : ("zero" as const),
+    w0: question.w0 ?? [],
+    passes: question.passes ?? 1000,
+  };
+  switch (question.do) {
+    case "run": {
+      const trained = runOf(rows, config);
+      const names = Array.from({ length: rows.d }, (_, j) => `x${j + 1}`);
+      const data = { name: "", features: names, labels, X: question.X, y: question.y };
+      const best = pocket(trained.run, config.zero).at(-1)!;
+      const end = trained.run.at(trained.run.length);
+      const { bounds } = trained.run;
+      return toJson({
+        document: toDocument(data, names, trained, true),
+        pocket: { w: best.w, errors: best.errors, visits: best.visits },
+        passes: bounds.slice(1).map((position) => trained.run.at(position).w),
+        scores: Array.from({ length: rows.n }, (_, i) => score(rows, i, end.w)),
+        predictions: Array.from({ length: rows.n }, (_, i) =>
+          predicts(config.zero, 1, score(rows, i, average(end))) ? 1 : -1,
+        ),
+      });
+    }
+    case "walk": {
+      // A walk through a document, forward and back, ends in the state that the same position has by itself.
+      const { run } = fromDocument(question.document);
+      const random = new Random(question.seed ?? 1);
+      let position = 0;
+      let seen = 0;
+      const fresh = fromDocument(question.document).run;
+      const states: number[][] = [];
+      for (let p = 0; p <= fresh.length; p++) states.push([...fresh.at(p).w, ...fresh.at(p).u]);
+      for (let k = 0; k < 1000; k++) {
+        const jump = random.below(4);
+        position = jump === 0 ? random.below(run.length + 1) : Math.min(run.length, Math.max(0, position + (jump < 3 ? -1 : 1)));
+        const state = run.at(position);
+        if ([...state.w, ...state.u].every((value, j) => Object.is(value, states[position][j]))) seen++;
+      }
+      return toJson({ same: seen, length: run.length });
+    }
+    case "prove":
+      return toJson({ proof: proofOf(rows, labels, decide(rows, config.bias !== "none")), verdict: decide(rows, config.bias !== "none").kind });
+    case "check":
+      return toJson({ holds: checkProof(question.proof ?? "", rows) });
+    case "python": {
+      const data = { name: "", features: [], labels, X: question.X, y: question.y };
+      return toJson(pythonLines(data, runOf(rows, config)));
+    }
+    case "bound": {
+      const rule = ruleOf(config, rows);
+      const w0 = new Float64Array(rows.d + 1);
+      const found = boundBy(rows, rule, w0, widePadded(rows, rule.beta, Array.from({ length: rows.n }, (_, i) => i)));
+      return toJson(found && { most: found.most, gamma: found.gamma, C: found.C });
+    }
+  }
+}

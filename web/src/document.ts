@@ -1,0 +1,184 @@
+/** Run documents: what `Trace.to_document` writes in Python, and what the page writes of its own runs. */
+
+import { type Rows, type Side, Run, average, rowsOf } from "./engine.ts";
+import type { Data, Trained } from "./setup.ts";
+
+export interface RunDocument {
+  readonly format: "rosenblatt-run";
+  readonly version: 1;
+  readonly data: { features: string[]; labels: (string | number | boolean)[]; X: number[][]; y: number[] };
+  readonly rule: {
+    eta: number | null;
+    beta: number;
+    radius: number | null;
+    margin: number | null;
+    tie: string | null;
+    zero: number;
+  };
+  readonly start: { w: number[]; b: number; visits: number; sums: number[] | null };
+  readonly order: { repeat: boolean; passes: number[][] } | null;
+  readonly mistakes: { visit: number[]; index: number[]; score: number[]; step: number[] };
+  readonly passes: { visits: number[]; mistakes: number[] };
+  readonly end: { w: number[]; b: number; average: number[] | null; reason: string | null };
+}
+
+/** A value as JSON in which minus zero stays minus zero. */
+export function toJson(value: unknown): string {
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new RangeError(`${value} has no place in JSON`);
+    return Object.is(value, -0) ? "-0.0" : String(value);
+  }
+  if (typeof value === "bigint") return String(value);
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+    return `[${Array.from(value as ArrayLike<unknown>, toJson).join(",")}]`;
+  }
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
+  return `{${fields.map(([name, each]) => `${JSON.stringify(name)}:${toJson(each)}`).join(",")}}`;
+}
+
+export function toDocument(data: Data, names: readonly string[], trained: Trained, averaged: boolean): RunDocument {
+  const { run, rule, config } = trained;
+  const { rows } = run;
+  const end = run.at(run.length);
+  const d = rows.d;
+  const passes = run.passes.map((pass) => Array.from(pass.rows ?? []));
+  const repeat = passes.length > 0 && run.passes.every((pass) => pass.rows === run.passes[0].rows);
+  return {
+    format: "rosenblatt-run",
+    version: 1,
+    data: {
+      features: [...names],
+      labels: [...data.labels],
+      X: Array.from({ length: rows.n }, (_, i) => Array.from(rows.x.subarray(i * d, i * d + d))),
+      y: Array.from(rows.y),
+    },
+    rule: {
+      eta: rule.eta,
+      beta: rule.beta,
+      radius: config.bias === "radius" ? Math.sqrt(rule.beta) : null,
+      margin: rule.margin,
+      tie: config.tie,
+      zero: config.zero,
+    },
+    start: { w: Array.from(run.start.w.subarray(0, d)), b: run.start.w[d], visits: 0, sums: averaged ? Array.from(run.start.u) : null },
+    order: { repeat, passes: repeat ? passes.slice(0, 1) : passes },
+    mistakes: {
+      visit: Array.from(run.visit),
+      index: Array.from(run.index),
+      score: Array.from(run.score),
+      step: Array.from(run.step),
+    },
+    passes: { visits: run.passes.map((pass) => pass.visits), mistakes: run.passes.map((pass) => pass.mistakes) },
+    end: { w: Array.from(end.w.subarray(0, d)), b: end.w[d], average: averaged ? Array.from(average(end)) : null, reason: run.reason },
+  };
+}
+
+/** A sentence about what is wrong with a file. */
+export class Refused extends Error {}
+
+function need(holds: boolean, sentence: string): asserts holds {
+  if (!holds) throw new Refused(sentence);
+}
+
+const isNumber = (x: unknown): x is number => typeof x === "number" && Number.isFinite(x);
+const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) >= 0;
+const isObject = (x: unknown): x is Record<string, unknown> => typeof x === "object" && x !== null && !Array.isArray(x);
+
+function list<T>(value: unknown, name: string, is: (x: unknown) => x is T, length?: number): T[] {
+  need(Array.isArray(value) && value.every(is), `The run document is damaged: ${name} is not a list of numbers.`);
+  need(length === undefined || value.length === length, `The run document is damaged: ${name} has the wrong length.`);
+  return value as T[];
+}
+
+export interface Played {
+  readonly document: RunDocument;
+  readonly rows: Rows;
+  readonly run: Run;
+}
+
+/** Read a run document; its mistakes must lead from its start to its end. */
+export function fromDocument(value: unknown): Played {
+  need(isObject(value) && value["format"] === "rosenblatt-run", "This file is not a run document.");
+  need(value["version"] === 1, `This run document has version ${String(value["version"])}; the page reads version 1.`);
+  for (const part of ["data", "rule", "start", "mistakes", "passes", "end"]) {
+    need(isObject(value[part]), `The run document is damaged: it has no object "${part}".`);
+  }
+  need(value["order"] === null || isObject(value["order"]), "The run document is damaged: its order is not an object.");
+  const document = value as unknown as RunDocument;
+  const { data, rule, start, mistakes, passes, end } = document;
+  need(
+    Array.isArray(data.features) && data.features.length > 0 && data.features.every((name) => typeof name === "string"),
+    "The run document is damaged: data.features is not a list of names.",
+  );
+  const d = data.features.length;
+  need(Array.isArray(data.labels) && data.labels.length === 2, "The run document is damaged: it needs two labels.");
+  need(Array.isArray(data.X) && data.X.length > 0, "The run document is damaged: it has no rows.");
+  data.X.forEach((row, i) => list(row, `data.X[${i}]`, isNumber, d));
+  const n = data.X.length;
+  list(data.y, "data.y", (y): y is Side => y === 1 || y === -1, n);
+  need(isNumber(rule.beta) && (rule.zero === 1 || rule.zero === -1), "The run document is damaged: its rule is incomplete.");
+  list(start.w, "start.w", isNumber, d);
+  need(isNumber(start.b) && isCount(start.visits), "The run document is damaged: its start is incomplete.");
+  if (start.sums !== null) list(start.sums, "start.sums", isNumber, d + 1);
+  const count = list(mistakes.visit, "mistakes.visit", isCount).length;
+  list(mistakes.index, "mistakes.index", (i): i is number => isCount(i) && i < n, count);
+  list(mistakes.score, "mistakes.score", isNumber, count);
+  list(mistakes.step, "mistakes.step", isNumber, count);
+  const visits = list(passes.visits, "passes.visits", isCount);
+  const counts = list(passes.mistakes, "passes.mistakes", isCount, visits.length);
+  let [k, before] = [0, start.visits];
+  for (let p = 0; p < visits.length; p++) {
+    for (let m = 0; m < counts[p]; m++, k++) {
+      const at = mistakes.visit[k];
+      need(at >= before && at < before + visits[p] && (k === 0 || at > mistakes.visit[k - 1]), "The run document is damaged: its mistakes are not in order.");
+    }
+    before += visits[p];
+  }
+  need(k === count, "The run document is damaged: passes and mistakes do not agree.");
+  const orders = orderOfDocument(document, n);
+  const rows = rowsOf(data.X, data.y);
+  const run = new Run({
+    rows,
+    beta: rule.beta,
+    start: {
+      w: Float64Array.from([...start.w, start.b]),
+      u: Float64Array.from(start.sums ?? new Array<number>(d + 1).fill(0)),
+      visits: start.visits,
+    },
+    passes: visits.map((made, p) => ({ rows: orders ? orders[p] : null, visits: made, mistakes: counts[p] })),
+    visit: Float64Array.from(mistakes.visit),
+    index: Float64Array.from(mistakes.index),
+    score: Float64Array.from(mistakes.score),
+    step: Float64Array.from(mistakes.step),
+    reason: "document",
+    note: typeof end.reason === "string" ? end.reason : "",
+  });
+  list(end.w, "end.w", isNumber, d);
+  const last = run.at(run.length).w;
+  need(
+    [...end.w, end.b].every((w, j) => Object.is(w, last[j]) || w === last[j]),
+    "The run document is damaged: its mistakes do not lead to the weights at its end.",
+  );
+  return { document, rows, run };
+}
+
+function orderOfDocument(document: RunDocument, n: number): Int32Array[] | null {
+  const { order, passes, mistakes, start } = document;
+  if (order === null) return null;
+  need(typeof order.repeat === "boolean" && Array.isArray(order.passes), "The run document is damaged: its order is incomplete.");
+  const lists = order.passes.map((pass, p) => Int32Array.from(list(pass, `order.passes[${p}]`, (i): i is number => isCount(i) && i < n)));
+  const each = passes.visits.map((made, p) => {
+    const rows = order.repeat ? lists[0] : lists[p];
+    need(rows !== undefined && rows.length >= made, "The run document is damaged: its order has too few visits.");
+    return rows;
+  });
+  let [k, before] = [0, start.visits];
+  passes.visits.forEach((made, p) => {
+    for (; k < mistakes.visit.length && mistakes.visit[k] < before + made; k++) {
+      need(each[p][mistakes.visit[k] - before] === mistakes.index[k], "The run document is damaged: a mistake is not on the row visited.");
+    }
+    before += made;
+  });
+  return each;
+}

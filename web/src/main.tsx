@@ -1,0 +1,38 @@
+import { render } from "preact";
+import { App } from "./App.tsx";
+import { answer } from "./bridge.ts";
+import { Refused } from "./document.ts";
+import { goTo, message, position, run, situation, startClock, change } from "./player.ts";
+import { connect } from "./server.ts";
+import { fromHash } from "./share.ts";
+
+declare global {
+  var rosenblattLab: { answer: (text: string) => string; state?: () => string };
+}
+
+globalThis.rosenblattLab = { answer };
+
+async function fromAddress(): Promise<void> {
+  if (!location.hash) return;
+  try {
+    const kept = await fromHash(location.hash);
+    change(kept.situation, { at: 0, quiet: true });
+    goTo(kept.position);
+  } catch (error) {
+    message.value = error instanceof Refused ? error.message : "This address cannot be read. The page shows its first example.";
+  }
+}
+
+if (typeof document !== "undefined") {
+  rosenblattLab.state = () => {
+    const { w, u, visits } = run.value.at(Math.min(position.value, run.value.length));
+    return JSON.stringify({ position: position.value, w: Array.from(w, String), u: Array.from(u, String), visits, rows: situation.value.data.X.length });
+  };
+  const root = document.getElementById("app")!;
+  root.textContent = "";
+  void fromAddress();
+  addEventListener("hashchange", () => void fromAddress());
+  startClock();
+  connect();
+  render(<App />, root);
+}

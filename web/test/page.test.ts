@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { EXAMPLES, MAKERS, fromCsv, toCsv } from "../src/data.ts";
+import { LESSONS, type Scene } from "../src/lessons.ts";
+import { bound, change, here, position, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict } from "../src/player.ts";
+import { PLAIN } from "../src/setup.ts";
+import { fromHash, fromPlain, toHash } from "../src/share.ts";
+import { num } from "../src/words.ts";
+
+const scene = (): Scene => ({ situation: situation.value, a: trainedA.value, b: trainedB.value, position: here.value, verdict: verdict.value, bound: bound.value });
+const kind = (): string => verdict.value.kind;
+const toEnd = (): void => void (position.value = run.value.length);
+
+/** What a student does to solve each lesson; the answer chosen comes back. */
+const SOLUTIONS: readonly (() => number)[] = [
+  () => ((position.value = run.value.positionOf(1)), 1),
+  () => (toEnd(), 0),
+  () => (setData({ ...situation.value.data, X: situation.value.data.X.map(([x, y], i) => [x, y + (situation.value.data.y[i] > 0 ? 1 : -0.5)]) }), -1),
+  () => {
+    setConfig("a", { order: "shuffle" });
+    for (let seed = 1; seed < 200 && (run.value.mistakes > 15 || run.value.reason !== "separated"); seed++) setConfig("a", { orderSeed: seed });
+    return -1;
+  },
+  () => (setConfig("b", { eta: 4 }), toEnd(), 2),
+  () => (setData({ ...situation.value.data, y: situation.value.data.y.map((y, i) => (i === 3 ? 1 : y)) }), 1),
+  () => (setConfig("a", { pocket: true }), toEnd(), 1),
+  () => (setConfig("a", { pocket: true, average: true }), toEnd(), -1),
+];
+
+LESSONS.forEach((lesson, k) => {
+  test(`lesson ${k + 1} can be solved, and is not solved at its beginning: ${lesson.title}`, () => {
+    change(lesson.scene());
+    for (let answer = -1; answer < (lesson.options?.length ?? 0); answer++) assert.equal(lesson.check(scene(), answer).done, false);
+    const answer = SOLUTIONS[k]();
+    const answers = k === 7 ? [0, 1, 2] : [answer];
+    const solved = answers.filter((each) => lesson.check(scene(), each).done);
+    assert.equal(solved.length, 1, lesson.check(scene(), answer).say);
+    lesson.options?.forEach((_, other) => other !== solved[0] && assert.equal(lesson.check(scene(), other).done, false));
+  });
+});
+
+test("examples and makers have two classes and their sizes", () => {
+  for (const { make } of Object.values(EXAMPLES)) assert.deepEqual([...new Set(make().y)].sort(), [-1, 1]);
+  for (const { make } of Object.values(MAKERS)) {
+    const data = make(50, 2);
+    assert.equal(data.X.length, 50);
+    assert.deepEqual([...new Set(data.y)].sort(), [-1, 1]);
+    assert.deepEqual(make(50, 2), data);
+  }
+});
+
+test("CSV comes back", () => {
+  const data = { ...EXAMPLES["six"].make(), labels: ["no, never", 'say "yes"'] as [string, string] };
+  const again = fromCsv(toCsv(data));
+  assert.deepEqual([again.X, again.y, again.labels, again.features], [data.X, data.y, data.labels, data.features]);
+});
+
+test("addresses come back, and damaged ones are refused", async () => {
+  const kept = { situation: { data: MAKERS["noise"].make(30, 5), a: { ...PLAIN, eta: 0.1, w0: [1, -0, 2], start: "given" as const }, b: { ...PLAIN, tie: "half" as const }, map: "quadratic" as const }, position: 7 };
+  const hash = await toHash(kept);
+  assert.match(hash, /^#v1\.[A-Za-z0-9_-]+$/);
+  assert.deepEqual(await fromHash(hash), kept);
+  for (const bad of ["", "#", "#v1.", "#v1.!!", "#v9.AAAA", hash.slice(0, -5), `${hash}A`.replace("v1.", "v1.B")]) await assert.rejects(fromHash(bad), /address/);
+  const plain = { n: "", f: ["x"], l: ["a", "b"], X: [[1], [2]], y: "01", a: {} };
+  assert.equal(fromPlain(plain).situation.data.X.length, 2);
+  for (const part of [{ n: 3 }, { f: [] }, { l: ["a", "a"] }, { X: [[1, 2]] }, { X: [[1], [null]] }, { y: "0" }, { y: "0x" }, { a: 1 }, { a: { eta: 0 } }, { a: { eta: "1" } }, { a: { passes: 1e9 } }, { a: { given: [["x"]] } }, { b: [] }, { m: "cubic" }, { p: -1 }]) {
+    assert.throws(() => fromPlain({ ...plain, ...part }), /cannot be shown/, JSON.stringify(part));
+  }
+});
+
+test("undo and redo", () => {
+  change({ data: EXAMPLES["or"].make(), a: PLAIN, b: null, map: "plain" });
+  setConfig("a", { eta: 2 });
+  setConfig("a", { eta: 3 });
+  undo();
+  assert.equal(situation.value.a.eta, 2);
+  redo();
+  assert.equal(situation.value.a.eta, 3);
+});
+
+test("verdicts beyond the plane are proved or left open", () => {
+  change({ data: EXAMPLES["spam"].make(), a: PLAIN, b: null, map: "plain" });
+  assert.equal(kind(), "separable");
+  change({ data: { ...EXAMPLES["xor"].make(), features: ["a", "b", "c"], X: [[0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]] }, a: PLAIN, b: null, map: "plain" });
+  assert.equal(kind(), "inseparable");
+  change({ data: EXAMPLES["xor"].make(), a: PLAIN, b: null, map: "quadratic" });
+  assert.equal(kind(), "separable");
+  change({ data: { ...EXAMPLES["spam"].make(), y: [1, -1, 1, -1, 1, 1] }, a: { ...PLAIN, passes: 1 }, b: null, map: "plain" });
+  assert.notEqual(kind(), "inseparable");
+});
+
+test("bounds hold for many orders", () => {
+  for (const bias of ["unit", "radius", "none"] as const) {
+    for (let seed = 1; seed < 30; seed++) {
+      const data = MAKERS["margin"].make(15, seed);
+      change({ data, a: { ...PLAIN, bias, order: "random", orderSeed: seed, passes: 500 }, b: null, map: "plain" });
+      if (bound.value) assert.ok(run.value.mistakes <= bound.value.most * (1 + 1e-12), `${bias} ${seed}`);
+      else assert.equal(bias, "none");
+    }
+  }
+});
+
+test("numbers are short and have a minus sign", () => {
+  assert.equal(num(-0.5), "−0.5");
+  assert.equal(num(0.1 + 0.2), "0.3");
+  assert.equal(num(-0), "0");
+  assert.equal(num(1.5e-9), "1.5e−9");
+});
