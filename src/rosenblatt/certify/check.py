@@ -4,8 +4,8 @@ This file needs only Python's standard library: copy it to check a proof anywher
 proof states and why that suffices. No tolerance decides anything: floats decide a row only if a proved error bound
 leaves no doubt, and integers decide the others.
 
-Exit codes: 0 the proof holds, 1 it is rejected (malformed, false, or about other data), 2 wrong usage or a file
-that cannot be read.
+Exit codes: 0 the proof holds, 1 it is rejected (false, or about other data), 2 wrong usage, or a file that cannot
+be read or is not a proof.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import re
 import struct
 import sys
@@ -27,7 +28,7 @@ from reprlib import repr as short
 from typing import Any, NamedTuple
 
 # Limits that keep time and memory in proportion to the input; honest proofs stay far below them.
-LARGEST_FILE = 2**28  # bytes of a proof
+LARGEST_FILE = 2**28  # bytes of a proof, and characters of a line of data
 LARGEST_BITS = 2**20  # bits of a numerator, a denominator, or the common denominator of a list
 LARGEST_LIST = 2**31  # bits that the common denominator of a list may add to all its numbers
 LARGEST_EXPONENT = 100_000
@@ -228,11 +229,30 @@ def read_proof(text: str) -> dict[str, Any]:
 
 
 def read_proofs(text: str) -> list[dict[str, Any]]:
-    """Read a proof, or a list of proofs."""
+    """Read a proof, or a list of proofs: one for each two classes, and copies of it count once."""
     value = parse(text)
     if value == []:
         raise ProofError("it is an empty list")
-    return [conforming(each) for each in (value if type(value) is list else [value])]
+    proofs: dict[object, dict[str, Any]] = {}
+    for each in map(conforming, value if type(value) is list else [value]):
+        positive, negative = each["data"]["positive"], each["data"]["negative"]
+        question = label_key(positive), None if negative is None else label_key(negative)
+        if proofs.setdefault(question, each) != each:
+            rest = "the rest" if negative is None else short(negative)
+            raise ProofError(f"it has two different proofs for {short(positive)} and {rest}")
+    return list(proofs.values())
+
+
+def require_labels(proofs: Sequence[dict[str, Any]], labels: Iterable[object]) -> None:
+    """Raise ProofError if one of several proofs is about a label that the data does not have.
+
+    Each proof takes a pass over the data, so that there may not be more of them than pairs of labels.
+    """
+    known = {label_key(text) for text in set(map(str, labels))} if len(proofs) > 1 else set()
+    for proof in proofs if known else ():
+        for label in (proof["data"]["positive"], proof["data"]["negative"]):
+            if label is not None and label_key(label) not in known:
+                raise ProofError(f"it is about other data: no row has the label {short(label)}")
 
 
 def parse(text: str) -> Any:
@@ -359,7 +379,7 @@ def read_table(
     """
     delimiter = delimiter or ("\t" if path.lower().endswith((".tsv", ".tab")) else ",")
     with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = csv.reader(file, delimiter=delimiter, strict=True)
+        lines = csv.reader(bounded_lines(file), delimiter=delimiter, strict=True)
         first: list[str] = []
         try:
             for cells in filter(None, lines):
@@ -373,7 +393,7 @@ def read_table(
                 features = cells[:place] + cells[place + 1 :]
                 try:
                     row = list(map(float, features))
-                    fine = all(map(isfinite, row))
+                    fine = all(map(isfinite, row)) and is_plain("".join(features))
                 except ValueError:
                     fine = False
                 if not fine:
@@ -389,13 +409,30 @@ def read_table(
             raise DataError(f"after line {lines.line_num}: not UTF-8, {error.reason}") from None
 
 
+def bounded_lines(file: Any) -> Iterator[str]:
+    """Yield the lines of a text; raise DataError for one that is too long to be held."""
+    while line := file.readline(LARGEST_FILE + 1):
+        if len(line) > LARGEST_FILE:
+            raise DataError(f"a line has more than {LARGEST_FILE} characters")
+        yield line
+
+
+def is_plain(text: str) -> bool:
+    """Return whether numbers in a text have only ASCII digits, without the underscores of Python."""
+    return text.isascii() and "_" not in text
+
+
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a number."""
+    """Return whether a cell is a number.
+
+    >>> is_number(" -1.5e3"), is_number("1_0"), is_number("\N{FULLWIDTH DIGIT ONE}")
+    (True, False, False)
+    """
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    return is_plain(cell)
 
 
 def find_column(target: str | None, names: list[str]) -> int:
@@ -581,30 +618,57 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
         print("--delimiter must be one character, and not a quote or a line end", file=sys.stderr)
         return 2
+    columns = {"target": options.target, "delimiter": options.delimiter, "header": options.header}
     try:
-        with open(options.proof, "rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-        if len(content) > LARGEST_FILE:
-            raise DataError(f"{options.proof} is larger than {LARGEST_FILE} bytes")  # noqa: TRY301
-        lines, code = [], 0
-        for proof in read_proofs(content.decode()):
-            table = read_table(
-                options.data, target=options.target, delimiter=options.delimiter, header=options.header
-            )
-            one, two = tee(table)  # read in parallel, so that at most one row is buffered
-            lines.append(check(proof, (row for row, _ in one), (label for _, label in two)))
-    except ProofError as error:
-        lines, code = [str(error)], 1
-    except UnicodeDecodeError as error:
-        print(f"{options.proof} is not UTF-8: {error.reason}", file=sys.stderr)
-        return 2
+        lines, code = checked(read_file(options.proof), lambda: read_table(options.data, **columns))
+        show(lines)
+    except BrokenPipeError:  # the reader of the output has left, which changes no answer
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (DataError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
+    except MemoryError:
+        print(f"there is not enough memory to check {options.proof} on {options.data}", file=sys.stderr)
+        return 2
+    return code
+
+
+def read_file(path: str) -> list[dict[str, Any]]:
+    """Read the proofs in a file; raise DataError if there are none."""
+    with open(path, "rb") as file:
+        content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise DataError(f"{path} is larger than {LARGEST_FILE} bytes")
+    try:
+        return read_proofs(content.decode())
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8: {error.reason}") from None
+    except ProofError as error:
+        raise DataError(f"{path} is not a proof: {error.args[0]}") from None
+
+
+def checked(
+    proofs: list[dict[str, Any]], table: Callable[[], Iterator[tuple[list[float], str]]]
+) -> tuple[list[str], int]:
+    """Return what proofs prove about a table, in words, and the exit code."""
+    try:
+        if len(proofs) > 1:
+            require_labels(proofs, (label for _, label in table()))
+        lines = []
+        for proof in proofs:
+            one, two = tee(table())  # read in parallel, so that at most one row is buffered
+            lines.append(check(proof, (row for row, _ in one), (label for _, label in two)))
+    except ProofError as error:
+        return [str(error)], 1
+    return lines, 0
+
+
+def show(lines: list[str]) -> None:
+    """Print lines, with escapes for characters that the terminal does not have."""
     encoding = sys.stdout.encoding or "utf-8"
     for line in lines:
         print(line.encode(encoding, "backslashreplace").decode(encoding))
-    return code
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

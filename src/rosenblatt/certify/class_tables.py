@@ -4,13 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import UndecidedError
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
+
+
+class Verdicts(NamedTuple):
+    """The verdicts about pairs of classes, and about classes against all others."""
+
+    pairs: Sequence[str]
+    rest: Sequence[str]
+
+    @classmethod
+    def of(cls, proofs: Sequence[Mapping[str, Any]]) -> Verdicts:
+        """Return what proofs claim."""
+        pairs = [proof["verdict"] for proof in proofs if proof["data"]["negative"] is not None]
+        return cls(pairs, [proof["verdict"] for proof in proofs if proof["data"]["negative"] is None])
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the pairs, or of all classes if there are no pairs."""
+        found = self.pairs or self.rest
+        return next((each for each in ("inseparable", "undecided") if each in found), "separable")
+
+    @property
+    def reason(self) -> str:
+        """The reason for the verdict, in one sentence."""
+        apart, alone = self.pairs.count("separable"), self.rest.count("separable")
+        return (
+            f"{apart} of {len(self.pairs)} pairs of classes are separable, and {alone} of {len(self.rest)} "
+            "classes from all others."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +71,19 @@ class ClassTables(Certificate):
         return cls(pairs, rest)
 
     @property
+    def _verdicts(self) -> Verdicts:
+        pairs, rest = ([each.verdict for each in table.values()] for table in (self.pairs, self.rest))
+        return Verdicts(pairs, rest)
+
+    @property
     def verdict(self) -> str:
         """The verdict of the pairs."""
-        verdicts = {certificate.verdict for certificate in self.pairs.values()}
-        return next((each for each in ("inseparable", "undecided") if each in verdicts), "separable")
+        return self._verdicts.verdict
 
     @property
     def reason(self) -> str:
         """The reason for the verdict, in one sentence."""
-        apart = sum(each.verdict == "separable" for each in self.pairs.values())
-        alone = sum(each.verdict == "separable" for each in self.rest.values())
-        return (
-            f"{apart} of {len(self.pairs)} pairs of classes are separable, and {alone} of {len(self.rest)} "
-            "classes from all others."
-        )
+        return self._verdicts.reason
 
     def renamed(self, names: tuple[str, ...]) -> Self:
         """Return the same answers with other feature names."""
@@ -85,13 +112,14 @@ class ClassTables(Certificate):
             yield f"{a} against the rest", certificate
 
     def __str__(self) -> str:
-        labels = [printable(label) for label in self.rest]
+        named = dict.fromkeys([*(label for pair in self.pairs for label in pair), *self.rest])
+        labels = [printable(label) for label in (self.rest or named)]
         cells = {(printable(a), printable(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
         rest = {printable(a): MARKS[each.verdict] for a, each in self.rest.items()}
-        width = max(4, *(len(label) for label in labels))
+        width = max([4, *map(len, labels)])
         rows = [["", *labels, "rest"]]
         for a in labels:
             own = [cells.get((a, b)) or cells.get((b, a)) or "·" for b in labels]
-            rows.append([a, *own, rest[a]])
+            rows.append([a, *own, rest.get(a, "·")])
         table = "\n".join("  ".join(cell.rjust(width) for cell in row) for row in rows)
         return f"{self.verdict.capitalize()}: {self.reason}\n{table}"

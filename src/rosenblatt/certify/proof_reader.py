@@ -9,20 +9,78 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify import check
-from rosenblatt.certify.certificate import Answer, Certificate, Data, Inseparable, Overlap, Quasi, Separable
-from rosenblatt.certify.class_tables import ClassTables
+from rosenblatt.certify.certificate import (
+    Answer,
+    Certificate,
+    Data,
+    Inseparable,
+    Overlap,
+    Quasi,
+    Separable,
+    Verification,
+)
+from rosenblatt.certify.class_tables import ClassTables, Verdicts
 from rosenblatt.certify.margin import Margin
+from rosenblatt.certify.verify import other_shape
+from rosenblatt.data.batch import as_batch
+from rosenblatt.exceptions import FormatError
 from rosenblatt.rationals.dyadic import common
 from rosenblatt.typing import Ints
 
 WIDEST = 2**24  # the most features: a few bytes can describe a vector with this many
 MOST = 2**62  # the most rows
+MOST_NUMBERS = 2**27  # in all vectors of all proofs that are held at a time, zeros included
 
 
 def read(text: str) -> Certificate:
     """Read a proof, or a list of proofs for several classes; raise `check.ProofError` if the text is not one."""
-    answers = [_Reader(proof).answer() for proof in check.read_proofs(text)]
+    proofs = check.read_proofs(text)
+    if sum(map(_numbers_in, proofs)) > MOST_NUMBERS:
+        raise check.ProofError(
+            f"its vectors have more than {MOST_NUMBERS} numbers; check.py checks them one by one"
+        )
+    answers = [_Reader(proof).answer() for proof in proofs]
     return answers[0] if len(answers) == 1 else ClassTables.of(answers)
+
+
+def read_file(path: str) -> list[dict[str, Any]]:
+    """Return the proofs in a file, within the limits of `check.py`; raise `FormatError` if it is not a proof."""
+    try:
+        return check.read_file(path)
+    except check.DataError as error:
+        raise FormatError(str(error).removeprefix(f"{path} is "), file=path) from None
+
+
+def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verification, str]:
+    """Check the proofs in a file on data; return the result and the verdict.
+
+    Several proofs are checked one after the other, so that they take the memory of one.
+    """
+    batch = as_batch(X, y)
+    verdicts = Verdicts.of(proofs)
+    try:
+        check.require_labels(proofs, batch.classes.tolist())
+        for proof in proofs:
+            data = proof["data"]
+            if (data["rows"], data["features"]) != (batch.n_rows, batch.n_features):  # before vectors are made
+                return Verification(False, other_shape(batch, data["rows"], data["features"])), verdicts.verdict
+            if _numbers_in(proof) > MOST_NUMBERS:
+                raise check.ProofError(f"its vectors have more than {MOST_NUMBERS} numbers")  # noqa: TRY301
+            answer = _Reader(proof).answer()
+            found = answer.verify(X, y)
+            if len(proofs) == 1:
+                return found, answer.verdict
+            if not found:
+                rest = "the rest" if data["negative"] is None else data["negative"]
+                return Verification(False, f"{data['positive']} against {rest}: {found.reason}"), verdicts.verdict
+    except check.ProofError as error:
+        return Verification(False, str(error)), verdicts.verdict
+    return Verification(True, verdicts.reason), verdicts.verdict
+
+
+def _numbers_in(proof: Mapping[str, Any]) -> int:
+    """Return how many numbers the vectors of a proof have, zeros included."""
+    return int((proof["data"]["features"] + 1) * (1 + len(proof.get("ties", {}).get("null", ()))))
 
 
 class _Reader:
@@ -79,8 +137,8 @@ class _Reader:
     def vector(self, written: Any, width: int) -> tuple[Fraction, ...]:
         """Return a vector, including its zeros."""
         columns, texts, _ = check.entries(written, width, "a vector")
-        values = dict(zip(columns, _numbers(texts), strict=True))
-        return tuple(values.get(j, Fraction(0)) for j in range(width))
+        values, zero = dict(zip(columns, _numbers(texts), strict=True)), Fraction(0)
+        return tuple(values.get(j, zero) for j in range(width))
 
 
 def _numbers(texts: list[str]) -> tuple[Fraction, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from reprlib import repr as short
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,7 @@ def _split(certificate: Answer, batch: Batch) -> tuple[SeparationProblem, Ints]:
     """Return the rows of the two sides, and their numbers in the data, if these are the data of the proof."""
     data = certificate.data
     if (batch.n_rows, batch.n_features) != (data.rows, data.features):
-        raise Refuted(
-            f"These data have {batch.n_rows} rows and {batch.n_features} features, those of the proof {data.rows} "
-            f"and {data.features}."
-        )
+        raise Refuted(other_shape(batch, data.rows, data.features))
     sign = check.signer(data.positive, data.negative)
     signs = np.array([sign(label) for label in batch.classes.tolist()])[batch.codes]
     if Fingerprint(batch).of(signs) != data.sha256:
@@ -49,6 +47,14 @@ def _split(certificate: Answer, batch: Batch) -> tuple[SeparationProblem, Ints]:
     names = np.flatnonzero(signs)
     part = batch if len(names) == batch.n_rows else batch.take(names)
     return SeparationProblem(part, signs[names].astype(np.float64), bias=certificate.bias), names
+
+
+def other_shape(batch: Batch, rows: int, features: int) -> str:
+    """Say that data does not have the rows and features of a proof."""
+    return (
+        f"These data have {batch.n_rows} rows and {batch.n_features} features, those of the proof {short(rows)} "
+        f"and {short(features)}."
+    )
 
 
 class _Checker:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -28,20 +27,14 @@ Exit codes: 0 the proof holds, 1 it does not, 2 something cannot be read.""",
 @common
 def check(proof: str, data: tuple[str, ...], options: dict[str, Any], output: Output) -> int:
     """Check PROOF against DATA, in exact arithmetic."""
-    from rosenblatt.certify.certificate import Certificate
-    from rosenblatt.exceptions import FormatError, InputError
+    from rosenblatt.certify.proof_reader import read_file, verify_proofs
     from rosenblatt.tasks.data import read_table
 
-    try:
-        claim = Certificate.from_json(Path(proof).read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise FormatError(f"this is not UTF-8, so no proof: {error.reason}", file=proof) from error
-    except InputError as error:
-        raise FormatError(f"this is no proof: {error}", file=proof) from error
+    proofs = read_file(proof)
     table = read_table(*data, log=output.remark, **options)
-    found = claim.verify(table.X, table.y)
+    found, verdict = verify_proofs(proofs, table.X, table.y)
     output.result(
         f"the proof holds: {found.reason}" if found else f"the proof does not hold: {found.reason}",
-        {"holds": found.holds, "verdict": claim.verdict, "reason": found.reason},
+        {"holds": found.holds, "verdict": verdict, "reason": found.reason},
     )
     return DONE if found else NO

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 DONE, NO, BAD, UNDECIDED = 0, 1, 2, 3
 INTERRUPTED = 130
+READER_LEFT = 141  # as a process that the signal of a broken pipe ends
 
 COMMANDS = {
     "train": "Train a model on files, and save it.",
@@ -51,12 +52,34 @@ DATA is a file (CSV, TSV, LIBSVM, Parquet, Arrow, NPY, NPZ, JSON Lines; text als
 '-' for standard input, or a built-in set such as @iris. Results go to standard output, and everything else to
 standard error.
 
-Exit codes: 0 done · 1 the answer is no · 2 bad usage or input · 3 undecided.
+Exit codes: 0 done · 1 the answer is no · 2 bad usage or input · 3 undecided · 141 the reader of the output left.
 """
+
+
+class ReaderLeftError(Exception):
+    """The reader of our output has left. Click would turn a BrokenPipeError into exit code 1, which means "no"."""
+
+
+@contextmanager
+def _noticing_readers() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderLeftError from error
 
 
 class Commands(click.Group):
     """Commands whose modules are imported when they are asked for: predicting needs no learner."""
+
+    @_noticing_readers()
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        """Parse arguments, and print help."""
+        return super().make_context(*arguments, **extra)
+
+    @_noticing_readers()
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, in the order of the work."""
@@ -104,11 +127,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _plain_warnings(quiet="--quiet" in arguments or "-q" in arguments):
             code = commands.main(list(arguments), prog_name="rosenblatt", standalone_mode=False)
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has had enough; a second failure at exit would be noise.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except (BrokenPipeError, ReaderLeftError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # flushing the rest must not fail at exit
+        return READER_LEFT
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except (KeyboardInterrupt, click.Abort):
@@ -158,7 +181,8 @@ def _sentence(message: str) -> str:
 
 
 def _complain(message: str) -> None:
-    print(f"rosenblatt: {printable_lines(message)}", file=sys.stderr)
+    with suppress(OSError):  # the reader of our messages has left
+        print(f"rosenblatt: {printable_lines(message)}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,0 +1,448 @@
+"""``python -m tests.fuzz.stored_files COUNT [--seed N] [--kinds models,proofs]``: read what someone has changed.
+
+Models, caches, checkpoints and proofs are changed with care: values of their JSON, types, shapes and bytes of their
+arrays, and then every checksum is made right again. Input number i of a seed is always the same file. Each batch is
+read in a process of its own, with a limit on memory and on the time of each input. An input must be used like the
+file it was made of, or be refused by an error of this package in one line. A crash, a hang, any other exception,
+more memory than allowed, or a proof that is accepted and does not hold is a find.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import io
+import json
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+BATCH = 500
+SECONDS = 30  # for one input, on a busy machine
+MEMORY = 1 << 30  # bytes beyond what the process has when it begins: thousands of times the largest input
+LONGEST = 1500  # characters of a message
+GOLDEN = Path(__file__).parents[1] / "golden"
+KINDS = ("models", "caches", "checkpoints", "proofs")
+
+TEXTS = ["NaN", "-Infinity", "1e999", "1" * 5000, "[" * 3000 + "]" * 3000, "[" * 200_000, '{"a":1,"a":1}', '"\\ud800"',
+         '"\\u0000"', "1.0", "01", "-0", "1e5", "9007199254740993", "18446744073709551616"]  # fmt: skip
+
+
+def changed_text(text, rng):
+    """Return JSON of which one number, text or mark is written in another way."""
+    at = rng.randrange(len(text))
+    for mark in rng.sample([":", ",", "[", "{"], 4):
+        place = text.find(mark, at)
+        if place >= 0:
+            end = min((k for k in (text.find(each, place + 1) for each in ",]}") if k > 0), default=place + 1)
+            return text[: place + 1] + rng.choice(TEXTS) + text[end:]
+    return text
+
+
+def container(text, tensors):
+    """Return a file of a text and arrays, with a checksum that is right."""
+    from safetensors.numpy import save
+
+    from rosenblatt.schema.container import KEY, SUM, _digest
+
+    rest = text[1:]
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    return save(arrays, {KEY: f'{SUM}{_digest(rest, arrays)}",{rest}'})
+
+
+def changed_header(content, rng):
+    """Change the header of a file: types, shapes and places of its arrays."""
+    from tests.storage.mutations import changed_document
+
+    length = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + length])
+    metadata = header.pop("__metadata__")
+    if header:
+        header = changed_document(header, rng)
+    text = json.dumps({"__metadata__": metadata, **header})
+    text = (changed_text(text, rng) if rng.random() < 0.1 else text).encode()
+    return len(text).to_bytes(8, "little") + text + content[8 + length :]
+
+
+def changed_container(content, document, tensors, rng):
+    """Return a changed model or checkpoint."""
+    from tests.storage.mutations import changed_bytes, changed_document, changed_tensors
+
+    how = rng.random()
+    if how < 0.05:
+        return changed_bytes(content, rng)
+    if how < 0.15:
+        return changed_header(content, rng)
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        if rng.random() < 0.6:
+            document = changed_document(document, rng)
+        else:
+            tensors = changed_tensors(tensors, rng)
+    text = json.dumps(document, separators=(",", ":"))
+    if rng.random() < 0.1:
+        text = changed_text(text, rng)
+    if rng.random() < 0.15:
+        tensors = {name: squeezed(array, rng) for name, array in tensors.items()}
+    return container(text, tensors)
+
+
+def squeezed(array, rng):
+    """Return an array without values, perhaps with an endless dimension."""
+    if rng.random() < 0.7:
+        return array
+    shapes = [(0,), (0, 3), (0, 2**31), (2**40, 0), (1, 0, 1), ()]
+    shape = rng.choice(shapes)
+    return np.zeros(shape, array.dtype)
+
+
+class Models:
+    """Model files of all learners, of both versions of the format, with and without a preparation."""
+
+    def __init__(self, folder):
+        from rosenblatt.schema.container import read_container
+
+        self.path = folder / "model"
+        places = [*GOLDEN.glob("*.safetensors"), *GOLDEN.glob("files/*.model"), *GOLDEN.glob("trained/*.model")]
+        places = [place for place in sorted(places) if place.stat().st_size < 1 << 19]
+        self.files = [(place.read_bytes(), *read_container(place)) for place in places]
+
+    def make(self, rng):
+        """Write a changed file."""
+        self.path.write_bytes(changed_container(*rng.choice(self.files), rng))
+
+    def use(self, rng):
+        """Load it, and predict with it."""
+        import rosenblatt as rb
+        from rosenblatt.cli.main import main
+        from rosenblatt.data.features import as_rows
+        from rosenblatt.storage.opened import OpenedModel
+
+        if rng.random() < 0.05:
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                code = main(["inspect", str(self.path), *rng.choice([[], ["--json"]])])
+            if code not in (0, 2) or "defect" in said.getvalue():
+                raise AssertionError(f"inspect: exit code {code}: {said.getvalue()[-500:]}")
+        model = rb.load(self.path)
+        learner = model[-1] if hasattr(model, "steps") else model
+        width = getattr(learner, "n_features_in_", 10**9)
+        if width > 10**5:
+            return
+        X = np.array([[rng.choice([0.0, 1.0, -2.5]) for _ in range(width)] for _ in range(3)])
+        if hasattr(learner, "predict"):
+            found = learner.predict(X)
+            if len(found) != 3:
+                raise AssertionError("it does not predict each row")
+            if (
+                hasattr(learner, "classes_")
+                and found.ndim == 1
+                and not set(found.tolist()) <= set(learner.classes_)
+            ):
+                raise AssertionError("it predicts what is no class")
+        elif hasattr(learner, "transform"):
+            learner.transform(X)
+        predictor = OpenedModel.open(str(self.path)).predictor
+        if predictor is not None and hasattr(learner, "predict"):
+            predictor.predict(as_rows(X))
+
+
+class Caches:
+    """Caches of dense and of sparse rows: their descriptions, and the bytes of their blocks."""
+
+    def __init__(self, folder):
+        from tests.blocks.test_cache import described
+
+        self.caches = []
+        for sparse in (False, True):
+            place = folder / f"cache-{sparse}"
+            place.mkdir()
+            read, path = described(place, sparse)
+            self.caches.append((read, path, path.read_bytes()))
+
+    def make(self, rng):
+        """Write a changed cache."""
+        from rosenblatt.blocks.cache import MAGIC, PREAMBLE
+        from tests.storage.mutations import changed_bytes, changed_document
+
+        self.read, path, content = rng.choice(self.caches)
+        _, at, length, _ = PREAMBLE.unpack(content[: PREAMBLE.size])
+        document, blocks = json.loads(content[at : at + length]), bytearray(content[:at])
+        if rng.random() < 0.05:
+            changed = changed_bytes(content, rng)
+        else:
+            if rng.random() < 0.5:
+                document["data"] = changed_document(document["data"], rng)
+            if rng.random() < 0.5:
+                self.change_block(document, blocks, rng)
+            text = json.dumps(document)
+            text = (changed_text(text, rng) if rng.random() < 0.1 else text).encode()
+            at = rng.choice([0, 1, at + 1, 2**63]) if rng.random() < 0.02 else at
+            preamble = PREAMBLE.pack(MAGIC, at, len(text), hashlib.sha256(text).digest())
+            changed = preamble + bytes(blocks[PREAMBLE.size :]) + text
+        path.write_bytes(changed)
+        path.chmod(0o600)
+
+    def change_block(self, document, blocks, rng):
+        """Change some numbers in a block, and make its checksum right again."""
+        from rosenblatt.blocks.block_layout import BlockLayout, checksum
+
+        try:
+            told = rng.choice(document["data"]["blocks"])
+            layout = BlockLayout(**told)
+            block = np.frombuffer(blocks, np.uint8, layout.n_bytes, layout.offset)
+            words = block[: len(block) // 4 * 4].view("<u4")
+            for _ in range(rng.choice([1, 1, 3])):
+                words[rng.randrange(len(words))] = rng.choice([0, 1, 2, 3, 40, 41, 2**31 - 1, 2**31, 2**32 - 1])
+            told["checksum"] = checksum([block])
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError):
+            return  # the description was changed so that there is no such block
+
+    def use(self, rng):
+        """Collect the rows, and train on them."""
+        import rosenblatt as rb
+
+        rb.Perceptron(max_iter=2, order=rng.choice(["cyclic", "shuffle"])).fit_blocks(self.read())
+
+
+class Checkpoints:
+    """Checkpoints of fits with averages, penalties, validation and records of mistakes."""
+
+    PARAMETERS = (
+        {"average": True, "trace": "mistakes", "tol": 1e-9, "early_stopping": True, "n_iter_no_change": 50},
+        {"penalty": "l1", "trace": "mistakes"},
+        {"penalty": "l2"},
+        {"multiclass": "ovo", "trace": "mistakes"},
+        {"multiclass": "direct", "average": True},
+    )
+
+    def __init__(self, folder):
+        import rosenblatt as rb
+        from rosenblatt.blocks.collect import collect
+        from rosenblatt.schema.container import read_container
+        from tests.blocks.sources import ArraySource
+        from tests.strategies import noisy
+
+        self.path, self.files = folder / "checkpoint", []
+        X, y = noisy(60, 3)
+        for parameters in self.PARAMETERS:
+            labels = np.arange(60) % 3 if "multiclass" in parameters else y
+            blocks = collect(ArraySource(X, labels), block_bytes=400)
+            rb.Perceptron(max_iter=3, **parameters).fit_blocks(blocks, checkpoint=self.path)
+            kept = self.path.read_bytes(), *read_container(self.path)
+            self.files.append((parameters, blocks, X, labels, kept))
+
+    def make(self, rng):
+        """Write a changed checkpoint."""
+        *self.fit, kept = rng.choice(self.files)
+        self.path.write_bytes(changed_container(*kept, rng))
+        self.path.chmod(0o600)
+
+    def use(self, rng):
+        """Resume the fit, and replay what it recorded."""
+        import rosenblatt as rb
+
+        parameters, blocks, X, y = self.fit
+        model = rb.Perceptron(max_iter=4, **parameters).fit_blocks(blocks, checkpoint=self.path, resume=True)
+        if parameters.get("trace") == "mistakes":
+            model.trace_.path(X, y)
+        model.predict(X)
+
+
+class Proofs:
+    """Proofs of every kind, compared with an exact evaluation of what they say."""
+
+    NUMBERS = ("0x0", "0x1", "-0x1", "0x2", "0x1p-1", "-0x3p-2", "0x1/0x3", "-0x5/0x7", "0x1p100000", "0x0p-3",
+               "0x1/0x1", "-0x0", "0x3", "0x4", "-0x4")  # fmt: skip
+
+    def __init__(self, folder):
+        from tests.certify.proofs import CASES
+
+        self.cases = [CASES[name] for name in sorted(CASES)]
+
+    def make(self, rng):
+        """Make a changed proof."""
+        from tests.storage.mutations import changed_document, places
+
+        self.rows, self.labels, proof = rng.choice(self.cases)
+        for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
+            if rng.random() < 0.4:
+                proof = changed_document(proof, rng) if proof else proof
+                continue
+            proof = json.loads(json.dumps(proof))
+            numbers = [path for path in places(proof) if self.is_number(proof, path)]
+            if numbers:
+                path = rng.choice(numbers)
+                inner = proof
+                for key in path[:-1]:
+                    inner = inner[key]
+                old = inner[path[-1]]
+                inner[path[-1]] = (
+                    rng.choice(self.NUMBERS) if isinstance(old, str) else rng.choice([0, 1, 2, 3, old])
+                )
+        if rng.random() < 0.1 and isinstance(proof, dict) and isinstance(proof.get("data"), dict):
+            self.rehash(proof, rng)
+        self.text = json.dumps(proof)
+        if rng.random() < 0.05:
+            self.text = changed_text(self.text, rng)
+
+    @staticmethod
+    def is_number(proof, path):
+        for key in path:
+            proof = proof[key]
+        return (isinstance(proof, str) and proof.lstrip("-").startswith("0x")) or type(proof) is int
+
+    def rehash(self, proof, rng):
+        """Change a label, and make the fingerprint right again."""
+        from tests.certify.proofs import hash_of, signs_of
+
+        data = proof["data"]
+        with contextlib.suppress(KeyError, TypeError, AttributeError, ValueError):
+            data[rng.choice(["positive", "negative"])] = rng.choice([*self.labels, None, "x"])
+            data["sha256"] = hash_of(self.rows, signs_of(data, self.labels))
+
+    def use(self, rng):
+        """Check it by both checkers, and by evaluating what it says."""
+        from rosenblatt.certify import check
+        from rosenblatt.certify.proof_reader import read, verify_proofs
+        from tests.certify.proofs import holds
+
+        try:
+            proofs = check.read_proofs(self.text)
+        except check.ProofError as error:
+            require_short(str(error))
+            with contextlib.suppress(check.ProofError):
+                read(self.text)
+                raise AssertionError("only one of the two takes it for a proof")
+            return
+        (proof,) = proofs
+        try:
+            check.check(proof, self.rows, self.labels)
+            first = True
+        except check.ProofError as error:
+            require_short(str(error))
+            first = False
+        second, _ = verify_proofs(proofs, np.array(self.rows), np.array(self.labels))
+        require_short(second.reason)
+        if second.holds != first:
+            raise AssertionError(f"check.py says {first}, rosenblatt check {second}: {self.text}")
+        if "p100000" in self.text:  # the plain evaluation would take minutes
+            return
+        if first != holds(proof, self.rows, self.labels):
+            raise AssertionError(f"check.py says {first}, which is wrong: {self.text}")
+
+
+def require_short(message):
+    if len(message) > LONGEST or "\n" in message.strip():
+        raise AssertionError(f"a message of {len(message)} characters: {message[:300]!r}")
+
+
+def one_batch(seed, first, count, kinds, log):
+    """Read inputs, and write down where this process stands and what it found."""
+    from rosenblatt.exceptions import RosenblattError
+
+    def late(_signal, _frame):
+        raise TimeoutError("it takes too long")
+
+    warnings.simplefilter("ignore")
+    makers = {"models": Models, "caches": Caches, "checkpoints": Checkpoints, "proofs": Proofs}
+    with tempfile.TemporaryDirectory() as folder:
+        ready = {kind: makers[kind](Path(folder)) for kind in kinds}
+        for kind in ready:  # what is compiled and imported once is not of an input
+            warm(ready[kind], kind)
+        signal.signal(signal.SIGALRM, late)
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, resource.RLIM_INFINITY))
+        used = 0
+        with log.open("a") as notes:
+            for number in range(first, first + count):
+                rng = random.Random(f"{seed}-{number}")
+                kind = kinds[number % len(kinds)]
+                notes.write(f"begin {number} {kind}\n")
+                notes.flush()
+                signal.alarm(SECONDS)
+                try:
+                    ready[kind].make(rng)
+                    ready[kind].use(rng)
+                    used += 1
+                except RosenblattError as error:
+                    try:
+                        require_short(str(error))
+                    except AssertionError as found:
+                        notes.write(f"find {number} {kind} {found}\n")
+                except BaseException:
+                    told = traceback.format_exc().strip().splitlines()
+                    notes.write(f"find {number} {kind} {' | '.join(line.strip() for line in told[-7:])}\n")
+                finally:
+                    signal.alarm(0)
+            notes.write(f"end {used}\n")
+
+
+def warm(inputs, kind):
+    """Use some inputs before memory is limited."""
+    for number in range(40):
+        rng = random.Random(f"warm-{kind}-{number}")
+        with contextlib.suppress(Exception):
+            inputs.make(rng)
+            inputs.use(rng)
+
+
+def campaign(count, seed=0, kinds=KINDS, first=0, say=lambda text: None):
+    """Read so many inputs; return how many were read and used, and what was found."""
+    total = {"read": 0, "used": 0, "finds": []}
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        number, last = first, first + count
+        while number < last:
+            log = Path(folder) / "log"
+            log.unlink(missing_ok=True)
+            batch = ["--batch", str(seed), str(number), str(min(BATCH, last - number)), str(log)]
+            command = [sys.executable, "-m", "tests.fuzz.stored_files", "--kinds", ",".join(kinds), *batch]
+            done = subprocess.run(command, capture_output=True, text=True)
+            lines = log.read_text().splitlines() if log.exists() else []
+            at = max((int(line.split()[1]) for line in lines if line.startswith("begin ")), default=number)
+            total["finds"] += [line.removeprefix("find ") for line in lines if line.startswith("find ")]
+            ended = [line for line in lines if line.startswith("end ")]
+            if ended:
+                total["used"] += int(ended[0].split()[1])
+            else:
+                died = f"{at} ended the process with {done.returncode}: {done.stderr[-800:]!r}"
+                total["finds"].append(died)
+            total["read"] += at + 1 - number
+            number = at + 1
+            say(f"{total['read']:,} read, {total['used']:,} used, {len(total['finds'])} finds, "
+                f"{time.monotonic() - began:.0f} s")  # fmt: skip
+            for find in total["finds"][total.get("said", 0) :]:
+                say(f"  {find}")
+            total["said"] = len(total["finds"])
+    return total
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("count", type=int, nargs="?")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--batch", nargs=4)
+    given = parser.parse_args()
+    kinds = tuple(given.kinds.split(","))
+    if given.batch:
+        seed, first, count, log = given.batch
+        one_batch(int(seed), int(first), int(count), kinds, Path(log))
+        return 0
+    total = campaign(given.count, given.seed, kinds, given.first, lambda text: print(text, flush=True))
+    return 1 if total["finds"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
