@@ -23,4 +23,4 @@ def inspect(model: str, weights: int, output: Output) -> None:
     from rosenblatt.tasks.contents import inspect_model
 
     contents = inspect_model(model, weights=weights)
-    output.result("" if output.as_json else str(contents), contents.to_json())
+    output.result(str(contents), contents.to_json())

@@ -1,4 +1,4 @@
-"""`rosenblatt`: commands that are loaded when they are called, and one place where errors become messages."""
+"""`rosenblatt`: finds and runs commands, and turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rosenblatt.exceptions import RosenblattError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Before Arrow is loaded: its own allocator keeps what it has freed, 40 MB when a hundred columns are read.
+# Set before Arrow is imported: its own allocator does not return freed memory, 40 MB for a hundred columns.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 DONE, NO, BAD, UNDECIDED = 0, 1, 2, 3
@@ -69,7 +69,7 @@ def _noticing_readers() -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """Commands whose modules are imported when they are asked for: predicting needs no learner."""
+    """Commands whose modules are imported when they are called: prediction needs no learner."""
 
     @_noticing_readers()
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
@@ -82,30 +82,30 @@ class Commands(click.Group):
         return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, in the order of the work."""
+        """Return the names, in the order in which people need them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a command."""
+        """Import and return a command, or None if there is none with this name."""
         if name not in COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"rosenblatt.cli.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without loading them."""
+        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find a command; name what is near to one that there is not."""
+        """Return a command; for an unknown name, suggest a similar one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
             near = get_close_matches(args[0], COMMANDS, 1)
             raise click.UsageError(
                 f"there is no command {args[0]!r}"
-                + (f"; did you mean {near[0]!r}?" if near else f". There are {', '.join(COMMANDS)}.")
+                + (f"; did you mean {near[0]!r}?" if near else f". Use one of {', '.join(COMMANDS)}.")
             )
         return super().resolve_command(ctx, args)
 
@@ -117,7 +117,7 @@ class Commands(click.Group):
 )
 @click.version_option(__version__, prog_name="rosenblatt", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Train, use and explain perceptrons; decide with proof whether data is linearly separable."""
+    """Train, apply and explain perceptrons; decide with a proof whether data is linearly separable."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -187,7 +187,7 @@ def _complain(message: str) -> None:
 
 @contextmanager
 def _plain_warnings(*, quiet: bool) -> Iterator[None]:
-    """Tell warnings as a line each, without the place in the code they came from."""
+    """Print each warning as one line, without the place in the code."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if not quiet and category not in (DeprecationWarning, FutureWarning, ResourceWarning):
