@@ -1,10 +1,10 @@
 """``python -m tests.fuzz.stored_files COUNT [--seed N] [--kinds models,proofs]``: read what someone has changed.
 
-Models, caches, checkpoints and proofs are changed with care: values of their JSON, types, shapes and bytes of their
-arrays, and then every checksum is made right again. Input number i of a seed is always the same file. Each batch is
-read in a process of its own, with a limit on memory and on the time of each input. An input must be used like the
-file it was made of, or be refused by an error of this package in one line. A crash, a hang, any other exception,
-more memory than allowed, or a proof that is accepted and does not hold is a find.
+Models, caches, checkpoints and proofs are changed with care: values of their JSON, types, shapes and bytes of
+their arrays, and then every checksum is made right again. Input number i of a seed is always the same file. Each
+batch is read in a process of its own, with a limit on memory and on the time of each input. An input must be used
+like the file it was made of, or be refused by an error of this package in one line. A crash, a hang, any other
+exception, more memory than allowed, or a proof that is accepted and does not hold is a find.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ LONGEST = 1500  # characters of a message
 GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = ("models", "caches", "checkpoints", "proofs")
 
-TEXTS = ["NaN", "-Infinity", "1e999", "1" * 5000, "[" * 3000 + "]" * 3000, "[" * 200_000, '{"a":1,"a":1}', '"\\ud800"',
-         '"\\u0000"', "1.0", "01", "-0", "1e5", "9007199254740993", "18446744073709551616"]  # fmt: skip
+TEXTS = ["NaN", "-Infinity", "1e999", "1" * 5000, "[" * 3000 + "]" * 3000, "[" * 200_000, '{"a":1,"a":1}',
+         '"\\ud800"', '"\\u0000"', "1.0", "01", "-0", "1e5", "9007199254740993", "2e-999"]  # fmt: skip
 
 
 def changed_text(text, rng):
@@ -230,7 +230,7 @@ class Checkpoints:
         from rosenblatt.blocks.collect import collect
         from rosenblatt.schema.container import read_container
         from tests.blocks.sources import ArraySource
-        from tests.strategies import noisy
+        from tests.shared.strategies import noisy
 
         self.path, self.files = folder / "checkpoint", []
         X, y = noisy(60, 3)
@@ -310,6 +310,15 @@ class Proofs:
             data[rng.choice(["positive", "negative"])] = rng.choice([*self.labels, None, "x"])
             data["sha256"] = hash_of(self.rows, signs_of(data, self.labels))
 
+    def require_refused(self, read):
+        from rosenblatt.certify.check import ProofError
+
+        try:
+            read(self.text)
+        except ProofError:
+            return
+        raise AssertionError("only one of the two takes it for a proof")
+
     def use(self, rng):
         """Check it by both checkers, and by evaluating what it says."""
         from rosenblatt.certify import check
@@ -320,9 +329,7 @@ class Proofs:
             proofs = check.read_proofs(self.text)
         except check.ProofError as error:
             require_short(str(error))
-            with contextlib.suppress(check.ProofError):
-                read(self.text)
-                raise AssertionError("only one of the two takes it for a proof")
+            self.require_refused(read)
             return
         (proof,) = proofs
         try:
