@@ -1,4 +1,4 @@
-import { computed, useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { BoundCard, Retina, StepCard, VerdictCard } from "./Cards.tsx";
@@ -6,13 +6,12 @@ import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin } from "./Lessons.tsx";
 import { dark, palette, wide } from "./palette.ts";
-import { Plane, type Tool, arrowScale, placesOf, planar, tool } from "./Plane.tsx";
+import { Plane, type Tool, arrows, planar, tool } from "./Plane.tsx";
 import { averaged, endInWords, here, lesson, message, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
 import { cancel, waiting } from "./server.ts";
 import { Setup, toggleCompare } from "./Setup.tsx";
 import { Table } from "./Table.tsx";
 import { Transport, transportKeys } from "./Transport.tsx";
-import { fit } from "./view.ts";
 import { num, shown, visitInWords } from "./words.ts";
 
 const TOOLS: readonly (readonly [Tool, string])[] = [["move", "Move"], ["plus", "Draw"], ["minus", "Draw"], ["flip", "Flip"], ["delete", "Delete"]];
@@ -30,12 +29,6 @@ function Tools(): JSX.Element {
     </div>
   );
 }
-
-/** The factor of the arrows, in a plane of the usual size. */
-const arrows = computed(() => {
-  const { data, map } = situation.value;
-  return data.features.length > 2 || map !== "plain" ? 0 : arrowScale(fit(placesOf(data), 600, 460));
-});
 
 function Legend(): JSX.Element {
   const { labels, features } = situation.value.data;

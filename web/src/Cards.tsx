@@ -302,7 +302,7 @@ export function VerdictCard(): JSX.Element {
       {found.kind === "undecided" && served.value === "open" && rows.value.n > 1 && !waiting.value && <p class="row"><button type="button" class="main" onClick={() => askToDecide(situation.value.a.bias !== "none")}>Decide it in Python</button></p>}
       {ended && <p class="small">{endInWords()}</p>}
       <p class="row">
-        {found.kind === "inseparable" && found.point && <label class="check"><input type="checkbox" checked={showProof.value} onChange={(event) => (showProof.value = event.currentTarget.checked)} /> draw the proof</label>}
+        {found.kind === "inseparable" && found.point && found.bias && <label class="check"><input type="checkbox" checked={showProof.value} onChange={(event) => (showProof.value = event.currentTarget.checked)} /> draw the proof</label>}
         {found.kind === "separable" && found.widest && found.bias && <label class="check"><input type="checkbox" checked={showWidest.value} onChange={(event) => (showWidest.value = event.currentTarget.checked)} /> draw the widest line</label>}
         {found.kind !== "undecided" && <button type="button" onClick={save}>Save the proof</button>}
         <label class="button">Check a proof<input type="file" accept=".json,application/json" class="hidden" onChange={check} /></label>

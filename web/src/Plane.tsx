@@ -5,7 +5,7 @@ import { type Rows, type Weights, predicts, score } from "./engine.ts";
 import { palette } from "./palette.ts";
 import { averaged, beginDrag, endDrag, here, letterKeys, message, path, played, pocketed, position, redo, rows, say, selected, setData, showProof, showWidest, situation, trainedA, trainedB, undo, verdict, run } from "./player.ts";
 import type { Data } from "./setup.ts";
-import { type View, curve, fit, fromX, fromY, grid, half, pixelLine, points, project, segment, ticks, toX, toY } from "./view.ts";
+import { type View, curve, fit, fromX, fromY, grid, half, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
 import { num } from "./words.ts";
 
 export type Tool = "move" | "plus" | "minus" | "flip" | "delete";
@@ -14,7 +14,7 @@ export const tool = signal<Tool>("move");
 /** Whether the columns themselves are the axes. */
 export const planar = computed(() => situation.value.data.features.length <= 2);
 
-export function placesOf(data: Data): Float64Array {
+function placesOf(data: Data): Float64Array {
   const places = new Float64Array(2 * data.X.length);
   data.X.forEach((x, i) => {
     places[2 * i] = x[0];
@@ -22,6 +22,9 @@ export function placesOf(data: Data): Float64Array {
   });
   return places;
 }
+
+/** The factor by which arrows are drawn in the first plane; 0 where there are none. */
+export const arrows = signal(0);
 
 /** The picture as SVG text, for files. */
 export const pictures: { a: (() => string) | null } = { a: null };
@@ -38,11 +41,18 @@ function editable(): boolean {
   return false;
 }
 
+const CHANGED = " (changed)";
+
+/** Whether points were drawn, moved or deleted since the data was chosen. */
+function isChanged(data: Data): boolean {
+  return data.name.endsWith(CHANGED);
+}
+
 function withRow(change: (X: number[][], y: (1 | -1)[]) => void): Data {
   const { data } = situation.value;
   const [X, y] = [data.X.map((x) => [...x]), [...data.y]];
   change(X, y);
-  return { ...data, name: data.name.endsWith(" (changed)") ? data.name : `${data.name} (changed)`, X, y };
+  return { ...data, name: isChanged(data) ? data.name : `${data.name}${CHANGED}`, X, y };
 }
 
 export function addPoint(x: number, y: number, side: 1 | -1): void {
@@ -243,7 +253,16 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const quadratic = useComputed(() => situation.value.map === "quadratic" && situation.value.data.features.length === 2);
   const flat = useComputed(() => planar.value && (situation.value.map === "plain" || quadratic.value));
   const places = useComputed(() => (flat.value ? placesOf(situation.value.data) : project(rows.value, now.value.w)));
-  const view = useComputed(() => frozen.value ?? fit(places.value, ...size.value));
+  const last = useRef<View | null>(null);
+  const view = useComputed(() => {
+    if (frozen.value) return frozen.value;
+    // Drawing keeps the scale, so that the next point lands where it is put, unless a point would lie outside.
+    const [width, height] = size.value;
+    const kept = last.current;
+    const same = kept && kept.width === width && kept.height === height && flat.value && isChanged(situation.value.data);
+    if (!same || !shows(kept, places.value)) last.current = fit(places.value, width, height);
+    return last.current!;
+  });
   const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([now.value.w.some((w, j) => j < rows.value.d && w !== 0) ? 1 : 0, 0, 0])));
 
   useEffect(() => {
@@ -258,6 +277,9 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     return () => observer.disconnect();
   }, []);
 
+  useSignalEffect(() => {
+    if (which === "a") arrows.value = flat.value && !quadratic.value ? arrowScale(view.value) : 0;
+  });
   useSignalEffect(() => {
     const [width, height] = size.value;
     const target = canvas.current;
@@ -538,7 +560,7 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
 }
 
 /** The factor by which arrows of weights are drawn, so that the longest of the run fits. */
-export function arrowScale(v: View): number {
+function arrowScale(v: View): number {
   const { largest } = path.value;
   if (!(largest > 0) || played.value?.run.rows.d === 0) return 0;
   const room = (0.4 * Math.min(v.width, v.height)) / v.scale / largest;

@@ -38,6 +38,15 @@ export function fit(points: Float64Array, width: number, height: number): View {
   return { cx: (x0 + x1) / 2, cy: (y0 + y1) / 2, scale: Math.max(scale, 1e-300), width, height };
 }
 
+/** Whether all points lie in the picture, away from its edge. */
+export function shows(v: View, places: Float64Array): boolean {
+  for (let k = 0; k < places.length; k += 2) {
+    const [x, y] = [toX(v, places[k]), toY(v, places[k + 1])];
+    if (!(x > 6 && x < v.width - 6 && y > 6 && y < v.height - 6)) return false;
+  }
+  return true;
+}
+
 /** Round numbers for an axis. */
 export function ticks(low: number, high: number, most: number): number[] {
   const rough = (high - low) / most;

@@ -19,7 +19,7 @@ function must(holds, say) {
 async function fresh(options = {}, hash = "") {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
@@ -190,6 +190,12 @@ const checks = {
     must(moved !== place, "no point was moved");
     await press(page, "Undo");
     must((await page.evaluate(() => document.querySelectorAll("tbody tr")[0].children[2].textContent)) === place, "one undo does not take a drag back");
+    await page.getByText("Your own data", { exact: true }).click();
+    await page.getByRole("button", { name: "Empty plane" }).click();
+    await page.locator(".tool", { hasText: "Draw 1" }).click();
+    for (const fx of [0.25, 0.75]) await page.mouse.click(box.x + box.width * fx, box.y + box.height * 0.5);
+    const xs = await page.evaluate(() => [0, 1].map((i) => Number(document.querySelectorAll(".panel tbody tr")[i].children[2].textContent.replace("−", "-"))));
+    must(xs[0] < -1 && Math.abs(xs[0] + xs[1]) < 0.2, `the scale changed while drawing: ${xs}`);
     await sound(page);
     return dragged.length;
   },
