@@ -12,18 +12,10 @@ MODULES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for pat
 MOST_LINES = 400
 LONGER = {
     "certify/check.py": 620,  # one file that can be read and run alone
-    "estimators/kernel_perceptron.py": 460,
-    "estimators/multilayer_perceptron.py": 410,
     "estimators/table_encoder.py": 410,
 }
-TWICE = {"Count", "Logistic", "Margin", "Table", "Trained"}
-"""Class names that are still there twice. None may be added."""
-
-NUMBERED = {"cli", "docs", "estimators", "learners", "stopping.py"}
-"""Rooms that still cite internal numbers. None may be added."""
-
-WITHOUT_A_ROOM = {"golden", "lab", "shared"}
-"""Folders of tests that are not named after a room: stored files, another language, and code that tests share."""
+WITHOUT_A_ROOM = {"fuzz", "golden", "lab", "shared"}
+"""Folders of tests that are not named after a room: damaged files, stored files, the lab's page, shared code."""
 
 
 def test_each_class_name_stands_once():
@@ -33,7 +25,7 @@ def test_each_class_name_stands_once():
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ClassDef)
     )
-    assert {name for name, times in classes.items() if times > 1} <= TWICE
+    assert {name for name, times in classes.items() if times > 1} == set()
 
 
 def test_modules_are_short():
@@ -44,7 +36,7 @@ def test_modules_are_short():
 def test_no_internal_numbers():
     """Cite author and year: nobody can look up a number of ours."""
     texts = {f"docs/{path.name}": path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")} | MODULES
-    assert {name.split("/")[0] for name, text in texts.items() if re.search(r"\b[SE]-\d", text)} <= NUMBERED
+    assert [name for name, text in texts.items() if re.search(r"\b[SE]-\d", text)] == []
 
 
 def test_tests_mirror_the_package():
