@@ -99,10 +99,11 @@ INAPPLICABLE = {
 
 def _cases():
     for name, kind in CLASSIFIERS.items():
-        for parameters in VARIANTS.get(name, [{}]):
+        for number, parameters in enumerate(VARIANTS.get(name, [{}])):
             estimator = kind(**parameters)
+            marks = pytest.mark.slow if number else ()  # the first of each class is for `make test`
             for check_name, check in checks(estimator, skip=INAPPLICABLE.get(name)):
-                yield pytest.param(check, id=f"{estimator!r}-{check_name}".replace("\n", ""))
+                yield pytest.param(check, id=f"{estimator!r}-{check_name}".replace("\n", ""), marks=marks)
 
 
 @pytest.mark.parametrize("check", list(_cases()))
