@@ -66,7 +66,7 @@ def licence_of(package: Distribution) -> str:
     ]
     text = " ".join((about.get("License") or "").split())
     brief = text if len(text) <= 30 else " ".join(text.split()[:3])
-    return about.get("License-Expression") or " and ".join(each.split(" :: ")[-1] for each in classifiers) or brief
+    return about.get("License-Expression") or " and ".join(classifiers) or brief
 
 
 def table() -> str:

@@ -20,7 +20,6 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.blocks.checkpoint import discard
-from rosenblatt.blocks.collect import read_blocks
 from rosenblatt.certify import check
 from rosenblatt.cli.main import main
 
@@ -56,15 +55,6 @@ def whole_trace(path):
         pyarrow.parquet.read_table(path)
 
 
-def whole_cache(path):
-    said = []
-    content = path.read_bytes()
-    assert content.startswith(b"rosenblatt cache")
-    blocks = read_blocks("data.npy", memory=0)
-    rb.Perceptron(max_iter=1).fit_blocks(blocks)
-    assert not said
-
-
 WRITERS = {
     "model": (train("out"), "out", whole_model),
     "checkpoint": (train("out", "--checkpoint", "1", "--max-iter", "3"), "out", whole_model),
@@ -84,10 +74,8 @@ def prepare(folder):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 3)).round(3)
     y = np.where(X @ [1.0, -2.0, 0.5] > 0, "yes", "no")
-    lines = [
-        "a,b,c,y",
-        *(",".join([*map(str, row), label]) for row, label in zip(X.tolist(), y.tolist(), strict=True)),
-    ]
+    rows = zip(X.tolist(), y.tolist(), strict=True)
+    lines = ["a,b,c,y", *(",".join([*map(str, row), label]) for row, label in rows)]
     (folder / "data.csv").write_text("\n".join(lines) + "\n")
     big = rng.standard_normal((20_000, 10))
     np.save(folder / "big.npy", np.column_stack([big, big[:, 0] > 0]))
@@ -138,9 +126,8 @@ def run_all(folder):
                     ended, said, _ = run(command, shim, (call.encode(), n, code, lasting), place)
                     problem = wrong(name, ended, said, old, place, output, whole)
                     if problem:
-                        failures.append(
-                            f"{name}, {call} {n} of {count}, lasting {lasting}: {problem}: {said[-400:]}"
-                        )
+                        which = f"{name}, {call} {n} of {count}, lasting {lasting}"
+                        failures.append(f"{which}: {problem}: {said[-400:]}")
                     restore(place, old)
         for made in place.iterdir():
             if made.name not in ("data.csv", "big.npy", "model"):
