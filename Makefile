@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# What builds is pinned as well: the packages that pip, and those that `build` installs to build ours.
+export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
 # How often the long tests kill or interrupt a process.
 KILLS ?= 1000
 
@@ -51,7 +53,7 @@ web/node_modules: web/package.json web/package-lock.json
 # The wheel is built from the sdist, and each is tried in an empty environment, outside of this folder.
 package: $(VENV)/package
 	rm -rf dist
-	$(BIN)/python -m build --quiet
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --quiet
 	for file in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf $(VENV)-empty && $(PYTHON) -m venv $(VENV)-empty && \
 	  $(VENV)-empty/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt $$file && \
@@ -64,7 +66,7 @@ clean:
 # One stamp for each set of packages, so that nothing is installed twice.
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --upgrade pip
 
 $(VENV)/demo: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable .

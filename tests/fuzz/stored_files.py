@@ -204,7 +204,7 @@ class Caches:
             for _ in range(rng.choice([1, 1, 3])):
                 words[rng.randrange(len(words))] = rng.choice([0, 1, 2, 3, 40, 41, 2**31 - 1, 2**31, 2**32 - 1])
             told["checksum"] = checksum([block])
-        except (TypeError, ValueError, KeyError, IndexError, AttributeError):
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
             return  # the description was changed so that there is no such block
 
     def use(self, rng):
