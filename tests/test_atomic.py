@@ -109,6 +109,7 @@ def test_what_is_no_plain_file_is_written_to_and_stays(tmp_path):
     assert left_over(tmp_path) == ["pipe"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are other here")
 def test_threads_do_not_see_another_umask(tmp_path):
     """Reading the umask used to set it to 0 for a moment, in which other threads' files came out 0666."""
     stop, modes = threading.Event(), set()
@@ -136,6 +137,7 @@ def test_threads_do_not_see_another_umask(tmp_path):
     assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are other here")
 def test_what_replaces_a_private_file_is_private_while_it_is_written(tmp_path):
     path = tmp_path / "model"
     path.write_bytes(b"old")
@@ -147,6 +149,22 @@ def test_what_replaces_a_private_file_is_private_while_it_is_written(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+posix = pytest.mark.skipif(os.name != "posix", reason="there are no owners, links and pipes of this kind here")
+
+
+@posix
+def test_a_temporary_file_that_someone_planted_is_not_written_to(tmp_path, monkeypatch):
+    names = iter(["planted", "planted", "free"])
+    monkeypatch.setattr("rosenblatt.atomic.secrets.token_hex", lambda n: next(names))
+    (tmp_path / "theirs").write_bytes(b"precious")
+    (tmp_path / ".model.planted.partial").symlink_to("theirs")
+    write_whole(tmp_path / "model", b"new")
+    assert (tmp_path / "theirs").read_bytes() == b"precious"
+    assert (tmp_path / "model").read_bytes() == b"new"
+    assert not list(names)
+
+
+@posix
 class TestPrivate:
     def write(self, path):
         with replacing(path, private=True) as file:
@@ -210,11 +228,13 @@ def test_temporary_files_of_other_targets_are_not_removed(tmp_path):
     assert left_over(tmp_path) == [other.name]
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device here")
 def test_a_full_device_is_named():
     with pytest.raises(StorageError, match="/dev/full could not be written: No space left on device"):
         write_whole("/dev/full", b"new")
 
 
+@posix
 @pytest.mark.parametrize("step", ["open", "write", "fsync", "fchmod", "replace"])
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
 def test_a_fault_at_any_step_is_told_and_leaves_the_old_file(tmp_path, monkeypatch, step, code):
@@ -240,6 +260,7 @@ def test_a_fault_at_any_step_is_told_and_leaves_the_old_file(tmp_path, monkeypat
     assert left_over(tmp_path) == ["model"]
 
 
+@posix
 def test_a_folder_that_cannot_be_synchronised(tmp_path, monkeypatch):
     """Some disks refuse it, which is no error; one that breaks at it has the new file already."""
     plain, code = os.fsync, errno.EINVAL

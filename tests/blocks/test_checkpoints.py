@@ -421,6 +421,7 @@ def test_a_checkpoint_that_names_missing_parameters_is_of_another_fit(tmp_path):
         rb.Perceptron(max_iter=5).fit_blocks(blocks, checkpoint=tmp_path / "c", resume=True)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="files have no owners here")
 class TestWhoWroteIt:
     def fit(self, tmp_path, **how):
         X, y = noisy(80, 4)

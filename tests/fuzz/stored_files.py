@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-BATCH = 500
+BATCH = 4000
 SECONDS = 30  # for one input, on a busy machine
 MEMORY = 1 << 30  # bytes beyond what the process has when it begins: thousands of times the largest input
 LONGEST = 1500  # characters of a message

@@ -267,7 +267,8 @@ class Perceptron(OnlineLearning):
             See `rosenblatt.blocks.collect`.
         checkpoint : path or None
             A file to keep what is needed to go on: after passes, and within long ones every minute. It stays after
-            the end; `rosenblatt.blocks.checkpoint.discard` removes it once the model is in safety.
+            the end; `rosenblatt.blocks.checkpoint.discard` removes it once the model is in safety. Only its owner
+            may read it, and only one run at a time may use it.
         every : int
             The passes from one checkpoint to the next.
         resume : bool
