@@ -61,7 +61,8 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     finally:
         if os.name == "posix":  # elsewhere an open file cannot be removed
             lock.unlink(missing_ok=True)
-        os.close(descriptor)
+        with suppress(OSError):  # closing gives up the lock even where it fails, and there is nothing to lose
+            os.close(descriptor)
         if os.name != "posix":
             with suppress(OSError):
                 lock.unlink()
