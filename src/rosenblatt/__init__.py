@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rosenblatt.certify.separability import certify as certify
     from rosenblatt.data.batch import as_batch as as_batch
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
+    from rosenblatt.estimators.calibrated import CalibratedModel as CalibratedModel
+    from rosenblatt.estimators.calibrated import calibrate as calibrate
     from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine as ExtremeLearningMachine
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
 
 _MODULES = ("certify", "datasets", "exceptions", "geometry", "kernels", "plot", "testing")
 _NAMES = {
+    "CalibratedModel": "rosenblatt.estimators.calibrated",
+    "calibrate": "rosenblatt.estimators.calibrated",
     "TableEncoder": "rosenblatt.estimators.table_encoder",
     "Trace": "rosenblatt.trace.record",
     "as_batch": "rosenblatt.data.batch",
@@ -78,6 +82,7 @@ _NAMES = {
 
 __all__ = [
     "AdaptiveFilter",
+    "CalibratedModel",
     "ExtremeLearningMachine",
     "KernelPerceptron",
     "LiftedPerceptron",
@@ -94,6 +99,7 @@ __all__ = [
     "VotedPerceptron",
     "as_batch",
     "bounds",
+    "calibrate",
     "certify",
     "compile_loops",
     "cross_validate",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.ranking import MOST_RANKED, Ranking, ranked
 from rosenblatt.typing import Floats, Ints
 
 NORMAL_95 = 1.959963984540054  # the absolute value of a standard normal exceeds it with probability 0.05
@@ -33,7 +34,11 @@ class Evaluation:
     confusion : ndarray of int64, shape (n_classes, n_classes)
         The number of rows of each class (first axis) predicted as each class (second axis).
     classes : ndarray
-        The labels, in the order of both axes; of two, the second is the positive one.
+        The labels, in the order of both axes.
+    positive : int or None
+        The position of the positive class; by default the second of two classes.
+    ranking : Ranking or None
+        How well the scores rank the positive class, where they are known.
 
     Examples
     --------
@@ -55,6 +60,8 @@ class Evaluation:
 
     confusion: Ints
     classes: NDArray[Any]
+    positive: int | None = None
+    ranking: Ranking | None = None
 
     @property
     def n_rows(self) -> int:
@@ -108,8 +115,14 @@ class Evaluation:
 
     @property
     def f1_positive(self) -> float | None:
-        """F1 of the second of two classes; None for more classes."""
-        return float(self.f1[1]) if len(self.classes) == 2 else None
+        """F1 of the positive class; None where there is none."""
+        code = self.positive_code
+        return None if code is None else float(self.f1[code])
+
+    @property
+    def positive_code(self) -> int | None:
+        """The position of the positive class; None where there is none."""
+        return 1 if self.positive is None and len(self.classes) == 2 else self.positive
 
     @cached_property
     def undefined(self) -> dict[str, NDArray[np.bool_]]:
@@ -136,7 +149,10 @@ class Evaluation:
                 f"The classes {self.classes.tolist()} and {other.classes.tolist()} differ, so their counts cannot "
                 "be added. Evaluate both on the same classes, in the same order."
             )
-        return Evaluation(_read_only(self.confusion + other.confusion), self.classes)
+        ranking = None
+        if self.ranking is not None and other.ranking is not None and self.n_rows + other.n_rows <= MOST_RANKED:
+            ranking = self.ranking.merged(other.ranking)
+        return Evaluation(_read_only(self.confusion + other.confusion), self.classes, self.positive, ranking)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -156,10 +172,14 @@ class Evaluation:
             "right": self.n_right,
             "accuracy": self.accuracy,
             "interval": list(self.interval),
+            "positive": None
+            if self.positive_code is None
+            else plain_label(self.classes.tolist()[self.positive_code]),
             "f1_positive": self.f1_positive,
             "macro_f1": self.macro_f1,
             "classes": per_class,
             "confusion": self.confusion.tolist(),
+            "ranking": None if self.ranks is None else self.ranks.to_json(),
         }
 
     def __str__(self) -> str:
@@ -172,8 +192,12 @@ class Evaluation:
         if self.f1_positive is None:
             lines.append(f"F1        {self.macro_f1:.4f}   macro: the mean of {len(labels)} classes")
         else:
-            lines.append(f"F1        {self.f1_positive:.4f}   of '{labels[1]}'; macro {self.macro_f1:.4f}")
-        parts = [lines, self._rate_lines(labels), self._confusion_lines(labels)]
+            positive = labels[self.positive_code or 0]
+            lines.append(f"F1        {self.f1_positive:.4f}   of '{positive}'; macro {self.macro_f1:.4f}")
+            if self.ranks is not None:
+                auc, mean = self.ranks.roc_auc, self.ranks.average_precision
+                lines.append(f"ROC AUC   {auc:.4f}   of '{positive}'; average precision {mean:.4f}")
+        parts = [lines, self._rate_lines(labels), self._confusion_lines(labels), self._threshold_lines(labels)]
         return "\n\n".join("\n".join(part) for part in parts if part)
 
     def _rate_lines(self, labels: list[str]) -> list[str]:
@@ -197,15 +221,43 @@ class Evaluation:
             f"  {labels[a]} for {labels[b]}: {count:,}" for a, b, count in shown
         ]
 
+    def _threshold_lines(self, labels: list[str]) -> list[str]:
+        if self.ranks is None:
+            return []
+        table = [
+            ["", f"score for '{labels[self.positive_code or 0]}' at least", "rows", "precision", "recall", "F1"]
+        ]
+        for each in self.ranks.thresholds:
+            rates = [f"{rate:.4f}" for rate in (each.precision, each.recall, each.f1)]
+            table.append([each.name, f"{each.threshold:.6g}", f"{each.flagged:,}", *rates])
+        return _aligned(table)
+
+    @property
+    def ranks(self) -> Ranking | None:
+        """The ranking, if there are rows of both kinds."""
+        both = self.ranking is not None and 0 < self.ranking.positive.sum() < self.n_rows
+        return self.ranking if both else None
+
     @property
     def _right(self) -> Ints:
         return np.diagonal(self.confusion)
 
 
-def evaluate(truth_codes: Any, predicted_codes: Any, classes: Any) -> Evaluation:
+def evaluate(
+    truth_codes: Any, predicted_codes: Any, classes: Any, *, positive: int | None = None, scores: Any = None
+) -> Evaluation:
     """Compare predicted classes with true ones, both given as positions in `classes`.
 
-    Of two classes, the second is the positive one. There may be no rows; `Evaluation.merged` adds more.
+    Parameters
+    ----------
+    truth_codes, predicted_codes : array of int
+        Positions in `classes`. There may be no rows; `Evaluation.merged` adds more.
+    classes : sequence
+        The labels.
+    positive : int or None
+        The position of the positive class; by default the second of two classes.
+    scores : array or None
+        Decision scores, for ROC AUC, average precision and thresholds of the positive class.
     """
     labels = np.asarray(classes)
     if labels.ndim != 1 or not len(labels):
@@ -215,7 +267,18 @@ def evaluate(truth_codes: Any, predicted_codes: Any, classes: Any) -> Evaluation
     if truth.shape != predicted.shape:
         raise ShapeError(f"{len(truth)} rows have a true class, but {len(predicted)} a predicted one.")
     counts = np.bincount(truth * K + predicted, minlength=K * K).reshape(K, K)
-    return Evaluation(_read_only(counts.astype(np.int64)), labels)
+    code = 1 if positive is None and K == 2 else positive
+    ranking = None if scores is None or code is None else ranked(scores, truth, code, K)
+    return Evaluation(_read_only(counts.astype(np.int64)), labels, positive, ranking)
+
+
+def class_code(label: Any, classes: NDArray[Any]) -> int:
+    """Return the position of a label, which may be given as text; raise `LabelError` if there is no such class."""
+    found = [code for code, each in enumerate(classes.tolist()) if each == label or str(each) == str(label)]
+    if not found:
+        known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")
+        raise LabelError(f"positive is {label!s}, but the classes are {known}.")
+    return found[0]
 
 
 def wilson(right: int, n: int) -> tuple[float, float]:

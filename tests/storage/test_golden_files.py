@@ -50,7 +50,8 @@ def test_a_model_predicts_what_it_predicted(name):
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.labelled])
 def test_a_model_is_as_good_as_it_was(name):
     found = done("evaluate", golden.MODEL.format(name), CASES[name].new, "--json")
-    assert json.loads(found) == json.loads(stored(golden.EVALUATED, name))
+    before = json.loads(stored(golden.EVALUATED, name))
+    assert {key: value for key, value in json.loads(found).items() if key in before} == before
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.linear])

@@ -23,6 +23,7 @@ model trained on the other folds, with the means and scales of those.""",
 )
 @click.argument("places", nargs=-1, required=True, metavar="[MODEL] DATA...")
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")
+@click.option("--positive", metavar="LABEL", help="Class of ROC AUC, average precision and thresholds.")
 @click.option("--scale", is_flag=True, help="With --cv: standardise features.")
 @learning
 @reading
@@ -30,6 +31,7 @@ model trained on the other folds, with the means and scales of those.""",
 def evaluate(
     places: tuple[str, ...],
     cv: int | None,
+    positive: str | None,
     scale: bool,
     learner: str,
     parameters: dict[str, Any],
@@ -37,7 +39,7 @@ def evaluate(
     options: dict[str, Any],
     output: Output,
 ) -> None:
-    """Measure MODEL on DATA: accuracy, precision, recall, F1 and the confusion matrix."""
+    """Measure MODEL on DATA: accuracy, precision, recall, F1, ROC AUC, thresholds and the confusion matrix."""
     from rosenblatt.tasks.evaluating import cross_validate
     from rosenblatt.tasks.evaluating import evaluate as evaluate_model
 
@@ -49,5 +51,5 @@ def evaluate(
     elif len(places) < 2:
         raise click.UsageError("name a model and data, or cross-validate a learner with --cv K")
     else:
-        found = evaluate_model(places[0], places[1:], log=output.remark, **options)
+        found = evaluate_model(places[0], places[1:], positive=positive, log=output.remark, **options)
     output.result(str(found), found.to_json())

@@ -27,16 +27,33 @@ Rows that --skip-bad leaves out have no line.""",
 @DATA
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False), help="File to write instead of printing.")
 @click.option("--scores", is_flag=True, help="Add the decision score.")
+@click.option("--probabilities", is_flag=True, help="Add the probability of each class (model trained with "
+              "--probabilities).")  # fmt: skip
 @reading
 @common
 def predict(
-    model: str, data: tuple[str, ...], path: str | None, scores: bool, options: dict[str, Any], output: Output
+    model: str,
+    data: tuple[str, ...],
+    path: str | None,
+    scores: bool,
+    probabilities: bool,
+    options: dict[str, Any],
+    output: Output,
 ) -> None:
     """Predict the label of every row of DATA with MODEL."""
     from rosenblatt.tasks.predicting import predict_file
 
     sys.stdout.flush()
     lines = sys.stdout.buffer if path is None else path
-    predict_file(model, data, lines, scores=scores, as_json=output.as_json, log=output.remark, **options)
+    predict_file(
+        model,
+        data,
+        lines,
+        scores=scores,
+        probabilities=probabilities,
+        as_json=output.as_json,
+        log=output.remark,
+        **options,
+    )
     if path is not None:
         output.remark(f"written to {path}")

@@ -22,6 +22,7 @@ The page is one file that needs nothing else: it can be sent by mail, and opened
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False), default="report.html", show_default=True,
               help="HTML file to write.")  # fmt: skip
 @click.option("--title", help="Title of the page.")
+@click.option("--positive", metavar="LABEL", help="Class of ROC AUC, average precision and thresholds.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True,
               help="Maximum seconds for proofs.")  # fmt: skip
 @reading
@@ -31,6 +32,7 @@ def report(
     data: tuple[str, ...],
     path: str,
     title: str | None,
+    positive: str | None,
     time_limit: float,
     options: dict[str, Any],
     output: Output,
@@ -38,5 +40,14 @@ def report(
     """Write a page: learning curve, bounds, weights or boundary, confusion matrix, errors, and the certificate."""
     from rosenblatt.tasks.reporting import report as write
 
-    written = write(model, data, path=path, title=title, time_limit=time_limit, log=output.remark, **options)
+    written = write(
+        model,
+        data,
+        path=path,
+        title=title,
+        positive=positive,
+        time_limit=time_limit,
+        log=output.remark,
+        **options,
+    )
     output.result(str(written), {"report": str(written)})

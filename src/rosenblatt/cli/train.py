@@ -31,6 +31,8 @@ the first file, which later runs use again. The other learners need all rows in 
 @click.option("--scale", is_flag=True, help="Standardise features; the saved model takes unscaled ones.")
 @click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
               help="Hold out this share of rows to test the model (all in memory).")  # fmt: skip
+@click.option("--probabilities", type=click.Choice(["sigmoid", "isotonic"]), is_flag=False, flag_value="sigmoid",
+              help="Calibrate probabilities on held-out folds, for predict --probabilities.")  # fmt: skip
 @click.option("--checkpoint", type=click.IntRange(1), metavar="N", help="Save the state of training after every N "
               "passes.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint, to the same model bit for bit.")
@@ -47,6 +49,7 @@ def train(
     seed: int,
     scale: bool,
     holdout: float | None,
+    probabilities: str | None,
     checkpoint: int | None,
     resume: bool,
     memory: int,
@@ -72,6 +75,7 @@ def train(
             parameters=parameters,
             scale=scale,
             holdout=holdout,
+            probabilities=probabilities,
             seed=seed,
             memory=memory << 20,
             cache="no" if no_cache else "auto",

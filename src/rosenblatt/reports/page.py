@@ -25,7 +25,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.reports.errors import cases_of
 from rosenblatt.reports.separability import separability_of
-from rosenblatt.reports.subject import Subject, subject_of
+from rosenblatt.reports.subject import Seen, Subject, subject_of
 from rosenblatt.reports.training import training_of
 from rosenblatt.reports.weights import looks_of
 
@@ -76,6 +76,8 @@ def render_report(
     provenance: Mapping[str, Any] | None = None,
     rows: Sequence[Any] | None = None,
     certificate: Certificate | None = None,
+    positive: Any = None,
+    seen: Seen | None = None,
     time_limit: float | None = 10.0,
 ) -> str:
     """Return a page about a classifier and its errors, weights and training on some data.
@@ -101,6 +103,10 @@ def render_report(
         The name of each row, such as its text or its place in a file, for the rows worth reading.
     certificate : Certificate or None
         A certificate for these rows, which is checked. By default a new one is made.
+    positive : label or None
+        The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
+    seen : "all", "some", "other" or None
+        Which of the rows the model was trained on, where it is known. By default the trace shows it, if it can.
     time_limit : float or None
         Seconds for deciding whether the rows are separable, and then for the bounds; None for no limit.
     """
@@ -112,7 +118,7 @@ def render_report(
     with warnings.catch_warnings():
         # Different names are an error; missing names are not.
         warnings.filterwarnings("ignore", NAMES)
-        subject = subject_of(model, X, y, names, rows)
+        subject = subject_of(model, X, y, names, rows, seen, positive)
         evaluation = subject.evaluation
         clock = Clock(time_limit)
         proof = separability_of(subject, certificate, clock)
@@ -124,6 +130,7 @@ def render_report(
         titled=title is not None,
         subject=subject,
         evaluation=evaluation,
+        ranking=evaluation.ranks,
         confusion=_confusion(evaluation),
         confusions=evaluation.confusions[:CONFUSIONS],
         proof=proof,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch, as_labelled
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.escaping import printable
-from rosenblatt.evaluation import Evaluation, evaluate
+from rosenblatt.evaluation import Evaluation, class_code, evaluate
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
 
 PLANE = 2
 """The number of features of a picture of the plane."""
+Seen: TypeAlias = Literal["all", "some", "other"]
+"""Which rows were in the training data: all, some, or other rows than these."""
 WIDE, LARGE = 2000, 10**6
 """Exact margins would take minutes for more features, or more rows times features."""
 
@@ -33,6 +35,8 @@ class Subject:
     batch: Batch  # the data, checked, with the classes of the model
     named: tuple[str, ...] | None = None  # the names of the features, if there are any
     rows: Sequence[Any] | None = None  # the names of the rows, if there are any
+    seen: Seen | None = None  # which of the rows were in the training data, if that is known
+    positive: int | None = None  # the class of precision and recall, if one was chosen
 
     @cached_property
     def predicted(self) -> Ints:
@@ -42,7 +46,8 @@ class Subject:
     @cached_property
     def evaluation(self) -> Evaluation:
         """Predictions against labels."""
-        return evaluate(self.batch.codes, self.predicted, self.batch.classes)
+        codes, classes = self.batch.codes, self.batch.classes
+        return evaluate(codes, self.predicted, classes, positive=self.positive, scores=self.decision)
 
     @property
     def labels(self) -> list[str]:
@@ -127,9 +132,22 @@ class Subject:
             return 1.0
         return float(np.linalg.norm(self.hyperplanes[0])) or 1.0
 
+    @property
+    def seen_words(self) -> str:
+        """Whether the model was trained on these rows, in a sentence."""
+        if self.seen is None and self.of_training is None:
+            return "It is not known whether the model was trained on these rows."
+        if self.of_training:
+            return "The model was trained on these rows. Expect a lower accuracy on new rows."
+        if self.seen == "some":
+            return "The model was trained on most of these rows. Expect a lower accuracy on new rows."
+        return "These are not the rows that the model was trained on, although some of them may be."
+
     @cached_property
     def of_training(self) -> bool | None:
-        """Whether these are the training rows; None if the trace does not show it."""
+        """Whether these are the training rows; None if that is not known."""
+        if self.seen is not None:
+            return self.seen == "all"
         trace = getattr(self.model, "trace_", None)
         if self.hyperplanes is None or trace is None or trace.mistakes is None or not len(trace):
             return None
@@ -149,7 +167,15 @@ class Subject:
         return X.indices[start:end].astype(np.int64), X.data[start:end].astype(np.float64)
 
 
-def subject_of(model: Any, X: Any, y: Any, names: Sequence[str] | None, rows: Sequence[Any] | None) -> Subject:
+def subject_of(
+    model: Any,
+    X: Any,
+    y: Any,
+    names: Sequence[str] | None,
+    rows: Sequence[Any] | None,
+    seen: Seen | None = None,
+    positive: Any = None,
+) -> Subject:
     """Check the model and the data of a report."""
     from sklearn.base import BaseEstimator
     from sklearn.utils.validation import check_is_fitted
@@ -170,4 +196,6 @@ def subject_of(model: Any, X: Any, y: Any, names: Sequence[str] | None, rows: Se
         raise ShapeError(f"names has {len(named)} names, but X has {batch.n_features} features.")
     if rows is not None and len(rows) != batch.n_rows:
         raise ShapeError(f"rows has {len(rows)} names, but X has {batch.n_rows} rows.")
-    return Subject(model, X, y, batch, None if named is None else tuple(map(printable, named)), rows)
+    named = None if named is None else tuple(map(printable, named))
+    code = None if positive is None else class_code(positive, batch.classes)
+    return Subject(model, X, y, batch, named, rows, seen, code)

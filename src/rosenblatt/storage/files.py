@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from rosenblatt import registry
+from rosenblatt.calibration import Calibration
 from rosenblatt.columns.preparation import Preparation
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.schema.codecs import Context, UnsoundError, wrong
 from rosenblatt.schema.container import write_container
 from rosenblatt.schema.plain import SCALAR, write_labels
 from rosenblatt.storage.provenance import made_by
-from rosenblatt.storage.stored import FORMAT, PARAMETER, SCHEMA, names_of, open_model
+from rosenblatt.storage.stored import CALIBRATION, FORMAT, PARAMETER, SCHEMA, names_of, open_model
 
 __all__ = ["load", "save", "write_model"]
 
@@ -26,7 +27,7 @@ def save(model: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, A
 
     Parameters
     ----------
-    model : estimator of this package, or scikit-learn Pipeline
+    model : estimator of this package, scikit-learn Pipeline, or CalibratedModel
         Trained. A pipeline has a `TableEncoder`, `StandardScaler`, `MonomialMap` or `VisualHierarchy`, or several
         of them, before a learner of this package. A stream goes on after loading with the same bits as without.
     path : str or path
@@ -59,13 +60,23 @@ def save(model: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, A
     ...     load(f"{folder}/spam.model").predict(["a prize", "at home"])
     array(['spam', 'ham'], dtype='<U4')
     """
+    from rosenblatt.estimators.calibrated import CalibratedModel
     from rosenblatt.storage.steps import taken_apart
 
-    write_model(*taken_apart(model), path, provenance=provenance)
+    calibration = None
+    if isinstance(model, CalibratedModel):
+        _require_trained(model)
+        model, calibration = model.model_, model.calibration_
+    write_model(*taken_apart(model), path, provenance=provenance, calibration=calibration)
 
 
 def write_model(
-    preparation: Preparation, learner: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None
+    preparation: Preparation,
+    learner: Any,
+    path: str | os.PathLike[str],
+    *,
+    provenance: Mapping[str, Any] | None,
+    calibration: Calibration | None = None,
 ) -> None:
     """Write a learner, and what is done to data before it, to a file; see `save`."""
     from rosenblatt.estimators._features import ReadsTables
@@ -91,6 +102,7 @@ def write_model(
             context.names = tuple(names)
         made = registry.declared(learner).state.encode(learner, "", context)
         prepared = PREPARATION.encode(preparation, "preparation", context)
+        curves = CALIBRATION.encode(calibration, "calibration", context)
         told = PARAMETER.encode(made_by(**(provenance or {})), "provenance", context)
     except UnsoundError as error:
         raise ParameterError(f"model cannot be saved: {error}.") from None
@@ -103,6 +115,7 @@ def write_model(
         "classes": classes,
         "state": made["state"],
         "preparation": prepared,
+        "calibration": curves,
         "provenance": told,
     }
     write_container(path, document, context.tensors)
@@ -124,7 +137,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     estimator or Pipeline
         The learner, with the same parameters and the same bits. Where its data go through steps first, a
         scikit-learn pipeline of these and the learner: a `TableEncoder` called "encoder" for a model that was
-        trained from a table, then "scaler", "monomials" or "hierarchy", and "learner" in the end.
+        trained from a table, then "scaler", "monomials" or "hierarchy", and "learner" in the end. A calibrated
+        model is a `CalibratedModel` of these.
 
     Raises
     ------
@@ -134,7 +148,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     from rosenblatt.storage.steps import put_together
 
     stored = open_model(path)
-    return put_together(stored.preparation, stored.estimator())
+    model = put_together(stored.preparation, stored.estimator())
+    if stored.calibration is None:
+        return model
+    from rosenblatt.estimators.calibrated import CalibratedModel
+
+    return CalibratedModel.of(model, stored.calibration)
 
 
 def _name(name: Any, context: Context) -> Any:

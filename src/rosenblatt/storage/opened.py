@@ -11,15 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.calibration import Calibration
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.preparation import Preparation
 from rosenblatt.columns.recipe import Recipe, TableRecipe
-from rosenblatt.data.features import Features, stacked
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation, evaluate
+from rosenblatt.evaluation import Evaluation, class_code, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 from rosenblatt.storage.stored import StoredModel, names_of, open_model
+from rosenblatt.typing import Floats
 
 __all__ = ["OpenedModel"]
 
@@ -43,10 +46,13 @@ class HeldModel:
         What is done to data before the learner sees it.
     learner : estimator
         The trained learner.
+    calibration : Calibration or None
+        The curves from its scores to probabilities.
     """
 
     preparation: Preparation
     learner: Any
+    calibration: Calibration | None = None
 
     path = "the model"
     provenance: ClassVar[dict[str, Any]] = {}
@@ -93,8 +99,13 @@ class OpenedModel:
         from sklearn.utils.validation import check_is_fitted
 
         from rosenblatt.estimators._features import ReadsTables
+        from rosenblatt.estimators.calibrated import CalibratedModel
         from rosenblatt.storage.steps import taken_apart
 
+        calibration = None
+        if isinstance(model, CalibratedModel):
+            check_is_fitted(model)
+            model, calibration = model.model_, model.calibration_
         preparation, learner = taken_apart(model)
         if not isinstance(learner, ReadsTables):
             raise ParameterError(
@@ -102,7 +113,8 @@ class OpenedModel:
                 "package, a pipeline that ends in one, or the path of a model file."
             )
         check_is_fitted(learner)
-        return cls(HeldModel(preparation, learner._without_names() if preparation.steps else learner))
+        learner = learner._without_names() if preparation.steps else learner
+        return cls(HeldModel(preparation, learner, calibration))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> OpenedModel:
@@ -191,29 +203,58 @@ class OpenedModel:
         """Return the scores by which labels are chosen: one a row for two classes, else one for each class."""
         return self.predictor.decision(self.features(X))
 
-    def evaluate(self, source: Any) -> Evaluation:
-        """Compare predictions with the labels of a source, some rows at a time."""
+    def probabilities(self, features: Features) -> Floats:
+        """Return the probability of each class for rows as the learner sees them.
+
+        Raises
+        ------
+        ParameterError
+            If the model was not calibrated.
+        """
+        if self.stored.calibration is not None:
+            return self.stored.calibration.probabilities(self.predictor.decision(features))
+        found = self.predictor.probabilities(features) if isinstance(self.predictor, EstimatorPredictor) else None
+        if found is None:
+            raise ParameterError(
+                f"{self.stored.path} has no probabilities. Train it with --probabilities, or use "
+                "rosenblatt.calibrate."
+            )
+        return found
+
+    def evaluate(self, source: Any, positive: Any = None) -> Evaluation:
+        """Compare predictions with the labels of a source, some rows at a time.
+
+        Parameters
+        ----------
+        source : Source
+            Rows with labels.
+        positive : label or None
+            The positive class; by default the second of two classes.
+        """
         classes = self.predictor.classes
         if classes is None:
             raise LabelError(
                 f"{self.stored.path} predicts no classes, so there is nothing to compare labels with."
             )
+        code = None if positive is None else class_code(positive, classes)
+        ranks = (code is not None or len(classes) == 2) and self.predictor.has_scores
         total = None
         for features, labels in self.rows(source):
             assert labels is not None, "a labelled source has labels"
             predicted = encode_labels(self.predictor.predict(features), classes, features.n_rows)
-            found = evaluate(_codes(labels, classes, source), predicted, classes)
+            scores = self.predictor.decision(features) if ranks and (total is None or total.ranking) else None
+            truth = _codes(labels, classes, source)
+            found = evaluate(truth, predicted, classes, positive=code, scores=scores)
             total = found if total is None else total.merged(found)
         assert total is not None, "a source has rows"
         return total
 
-    def table(self, source: Any) -> tuple[Any, NDArray[Any]]:
+    def table(self, batch: Batch, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows of a source as the learner sees them, and their labels as classes of the model."""
-        parts, classes = list(self.rows(source)), self.predictor.classes
-        labels = [
-            classes[_codes(each, classes, source)] for _, each in parts if each is not None and classes is not None
-        ]
-        return stacked([features for features, _ in parts]).native(), np.concatenate(labels)
+        classes = self.predictor.classes
+        assert classes is not None, "a report is of a classifier"
+        labels = classes[_codes(batch.classes[batch.codes], classes, source)]
+        return self.preparation.features(batch).native(), labels
 
 
 def _require_as_trained(options: Options, recipe: Recipe) -> None:

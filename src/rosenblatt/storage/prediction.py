@@ -28,6 +28,8 @@ class Predictor:
     model: LinearModel
     names: tuple[Any, ...] | None = None
 
+    has_scores = True
+
     @property
     def classes(self) -> NDArray[Any]:
         """The labels."""
@@ -75,6 +77,11 @@ class EstimatorPredictor:
         """The width of rows."""
         return int(self.estimator.n_features_in_)
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether `decision` is there."""
+        return hasattr(self.estimator, "decision_function")
+
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label, or the number or numbers, of every row."""
         return self._answer("predict", features)
@@ -82,6 +89,10 @@ class EstimatorPredictor:
     def decision(self, features: Features) -> NDArray[Any]:
         """Return the scores by which labels are chosen."""
         return self._answer("decision_function", features)
+
+    def probabilities(self, features: Features) -> NDArray[Any] | None:
+        """Return the probability of each class, if the estimator has its own."""
+        return self._answer("predict_proba", features) if hasattr(self.estimator, "predict_proba") else None
 
     def _answer(self, method: str, features: Features) -> NDArray[Any]:
         name = type(self.estimator).__name__

@@ -9,21 +9,36 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import registry
+from rosenblatt.calibration import Calibration, Sigmoid, Steps
 from rosenblatt.columns.preparation import Preparation, encoding_of, sound_encoding
 from rosenblatt.columns.recipe import RECIPE
 from rosenblatt.columns.scaling import FILLING, SCALING, Transformation
 from rosenblatt.exceptions import ModelFileError
-from rosenblatt.schema.codecs import Context, Maybe, UnsoundError, require, wrong
+from rosenblatt.schema.codecs import (
+    Array,
+    Codec,
+    Context,
+    Either,
+    Maybe,
+    Number,
+    Record,
+    Several,
+    UnsoundError,
+    require,
+    same_length,
+    wrong,
+)
 from rosenblatt.schema.container import Tensors, read_container
 from rosenblatt.schema.plain import SCALAR, Parameter, read_labels, written
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 
 __all__ = ["FORMAT", "SCHEMA", "StoredModel", "open_model"]
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the header. Files of every version up to this one can be read."""
 FORMAT = "rosenblatt-model"
 PARTS = {"format", "schema", "learner", "parameters", "feature_names", "classes", "state", "provenance"}
@@ -32,6 +47,20 @@ PREPROCESSING = {"recipe", "filling", "scaling"}
 PLACEHOLDER = {"kind": "csv"}
 """A recipe that some files of version 1 have, and that says nothing."""
 PARAMETER = Parameter()
+
+
+def _sound_steps(curve: Steps) -> None:
+    at, heights = curve.scores, curve.heights
+    require(len(at) and same_length(at, heights), "its corners are incomplete")
+    require((np.diff(at) > 0.0).all() and (np.diff(heights) >= 0.0).all(), "it does not rise")
+    require(0.0 <= heights[0] and heights[-1] <= 1.0, "it is no probability")
+
+
+CURVES: dict[str, tuple[type, Codec]] = {
+    "sigmoid": (Sigmoid, Record(Sigmoid, {"slope": Number(), "shift": Number()})),
+    "isotonic": (Steps, Record(Steps, {"scores": Array(), "heights": Array()}, check=_sound_steps)),
+}
+CALIBRATION: Codec = Maybe(Record(Calibration, {"curves": Several(Either(CURVES), tuple)}))
 T = TypeVar("T")
 
 
@@ -119,6 +148,25 @@ class StoredModel:
         """What is done to data before the learner sees it."""
         return self._reading(self._preparation)
 
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """The curves from scores to probabilities, if the model has them."""
+        return self._reading(self._calibration)
+
+    def _calibration(self) -> Calibration | None:
+        if self.schema < 3:
+            return None
+        context = self._context()
+        calibration: Calibration | None = CALIBRATION.decode(self._document["calibration"], "calibration", context)
+        left = [name for name in context.tensors if name.split(".")[0] == "calibration"]
+        require(not left, "it holds arrays that no part of its calibration is made of")
+        if calibration is not None:
+            n = 0 if self.classes is None else len(self.classes)
+            require(
+                n >= 2 and len(calibration.curves) == (1 if n == 2 else n), "its calibration has other classes"
+            )
+        return calibration
+
     def _preparation(self) -> Preparation:
         from rosenblatt.storage.steps import PREPARATION
 
@@ -194,7 +242,7 @@ class StoredModel:
 
     def _others(self) -> set[str]:
         """Return the names of the arrays that are no part of the learner."""
-        parts = ("preparation", "preprocessing", "provenance")
+        parts = ("calibration", "preparation", "preprocessing", "provenance")
         return {name for name in self._tensors if name.split(".")[0] in parts}
 
     def _reading(self, make: Callable[[], T]) -> T:
@@ -212,7 +260,7 @@ def _stored(path: Any, document: dict[str, Any], tensors: Tensors) -> StoredMode
     require(type(schema) is int and schema >= 1, "it does not say which version of the format it has")
     if schema > SCHEMA:  # type: ignore[operator]  # it is an integer
         wrong("it", f"has version {schema} of the format, but this rosenblatt reads up to {SCHEMA}: update it")
-    own = {"preprocessing" if schema == 1 else "preparation"}
+    own = {"preprocessing" if schema == 1 else "preparation"} | ({"calibration"} if schema == 3 else set())
     require(document.keys() == PARTS | own, "its header does not have the parts it should have")
     learner = document["learner"]
     if not isinstance(learner, str) or not registry.is_known(learner):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import Evaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.storage.opened import OpenedModel
@@ -31,7 +31,9 @@ from rosenblatt.typing import Ints
 __all__ = ["CrossValidation", "cross_validate", "evaluate"]
 
 
-def evaluate(model: Any, data: Any, y: Any = None, *, log: Log = log_info, **options: Any) -> Evaluation:
+def evaluate(
+    model: Any, data: Any, y: Any = None, *, positive: Any = None, log: Log = log_info, **options: Any
+) -> Evaluation:
     """Compare the predictions of a model with labels.
 
     Parameters
@@ -42,6 +44,8 @@ def evaluate(model: Any, data: Any, y: Any = None, *, log: Log = log_info, **opt
         Files or a built-in set with labels, read a part at a time (see `open_data`), or with `y` rows in memory.
     y : sequence or None
         The labels of rows in memory.
+    positive : label or None
+        The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
     log : callable
         Is called with one sentence at a time about what was read.
     **options
@@ -50,7 +54,7 @@ def evaluate(model: Any, data: Any, y: Any = None, *, log: Log = log_info, **opt
     Returns
     -------
     Evaluation
-        Accuracy, precision, recall, F1 and the confusion matrix.
+        Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class.
 
     Raises
     ------
@@ -68,19 +72,24 @@ def evaluate(model: Any, data: Any, y: Any = None, *, log: Log = log_info, **opt
     if y is None:
         opened = opened_model(model)
         source = source_for(opened, data, options)
-        found = opened.evaluate(source)
+        found = opened.evaluate(source, positive)
         describe_reading(source, log)
         return found
     require_no_options(options)
     if isinstance(model, str | os.PathLike | OpenedModel):
         opened = opened_model(model)
         labels, classes = opened.predict(data), opened.predictor.classes
+        decide = opened.decision if opened.predictor.has_scores else None
     else:
         labels, classes = model.predict(data), getattr(model, "classes_", None)
+        decide = getattr(model, "decision_function", None)
     if classes is None:
         raise LabelError("The model predicts no classes, so that there is nothing to compare labels with.")
     codes = encode_labels(y, classes, len(labels))
-    return compare(codes, encode_labels(labels, classes, len(labels)), classes)
+    code = None if positive is None else class_code(positive, np.asarray(classes))
+    scores = decide(data) if decide is not None and (code is not None or len(classes) == 2) else None
+    predicted = encode_labels(labels, classes, len(labels))
+    return compare(codes, predicted, classes, positive=code, scores=scores)
 
 
 @dataclass(frozen=True, eq=False)

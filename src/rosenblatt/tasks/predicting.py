@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any, BinaryIO
 
 from rosenblatt.atomic import replacing
@@ -22,6 +23,7 @@ def predict_file(
     output: Place | BinaryIO,
     *,
     scores: bool = False,
+    probabilities: bool = False,
     as_json: bool = False,
     log: Log = log_info,
     **options: Any,
@@ -39,6 +41,8 @@ def predict_file(
     scores : bool
         Whether to add the decision score, or the score of each class if there are more than two. Without JSON the
         lines are then a table with a header, separated by tabs.
+    probabilities : bool
+        Whether to add the probability of each class. The model must be calibrated; see `rosenblatt.calibrate`.
     as_json : bool
         Whether each line is a JSON object.
     log : callable
@@ -71,11 +75,17 @@ def predict_file(
     field = lru_cache(maxsize=1 << 10)(printable if people_read else as_field)
     write = _as_json if as_json else partial(_as_text, field)
     with opening as file:
-        if scores and not as_json:
-            file.write(("\t".join(["label", *map(field, _headings(predictor.classes))]) + "\n").encode())
+        headings = _headings(predictor.classes) if scores else []
+        headings += _chances(predictor.classes) if probabilities else []
+        if headings and not as_json:
+            file.write(("\t".join(["label", *map(field, headings)]) + "\n").encode())
         for features, _ in opened.rows(source):
-            decision = predictor.decision(features).tolist() if scores else None
-            file.write(write(predictor.predict(features).tolist(), decision).encode())
+            numbers = {}
+            if scores:
+                numbers["score"] = predictor.decision(features).tolist()
+            if probabilities:
+                numbers["probabilities"] = opened.probabilities(features).tolist()
+            file.write(write(predictor.predict(features).tolist(), numbers, predictor.classes).encode())
         file.flush()
     describe_reading(source, log)
 
@@ -84,19 +94,25 @@ def _headings(classes: Any) -> list[str]:
     return ["score"] if classes is None or len(classes) == 2 else [f"score:{label}" for label in classes.tolist()]
 
 
-def _as_text(field: Callable[[Any], str], labels: list[Any], scores: list[Any] | None) -> str:
-    if scores is None:
+def _chances(classes: Any) -> list[str]:
+    return [f"probability:{label}" for label in ([] if classes is None else classes.tolist())]
+
+
+def _as_text(field: Callable[[Any], str], labels: list[Any], numbers: dict[str, list[Any]], classes: Any) -> str:
+    if not numbers:
         return "".join(f"{field(label)}\n" for label in labels)
-    rows = (each if isinstance(each, list) else [each] for each in scores)
+    columns = [[each if isinstance(each, list) else [each] for each in column] for column in numbers.values()]
+    rows = (chain.from_iterable(each) for each in zip(*columns, strict=True))
     return "".join(
         "\t".join([field(label), *map(repr, row)]) + "\n" for label, row in zip(labels, rows, strict=True)
     )
 
 
-def _as_json(labels: list[Any], scores: list[Any] | None) -> str:
-    rows: Iterator[dict[str, Any]] = (
-        ({"label": label} for label in labels)
-        if scores is None
-        else ({"label": label, "score": score} for label, score in zip(labels, scores, strict=True))
+def _as_json(labels: list[Any], numbers: dict[str, list[Any]], classes: Any) -> str:
+    if "probabilities" in numbers:
+        named = [str(label) for label in classes.tolist()]
+        numbers["probabilities"] = [dict(zip(named, each, strict=True)) for each in numbers["probabilities"]]
+    return "".join(
+        json_text({"label": label} | {name: column[i] for name, column in numbers.items()}) + "\n"
+        for i, label in enumerate(labels)
     )
-    return "".join(json_text(row) + "\n" for row in rows)

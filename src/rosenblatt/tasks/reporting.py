@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rosenblatt.reports.page import write_report
+from rosenblatt.reports.subject import Seen
 from rosenblatt.tasks.data import (
     Log,
     Place,
+    all_rows,
     describe_reading,
     feature_names,
     log_info,
@@ -30,6 +33,7 @@ def report(
     *,
     path: Place = "report.html",
     title: str | None = None,
+    positive: Any = None,
     time_limit: float | None = 10.0,
     log: Log = log_info,
     **options: Any,
@@ -51,6 +55,8 @@ def report(
         The file to write.
     title : str or None
         The title of the page.
+    positive : label or None
+        The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
     time_limit : float or None
         The most seconds for the proof of separability, and for the bounds.
     log : callable
@@ -81,13 +87,16 @@ def report(
     if y is None:
         source = source_for(opened, data, options)
         require_apart(path, [opened.stored.path, *source.files])
-        X, y = opened.table(source)
+        blocks = all_rows(source)
+        X, y = opened.table(blocks.batch, source)
+        seen = _seen(opened.stored.provenance, blocks.fingerprint)
         describe_reading(source, log)
         names = opened.names if opened.preparation.steps else feature_names(source)
         if title is None and isinstance(model, str | os.PathLike):
             title = f"{os.fspath(model)} on {shown(source.files if data is source else places_of(data))}"
     else:
         require_no_options(options)
+        seen = None
         features = opened.features(data)
         X, names = features.native(), opened.names or features.names
     return write_report(
@@ -97,6 +106,17 @@ def report(
         y,
         names=names,
         title=title,
+        positive=positive,
+        seen=seen,
         provenance=opened.stored.provenance,
         time_limit=time_limit,
     )
+
+
+def _seen(provenance: Mapping[str, Any], fingerprint: str) -> Seen | None:
+    """Return which rows a model was trained on, by the digest of its training data."""
+    if "data" not in provenance:
+        return None
+    if provenance["data"] == fingerprint:
+        return "all"
+    return "some" if provenance.get("all_data") == fingerprint else "other"
