@@ -8,7 +8,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.isotonic import IsotonicRegression
 from sklearn.svm import LinearSVC
 
-from rosenblatt.calibration import Calibration, Sigmoid, calibrated_on, fitted_sigmoid, fitted_steps
+from rosenblatt.calibration import Calibration, SigmoidCurve, calibrated_on, fitted_sigmoid, fitted_steps
 from rosenblatt.exceptions import ParameterError
 
 SCORES = st.lists(st.tuples(st.integers(-20, 20), st.booleans()), min_size=2, max_size=60)
@@ -59,7 +59,7 @@ def test_it_is_scikit_learns_sigmoid():
 def test_scores_of_any_size_give_finite_probabilities():
     found = fitted_sigmoid(np.array([-1e300, -1e299, 1e299, 1e300]), np.array([False, False, True, True]))
     assert np.isfinite([found.slope, found.shift]).all()
-    assert Sigmoid(1.0, 0.0).shares(np.array([-1e4, 0.0, 1e4])).tolist() == [0.0, 0.5, 1.0]
+    assert SigmoidCurve(1.0, 0.0).shares(np.array([-1e4, 0.0, 1e4])).tolist() == [0.0, 0.5, 1.0]
 
 
 def test_probabilities_of_several_classes_sum_to_one():
@@ -73,7 +73,7 @@ def test_probabilities_of_several_classes_sum_to_one():
 
 
 def test_a_row_that_no_curve_believes_in_is_even():
-    curves = (Sigmoid(0.0, -800.0),) * 3
+    curves = (SigmoidCurve(0.0, -800.0),) * 3
     assert Calibration(curves).probabilities(np.zeros((1, 3))).tolist() == [[1 / 3] * 3]
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.table_encoder import TableEncoder as TableEncoder
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.plot.notebook import lab as lab
     from rosenblatt.registry import register as register
     from rosenblatt.storage.files import load as load
     from rosenblatt.storage.files import save as save
@@ -65,6 +66,7 @@ _NAMES = {
     "exact_curve": "rosenblatt.trace.curve",
     "read_blocks": "rosenblatt.blocks.collect",
     "register": "rosenblatt.registry",
+    "lab": "rosenblatt.plot.notebook",
     "load": "rosenblatt.storage.files",
     "save": "rosenblatt.storage.files",
     "to_onnx": "rosenblatt.storage.graphs",
@@ -110,6 +112,7 @@ __all__ = [
     "geometry",
     "inspect_model",
     "kernels",
+    "lab",
     "load",
     "open_data",
     "plot",

@@ -17,7 +17,7 @@ MOST_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Sigmoid:
+class SigmoidCurve:
     """p = 1 / (1 + exp(−(slope · score + shift))) (Platt 1999)."""
 
     slope: float
@@ -29,13 +29,13 @@ class Sigmoid:
         small = np.exp(-np.abs(z))  # it cannot overflow
         return np.asarray(np.where(z >= 0.0, 1.0, small) / (1.0 + small))
 
-    def stretched(self, factor: float) -> Sigmoid:
+    def stretched(self, factor: float) -> SigmoidCurve:
         """Return the curve for scores that are `factor` times as large."""
-        return Sigmoid(self.slope / factor, self.shift)
+        return SigmoidCurve(self.slope / factor, self.shift)
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepCurve:
     """A curve that never falls, straight between its corners and constant outside (Zadrozny & Elkan 2002)."""
 
     scores: Floats
@@ -45,12 +45,12 @@ class Steps:
         """Return the probability of each score."""
         return np.asarray(np.interp(scores, self.scores, self.heights))
 
-    def stretched(self, factor: float) -> Steps:
+    def stretched(self, factor: float) -> StepCurve:
         """Return the curve for scores that are `factor` times as large."""
-        return Steps(self.scores * factor, self.heights)
+        return StepCurve(self.scores * factor, self.heights)
 
 
-Curve: TypeAlias = Sigmoid | Steps
+Curve: TypeAlias = SigmoidCurve | StepCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +59,12 @@ class Calibration:
 
     Attributes
     ----------
-    curves : tuple of Sigmoid or Steps
+    curves : tuple of SigmoidCurve or StepCurve
         One for two classes, the probability of the second class; otherwise one for each class.
 
     Examples
     --------
-    >>> Calibration((Sigmoid(2.0, 0.0),)).probabilities(np.array([0.0, 1.0])).round(2)
+    >>> Calibration((SigmoidCurve(2.0, 0.0),)).probabilities(np.array([0.0, 1.0])).round(2)
     array([[0.5 , 0.5 ],
            [0.12, 0.88]])
     """
@@ -74,7 +74,7 @@ class Calibration:
     @property
     def method(self) -> str:
         """How the curves were fitted: "sigmoid" or "isotonic"."""
-        return "sigmoid" if isinstance(self.curves[0], Sigmoid) else "isotonic"
+        return "sigmoid" if isinstance(self.curves[0], SigmoidCurve) else "isotonic"
 
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probability of each class for each row; the probabilities of a row sum to 1.
@@ -122,7 +122,7 @@ def require_method(method: str) -> None:
         raise ParameterError(f"method is {method!r}; choose 'sigmoid' or 'isotonic'.")
 
 
-def fitted_sigmoid(scores: Floats, positive: Any) -> Sigmoid:
+def fitted_sigmoid(scores: Floats, positive: Any) -> SigmoidCurve:
     """Return the sigmoid of the greatest likelihood, by Newton's method (Lin, Lin & Weng 2007).
 
     The targets are not 0 and 1 but Platt's: (n₊ + 1) / (n₊ + 2) and 1 / (n₋ + 2). So the slope stays finite where
@@ -136,7 +136,7 @@ def fitted_sigmoid(scores: Floats, positive: Any) -> Sigmoid:
     slope, shift = 0.0, float(np.log((n_plus + 1.0) / (n_minus + 1.0)))
     loss = _loss(f, target, slope, shift)
     for _ in range(MOST_STEPS):
-        p = Sigmoid(slope, shift).shares(f)
+        p = SigmoidCurve(slope, shift).shares(f)
         error, weight = p - target, p * (1.0 - p)
         g0, g1 = float(error @ f), float(error.sum())
         h00, h01, h11 = float(weight @ (f * f)) + 1e-12, float(weight @ f), float(weight.sum()) + 1e-12
@@ -150,10 +150,10 @@ def fitted_sigmoid(scores: Floats, positive: Any) -> Sigmoid:
         if after >= loss:
             break
         slope, shift, loss = slope - rate * step0, shift - rate * step1, after
-    return Sigmoid(slope / size, shift)
+    return SigmoidCurve(slope / size, shift)
 
 
-def fitted_steps(scores: Floats, positive: Any) -> Steps:
+def fitted_steps(scores: Floats, positive: Any) -> StepCurve:
     """Return the rising curve of least squares, by pooling neighbours that fall (Ayer et al. 1955)."""
     order = np.argsort(scores, kind="stable")
     places, starts, counts = np.unique(scores[order], return_index=True, return_counts=True)
@@ -168,7 +168,7 @@ def fitted_steps(scores: Floats, positive: Any) -> Steps:
             pools[-1][3] = last
     corners = [(places[int(k)], pool[0] / pool[1]) for pool in pools for k in dict.fromkeys(pool[2:])]
     at, heights = np.array(corners, np.float64).T
-    return Steps(at, heights)
+    return StepCurve(at, heights)
 
 
 def _loss(f: Floats, target: Floats, slope: float, shift: float) -> float:

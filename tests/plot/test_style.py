@@ -49,7 +49,7 @@ def test_labels_stand_at_the_ends_of_their_lines_on_any_scale(scale):
 
 
 def test_names():
-    assert plot.__all__ == ["boundary", "bounds", "certificate", "learning_curve", "regions", "trace"]
+    assert plot.__all__ == ["animate", "boundary", "bounds", "certificate", "learning_curve", "regions", "trace"]
     assert all(callable(getattr(plot, name)) for name in plot.__all__)
 
 

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { App } from "./App.tsx";
 import { answer } from "./bridge.ts";
 import { Refused } from "./document.ts";
+import { take } from "./files.ts";
 import { goTo, message, position, run, situation, startClock, change } from "./player.ts";
 import { connect } from "./server.ts";
 import { fromHash } from "./share.ts";
@@ -11,6 +12,12 @@ declare global {
 }
 
 globalThis.rosenblattLab = { answer };
+
+/** Play the run that is embedded in the page, if there is one. */
+function fromPage(): void {
+  const text = document.getElementById("run")?.textContent;
+  if (text) take(text, "run");
+}
 
 async function fromAddress(): Promise<void> {
   if (!location.hash) return;
@@ -30,6 +37,7 @@ if (typeof document !== "undefined") {
   };
   const root = document.getElementById("app")!;
   root.textContent = "";
+  fromPage();
   void fromAddress();
   addEventListener("hashchange", () => void fromAddress());
   startClock();

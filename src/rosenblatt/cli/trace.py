@@ -24,6 +24,7 @@ Examples:
   rosenblatt trace @six-points --start 0,0 --eta0 1 --bias radius --first 1
   rosenblatt trace @spam-table
   rosenblatt trace data.csv --limit 20
+  rosenblatt trace @six-points --html run.html
 
 Rows are counted from 1.""",
 )
@@ -41,6 +42,7 @@ Rows are counted from 1.""",
 @click.option("--limit", type=click.IntRange(0), default=100, show_default=True, help="Maximum updates to show.")
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False),
               help="File for the whole record: .npz, .csv or .parquet.")  # fmt: skip
+@click.option("--html", type=click.Path(dir_okay=False), help="Page to step through the run (two classes).")
 @reading
 @common
 def trace(
@@ -48,6 +50,7 @@ def trace(
     bias: str,
     limit: int,
     path: str | None,
+    html: str | None,
     options: dict[str, Any],
     output: Output,
     **settings: Any,
@@ -57,8 +60,12 @@ def trace(
     from rosenblatt.tasks.updates import trace_updates
 
     require_apart(path, data)
+    require_apart(html, data)
     updates = trace_updates(*data, bias=None if bias == "none" else bias, log=output.remark, **settings, **options)
     if path is not None:
         updates.estimator.trace_.save(path)
         output.remark(f"the whole record is in {path}")
+    if html is not None:
+        updates.write_page(html)
+        output.remark(f"the page is {html}")
     output.result(updates.to_text(limit), updates.to_json(limit))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
-from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.geometry import decision, geometric_margin, normalise, signed_distance
 from rosenblatt.plot import style
 from rosenblatt.plot.plane import (
@@ -46,6 +46,9 @@ def boundary(
     feature_names: tuple[str, str] | None = None,
     band: bool = True,
     shade: bool = True,
+    update: int | None = None,
+    view: View | None = None,
+    classes: Any = None,
 ) -> Axes:
     """Draw rows with two features, and the line D = {f = 0} with its normal vector w.
 
@@ -54,9 +57,9 @@ def boundary(
 
     Parameters
     ----------
-    model : fitted binary linear model, or (w, b)
+    model : fitted binary linear model, Trace, or (w, b)
         A model with ``coef_`` of shape (1, 2), ``intercept_`` and ``classes_``; the second class is the positive
-        one.
+        one. A trace shows the line after `update` updates.
     X : array of shape (n, 2)
         The points.
     y : array of shape (n,)
@@ -67,6 +70,13 @@ def boundary(
         Labels for the axes; by default the names of a frame's columns, else x₁ and x₂.
     band, shade : bool
         Whether to draw the margin, and to tint the half-planes.
+    update : int, optional
+        The number of updates made, for a trace or a model with one: 0 is the start, -1 the end. X and y are then
+        the training data.
+    view : ((x0, x1), (y0, y1)), optional
+        The limits of the picture. By default it shows all points, and the line if it is near.
+    classes : pair, optional
+        The negative and the positive class, for (w, b).
 
     Returns
     -------
@@ -79,10 +89,11 @@ def boundary(
     >>> ax.get_xlabel()
     '$x_1$'
     """
-    features = _plane_rows(X)
+    features = plane_rows(X)
     table = features.dense()
+    model, classes = _hypothesis(model, X, y, update, classes)
     w, b = _hyperplane(model)
-    classes = _classes(model, y, len(table))
+    classes = _classes(model, y, len(table)) if classes is None else np.asarray(classes)
     sign = 2 * encode_labels(y, classes, len(table)) - 1
     # The model itself decides about points that lie exactly on the line.
     if hasattr(model, "predict"):
@@ -93,7 +104,7 @@ def boundary(
 
     ax = style.axes(ax, (6.4, 4.6))
     line = (w, b) if w.any() else None
-    view = view_of(table, line)
+    view = view_of(table, line) if view is None else view
     ax.set(xlim=view[0], ylim=view[1], aspect="equal")
     draw_points(ax, table, sign, (style.of_class(classes[1]), style.of_class(classes[0])))
     if wrong.any():
@@ -138,7 +149,7 @@ def regions(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['class +1', 'class −1']
     """
-    features = _plane_rows(X)
+    features = plane_rows(X)
     table = features.dense()
     classes = np.asarray(model.classes_)
     codes = encode_labels(y, classes, len(table))
@@ -164,12 +175,32 @@ def regions(
     return ax
 
 
-def _plane_rows(X: Any) -> Features:
+def plane_rows(X: Any) -> Features:
+    """Return rows with two features; raise `ShapeError` for others."""
     features = as_rows(X)
     if features.n_features != 2:
         shape = (features.n_rows, features.n_features)
         raise ShapeError(f"X has shape {shape}: this picture needs rows with two features, (n, 2)")
     return features
+
+
+def _hypothesis(model: Any, X: Any, y: Any, update: int | None, classes: Any) -> tuple[Any, Any]:
+    """Return the model or line to draw, and its classes if they are known."""
+    from rosenblatt.trace.record import Trace
+
+    if update is None and not isinstance(model, Trace):
+        return model, classes
+    trace = getattr(model, "trace_", model)
+    if not isinstance(trace, Trace):
+        raise ParameterError(f"update is {update}, but {type(model).__name__} has no trace. Pass a trace.")
+    last = len(np.unique(trace.visit))
+    k = last if update is None else update + (last + 1) * (update < 0)
+    if not 0 <= k <= last:
+        raise ParameterError(f"update is {update}, but this run made {last} updates.")
+    W, b = trace.path(X, y, at=[k])
+    if np.ndim(b) > 1:
+        raise LabelError(f"This picture needs two classes, but the run has {len(trace.classes)}.")
+    return (W[0], b[0]), trace.classes
 
 
 def _hyperplane(model: Any) -> tuple[Floats, float]:

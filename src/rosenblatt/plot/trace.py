@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 MOST = 10
 """The most weights that are drawn."""
+MOST_UPDATES = 600
+"""Up to so many updates the weights after each are drawn."""
+SAMPLED = 120
+"""Of longer runs, the weights after so many updates, evenly spaced: more lines would hide each other."""
 
 
 def trace(trace: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, feature_names: Any = None) -> Axes:
@@ -51,7 +55,9 @@ def trace(trace: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, f
         ax = style.axes(ax, (6.4, 3.2))
         _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
         return ax
-    W, b = trace.path(X, y)
+    last = len(np.unique(trace.visit))
+    updates = np.unique(np.linspace(0, last, (last if last <= MOST_UPDATES else SAMPLED) + 1).round().astype(int))
+    W, b = trace.path(X, y, at=updates)
     if np.ndim(b) > 1:
         raise InputError(
             f"this run trained {len(b[0])} machines, whose weights do not fit in one panel. Omit X and y to draw "
@@ -60,7 +66,7 @@ def trace(trace: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, f
     ax = style.axes(ax, (6.4, 5.8))
     below = _split(ax)
     _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
-    _draw_weights(below, np.asarray(W), np.asarray(b), feature_names)
+    _draw_weights(below, updates, np.asarray(W), np.asarray(b), feature_names)
     return ax
 
 
@@ -104,10 +110,10 @@ def _draw_mistakes(ax: Axes, counts: Any) -> None:
         ax.set_ylim(0, 1.15 * max(counts.max(initial=0), 1))
 
 
-def _draw_weights(ax: Axes, W: Any, b: Any, names: Any) -> None:
-    k, d = len(W) - 1, W.shape[1]
+def _draw_weights(ax: Axes, updates: Any, W: Any, b: Any, names: Any) -> None:
+    k, d = int(updates[-1]), W.shape[1]
     end = k + (0.8 if k <= 30 else 0.03 * k)  # room to see the last state
-    updates = np.append(np.arange(k + 1), end)
+    updates = np.append(updates, end)
     width = 1.8 if k <= 60 else 1.2
     shown = np.sort(np.argsort(-np.abs(W[-1]), kind="stable")[:MOST])
     names = [f"$w_{{{j + 1}}}$" for j in range(d)] if names is None else names
@@ -122,8 +128,11 @@ def _draw_weights(ax: Axes, W: Any, b: Any, names: Any) -> None:
     style.tidy(ax, "updates", "weights and bias")
     style.whole_ticks(ax)
     ax.set_xlim(0, end)
-    if d > shown.size:
-        note = f"{shown.size} of {d} weights: those largest at the end"
+    notes = [f"{shown.size} of {d} weights: those largest at the end"] * (d > shown.size)
+    if len(W) <= k:
+        notes.append(f"after every {round(k / (len(W) - 1)):,} updates")
+    if notes:
+        note = "; ".join(notes)
         ax.set_title(note, fontsize=style.SMALL, loc="left", color=style.FAINT)
     style.end_labels(ax, end, [(float(values[-1]), name, colour) for values, name, colour, _ in lines])
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import registry
-from rosenblatt.calibration import Calibration, Sigmoid, Steps
+from rosenblatt.calibration import Calibration, SigmoidCurve, StepCurve
 from rosenblatt.columns.preparation import Preparation, encoding_of, sound_encoding
 from rosenblatt.columns.recipe import RECIPE
 from rosenblatt.columns.scaling import FILLING, SCALING, Transformation
@@ -49,7 +49,7 @@ PLACEHOLDER = {"kind": "csv"}
 PARAMETER = Parameter()
 
 
-def _sound_steps(curve: Steps) -> None:
+def _sound_steps(curve: StepCurve) -> None:
     at, heights = curve.scores, curve.heights
     require(len(at) and same_length(at, heights), "its corners are incomplete")
     require((np.diff(at) > 0.0).all() and (np.diff(heights) >= 0.0).all(), "it does not rise")
@@ -57,8 +57,8 @@ def _sound_steps(curve: Steps) -> None:
 
 
 CURVES: dict[str, tuple[type, Codec]] = {
-    "sigmoid": (Sigmoid, Record(Sigmoid, {"slope": Number(), "shift": Number()})),
-    "isotonic": (Steps, Record(Steps, {"scores": Array(), "heights": Array()}, check=_sound_steps)),
+    "sigmoid": (SigmoidCurve, Record(SigmoidCurve, {"slope": Number(), "shift": Number()})),
+    "isotonic": (StepCurve, Record(StepCurve, {"scores": Array(), "heights": Array()}, check=_sound_steps)),
 }
 CALIBRATION: Codec = Maybe(Record(Calibration, {"curves": Several(Either(CURVES), tuple)}))
 T = TypeVar("T")

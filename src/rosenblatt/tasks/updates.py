@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.atomic import write_whole
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tasks.data import DataTable, Log, Place, log_info, read_table
 from rosenblatt.tasks.plain_text import aligned, number, vector
@@ -84,6 +85,17 @@ class RunUpdates:
             "coef": clf.coef_.tolist(),
             "intercept": clf.intercept_.tolist(),
         }
+
+    def write_page(self, path: Place) -> None:
+        """Write a page of two classes to step through the run, forward and back, with every order of visits."""
+        from rosenblatt.plot.animation import run_page
+
+        clf, (X, y, _) = self.estimator, self.table
+        order = None if isinstance(clf.order, str) else clf.order
+        document = clf.trace_.to_document(
+            X, y, eta=clf.eta0, margin=clf.margin, tie=clf.tie, order=order, reason=clf.stop_reason_
+        )
+        write_whole(path, run_page(document).encode("utf-8"))
 
     def _end(self) -> str:
         clf = self.estimator

@@ -66,7 +66,7 @@ class KernelTrace(Trace):
             models.append(KernelModel.of(state, self.kernel, self.scheme, self.classes, self.zero))
         return models
 
-    def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
+    def path(self, X: Any, y: Any, at: Any = None) -> tuple[Floats, Floats]:
         """Raise `InputError`: weights in the space of a kernel cannot be listed."""
         raise InputError(
             "The weights of a kernel perceptron lie in the kernel's space, so they cannot be listed. Use "

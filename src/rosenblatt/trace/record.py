@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -177,20 +176,31 @@ class Trace:
         self._take(self._labelled(X, y, state), state, slice(0, len(self)), visits)
         return self._model(state)
 
-    def path(self, X: Any, y: Any) -> tuple[Floats, Floats]:
+    def path(self, X: Any, y: Any, at: Any = None) -> tuple[Floats, Floats]:
         """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates.
 
         Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m). Machines that erred on the same
         visit moved together, which counts as one update.
+
+        Parameters
+        ----------
+        X, y
+            The training data of the run.
+        at : sequence of int or None
+            Numbers of updates in rising order, to return only the weights after these.
         """
         state = self.start.copy()
         data = self._labelled(X, y, state)
         moments, first = np.unique(self.visit, return_index=True)
-        states = np.empty((len(moments) + 1, *state.w.shape))
-        states[0] = state.last()
-        for k, part in enumerate(pairwise([*first.tolist(), len(self)])):
-            self._take(data, state, slice(*part), int(moments[k]) + 1)
-            states[k + 1] = state.last()
+        ends = np.append(first, len(self))
+        counts = np.arange(len(moments) + 1) if at is None else np.asarray(at, np.int64)
+        states = np.empty((len(counts), *state.w.shape))
+        done = 0
+        for k, count in enumerate(counts.tolist()):
+            if count > done:
+                self._take(data, state, slice(int(ends[done]), int(ends[count])), int(moments[count - 1]) + 1)
+                done = count
+            states[k] = state.last()
         return states[..., :-1], states[..., -1]
 
     def after_each_pass(self, X: Any, y: Any) -> list[LinearModel]:
