@@ -67,8 +67,8 @@ def certify(
     >>> print(certify(*load_xor()))
     Inseparable: '1' against '-1'. A point lies in the convex hulls of both classes, a combination of 4 rows.
     ½·(0,0) + ½·(1,1) = ½·(1,0) + ½·(0,1)
-    Not even with ties: every hyperplane has rows on its wrong side, or all rows on it.
-    Labels drawn at random would be separable with probability 0.875 (Cover).
+    Even allowing rows exactly on the plane, none separates the classes.
+    Labels drawn at random would be separable with probability 0.875 (Cover 1965).
     """
     for name, value in (("bias", bias), ("margin", margin)):
         if not isinstance(value, bool | np.bool_):
