@@ -16,7 +16,9 @@
     │   └── ParameterError                  any other argument
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
     ├── UndecidedError (also a ValueError)  a proof is needed, but the question is undecided
-    └── TrainingOverflowError               finite data, but weights beyond the largest float
+    ├── TrainingOverflowError               finite data, but weights beyond the largest float
+    │   (also a ValueError and an OverflowError)
+    └── PredictionOverflowError             a finite row whose score is beyond the largest float
         (also a ValueError and an OverflowError)
 
 Each message names the argument, the place in it, and what to do. There are two warnings, `KernelWarning` and
@@ -109,6 +111,10 @@ class StorageError(RosenblattError, OSError):
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
     """Training on finite data drove a score or a weight beyond the largest float."""
+
+
+class PredictionOverflowError(RosenblattError, ValueError, OverflowError):
+    """The score of a finite row is beyond the largest float."""
 
 
 class TrivialSeparationWarning(UserWarning):

@@ -24,6 +24,7 @@ from rosenblatt.exceptions import (
     LabelError,
     NonFiniteError,
     ParameterError,
+    PredictionOverflowError,
     ShapeError,
     TrainingOverflowError,
 )
@@ -307,6 +308,9 @@ def test_rows_are_named_by_their_number_in_all_of_them(monkeypatch):
     X[70] = 1.7e308 * np.sign(np.random.default_rng(0).standard_normal(4))
     with pytest.raises(TrainingOverflowError, match="Row 70 "):
         rb.ExtremeLearningMachine(50).fit(X, y)
+    model = rb.ExtremeLearningMachine(50).fit(X[:70], y[:70])
+    with pytest.raises(PredictionOverflowError, match="Row 70 "):
+        model.predict(X)
 
 
 def test_bad_chunks_leave_a_stream_as_it_was(monkeypatch):

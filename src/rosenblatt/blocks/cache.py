@@ -29,15 +29,16 @@ from rosenblatt.blocks.prefetch import LIVE, ahead
 from rosenblatt.blocks.summary import DataSummary
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.batch import Batch
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.schema.codecs import Context, UnsoundError, require
 from rosenblatt.schema.json_text import strict_json
 from rosenblatt.typing import Ints
 
-__all__ = ["CacheWriter", "CachedBlocks", "StaleError"]
+__all__ = ["CacheWriter", "CachedBlocks", "StaleError", "require_replaceable"]
 
-MAGIC = b"rosenblatt cache 2\n"
+KIND = b"rosenblatt cache "
+MAGIC = KIND + b"2\n"
 PREAMBLE = struct.Struct(f"<{len(MAGIC)}sQQ32s")
 
 
@@ -53,6 +54,19 @@ class StaleError(FormatError):
     def __init__(self, path: Path, why: str) -> None:
         self.why = why
         super().__init__(f"the cache cannot be used: {why}. Remove it, and run again.", file=str(path))
+
+
+def require_replaceable(path: Path) -> None:
+    """Raise `ParameterError` if a path names a file with content that is no cache of any version."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(KIND))
+    except OSError:
+        return  # not there, or not readable: writing the cache will say so
+    if start and start != KIND:
+        raise ParameterError(
+            f"cache={str(path)!r} is no cache, and would be overwritten. Name another file, or remove this one."
+        )
 
 
 class CacheWriter:

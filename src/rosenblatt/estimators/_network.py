@@ -92,7 +92,7 @@ def read_examples(p: Any, X: Any, y: Any, sample_weight: Any, coding: Any, class
         return Examples(features, values.reshape(len(values), -1), weight, flat=values.ndim == 1)
     warn_of_column(y)
     if classes is None:
-        codes, classes = as_labels(y, features.n_rows)
+        codes, classes = as_labels(y, features.n_rows, features.n_features)
     else:
         codes = encode_labels(y, classes, features.n_rows)
     known = (features.rows, features.n_rows, features.n_features, features.names)

@@ -66,7 +66,7 @@ class OnlineLearning(VisitingClassifier):
         """
         features = as_rows(X)
         warn_of_column(y)
-        codes, found = as_labels(y, features.n_rows)
+        codes, found = as_labels(y, features.n_rows, features.n_features)
         weight = as_weight(sample_weight, features.n_rows)
         if self.__sklearn_is_fitted__():
             self._check_features(features)

@@ -14,7 +14,7 @@ from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight
-from rosenblatt.estimators._features import ReadsTables, tags_of_task
+from rosenblatt.estimators._features import ReadsTables, predicting, tags_of_task
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import (
     check_choice,
@@ -342,9 +342,10 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         features = self._features(X)
         weights: Floats | None = None
         out = np.empty((features.n_rows, self._ridge.n_outputs))
-        for rows, H in self._layer.outputs(features):
-            weights = self._ridge.solution().weights if weights is None else weights
-            out[rows] = H @ weights[:, :-1].T + weights[:, -1]
+        with predicting():
+            for rows, H in self._layer.outputs(features):
+                weights = self._ridge.solution().weights if weights is None else weights
+                out[rows] = H @ weights[:, :-1].T + weights[:, -1]
         return out
 
 

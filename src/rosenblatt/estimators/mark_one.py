@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.single import vector_row
-from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._features import ReadsTables, predicting
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators.perceptron import Perceptron
@@ -228,7 +228,8 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def predict_one(self, x: Any) -> Any:
         """Return the label of one image."""
         self._require_fitted()
-        on = _associate(self._retina, self.wiring_, _one(x, self._width))
+        with predicting():
+            on = _associate(self._retina, self.wiring_, _one(x, self._width))
         return self._response.predict_one(on[0])
 
     def decision_function(self, X: Any) -> Floats:
@@ -239,13 +240,15 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def see(self, X: Any) -> Floats:
         """Return the light on the photocells, shape (n_images, rows, columns)."""
         self._require_fitted()
-        seen = np.concatenate([light for _, light in self._retina.look(self._features(X))])
+        with predicting():
+            seen = np.concatenate([light for _, light in self._retina.look(self._features(X))])
         return seen.reshape(-1, *self._retina.shape)
 
     def associate(self, X: Any) -> NDArray[np.float32]:
         """Return which association units are on, 1 or 0, shape (n_images, n_association)."""
         self._require_fitted()
-        return _associate(self._retina, self.wiring_, self._features(X))
+        with predicting():
+            return _associate(self._retina, self.wiring_, self._features(X))
 
     coef_ = _of_response("coef_", "The weights from association units to response units.")
     intercept_ = _of_response("intercept_", "The biases of the response units.")

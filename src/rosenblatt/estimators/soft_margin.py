@@ -68,7 +68,8 @@ class SoftMarginClassifier(LinearClassifier):
     l1_ratio : float
         The share of ‖w‖₁ in the elastic net.
     margin : float
-        Of the loss "perceptron", above 0: at 0 the weights 0 would be best.
+        The margin of loss "perceptron". It is above 0, because at 0 the weights 0 have no loss; only "sgd", which
+        starts there and moves at every mistake, also takes 0.
     fit_intercept : bool
         Whether there is a bias.
     solver : {"auto", "interior", "coordinate", "sgd"}
@@ -234,10 +235,10 @@ class SoftMarginClassifier(LinearClassifier):
         check_each(self, CHECKS)
         if self.penalty is not None or (self.solver == "sgd" and self.learning_rate == "optimal"):
             check_number("alpha", self.alpha, above=0)
-        if check_number("margin", self.margin) <= 0:
+        if check_number("margin", self.margin, least=0) == 0 and self.solver != "sgd":
             raise ParameterError(
-                f"margin={self.margin!r} must be above 0: otherwise max(0, margin − y f) is least at w = 0, which "
-                "says nothing. For the perceptron without a margin use rosenblatt.Perceptron."
+                f"margin={self.margin!r} must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
+                "loss. Use solver='sgd', which takes a margin of 0, or rosenblatt.Perceptron."
             )
         if self.loss != "perceptron" and self.margin != 1:
             raise ParameterError(
@@ -311,13 +312,15 @@ class SoftMarginClassifier(LinearClassifier):
     def _say_how_it_ended(self) -> None:
         """Warn where training did not reach the minimum."""
         left = f"The objective {self.objective_:.6g} may be up to {self.gap_:.2g} above its least value."
+        if self.margin == 0:
+            left = "With margin=0 the least objective is 0, at the weights 0, so gap_ has no meaning."
         said = {
             "max_iter": f"Training ended after max_iter={self.max_iter} steps. {left} "
             "Allow more, or a larger tol.",
             "max_time": f"Training ended after max_time={self.max_time} seconds. {left} "
             "Allow more, or a larger tol.",
             "plateau": f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} "
-            "Use the default solver, average=True, or another learning_rate.",
+            "Use average=True or another learning_rate" + (", or the default solver." if self.margin > 0 else "."),
             "stalled": f"Rounding allowed no better after {self.n_iter_} steps. {left} "
             "Scale the features, or raise tol.",
             "no_minimum": "The classes are separable, so without a penalty the logistic loss has no minimum: it "
