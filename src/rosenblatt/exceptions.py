@@ -68,7 +68,7 @@ class NotSeparableError(InputError):
     Attributes
     ----------
     certificate : Inseparable, Separable or None
-        The proof of which of the two it is, if that was decided exactly; see `rosenblatt.certify`.
+        The proof of whether they are separable, if that was decided exactly; see `rosenblatt.certify`.
     """
 
     certificate: Any = None
@@ -118,7 +118,7 @@ class PredictionOverflowError(RosenblattError, ValueError, OverflowError):
 
 
 class TrivialSeparationWarning(UserWarning):
-    """So few rows in so many dimensions that they are separable for any labels."""
+    """There are so few rows, compared with the features, that almost any labels are separable."""
 
 
 class KernelWarning(UserWarning):

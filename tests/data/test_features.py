@@ -250,7 +250,7 @@ def test_other_dimensions_are_refused(X):
 
 
 def test_ragged_lists_are_refused():
-    with pytest.raises(ShapeError, match="X is no table: its rows must all be as long"):
+    with pytest.raises(ShapeError, match="X is not a table: its rows must all be as long"):
         as_rows([[1, 2], [3]])
 
 

@@ -272,7 +272,7 @@ def test_a_stream_keeps_its_parameters(name):
     X, y, _ = data()
     other = {"task": "regression", "n_hidden": 6, "activation": "sine", "alpha": 7.0, "weight_scale": 2.0}
     model = rb.ExtremeLearningMachine(5).partial_fit(X, y)
-    with pytest.raises(ParameterError, match=f"{name}=.* cannot go on from"):
+    with pytest.raises(ParameterError, match=f"{name}=.* cannot continue from"):
         model.set_params(**{name: other[name]}).partial_fit(X, y)
     assert model.fit(X, y).n_features_in_ == 4
 

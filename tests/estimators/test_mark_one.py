@@ -179,7 +179,7 @@ def test_a_stream_goes_on_from_a_fit():
     assert not hasattr(machine, "stop_reason_")
     machine.set_params(margin=0.5).partial_fit(X, y)
     for name, value in {"threshold": 2.0, "retina": (10, 10), "photocells": "graded"}.items():
-        with pytest.raises(ParameterError, match=f"{name}=.* cannot go on from"):
+        with pytest.raises(ParameterError, match=f"{name}=.* cannot continue from"):
             clone_of(machine).set_params(**{name: value}).partial_fit(X, y)
     with pytest.raises(ParameterError, match="average cannot change"):
         clone_of(machine).set_params(average=True).partial_fit(X, y)

@@ -103,7 +103,7 @@ def test_values_in_rows_that_are_never_visited(order):
         (X, [[1], [2, 3], {}, 1], LabelError, "y has the label"),
         (X.astype(complex), Y, DataTypeError, "Complex"),
         ([["a", "b"]] * 4, Y, DataTypeError, "X"),
-        ([[1, 2], [3]], [1, -1], ShapeError, "X is no table"),
+        ([[1, 2], [3]], [1, -1], ShapeError, "X is not a table"),
         (np.array([[2**53 + 1, 0]] * 4), Y, DataTypeError, "round"),
         (np.ma.array(X, mask=X > 2), Y, InputError, "masked"),
     ],

@@ -125,7 +125,7 @@ def collect(
         try:
             found = CachedBlocks(path, stamp, identity)
         except StaleError as problem:
-            log(f"The cache {path} is made anew: {problem.why}.")
+            log(f"The cache {path} is written again: {problem.why}.")
         else:
             log(f"The rows come from the cache {path}.")
             return found

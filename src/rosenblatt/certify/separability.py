@@ -89,8 +89,8 @@ def certify(
     found = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
     if isinstance(found, Separable) and batch.n_rows <= batch.n_features + bias:
         warnings.warn(
-            f"{batch.n_rows} rows with {batch.n_features} features are separable whatever their labels, if they "
-            "are in general position, so this answer says nothing about the labels. Use more rows.",
+            f"{batch.n_rows} rows with {batch.n_features} features in general position are separable for any "
+            "labels, so this answer says nothing about the labels. Use more rows.",
             TrivialSeparationWarning,
             stacklevel=3,
         )
@@ -116,8 +116,8 @@ class Question:
             label = self.label(code)
             if (other := keys.setdefault(check.label_key(label), label)) is not label:
                 raise LabelError(
-                    f"The labels {other!r} and {label!r} cannot be told apart in a proof, which compares labels "
-                    "as numbers if they are numbers, and else as text without outer blanks. Rename one of them."
+                    f"The labels {other!r} and {label!r} cannot be distinguished in a proof, which compares "
+                    "labels as numbers if they are numbers, and else as text without outer blanks. Rename one."
                 )
 
     def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Certificate:

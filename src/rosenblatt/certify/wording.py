@@ -116,6 +116,6 @@ def _ties(certificate: Inseparable) -> list[str]:
     features = [certificate.feature(j) for j in ties.features]
     return [
         f"Quasi-separated: the hyperplane{plane} has no row on its wrong side, {ties.strict} strictly on their "
-        f"right side{rows}, and the others on it.",
+        f"correct side{rows}, and the others on it.",
         f"Logistic regression diverges along it; the features involved are {listed(features)}.",
     ]

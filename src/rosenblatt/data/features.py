@@ -181,7 +181,7 @@ def _as_array(X: Any, *, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ShapeError(f"{name} is no table: its rows must all be as long as the first. ({error})") from error
+        raise ShapeError(f"{name} is not a table: its rows must all be as long as the first. ({error})") from error
     return np.asarray(X, dtype=object) if isinstance(X, list | tuple) and _is_altered(array) else array
 
 

@@ -220,7 +220,7 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def _require_same_layers(self, layers: tuple[Layer, ...], who: str) -> None:
         if layers != self._layers:
             raise ParameterError(
-                f"{who} goes on from layers of {_shape(self._layers)} neurons, but parameters and data ask for "
+                f"{who} continues from layers of {_shape(self._layers)} neurons, but parameters and data ask for "
                 f"{_shape(layers)}, or for other activations. Keep them, or use a new estimator."
             )
 
@@ -262,7 +262,7 @@ class ReportedNetwork(NetworkEstimator):
 
     @property
     def t_(self) -> int:
-        """The visits made since the start."""
+        """The number of visits since the start."""
         self._require_fitted("t_")
         return self._state.visits
 

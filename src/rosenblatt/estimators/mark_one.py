@@ -62,13 +62,13 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """The machine of 1960: a retina, random wires, association units, and response units that learn.
 
     An image falls on 20 × 20 photocells. Each association unit is wired to a few of them at random, some of which
-    excite and some inhibit it, and is on or off; that never changes. Response units weigh the association units,
-    and learn by the perceptron's rule: one of them tells two classes apart, and of more each class has one.
+    excite and some inhibit it, and is on or off; the wires never change. Response units weigh the association
+    units, and learn by the perceptron rule. Two classes have one response unit; more classes have one each.
 
     Parameters
     ----------
     n_association : int
-        The number of association units. The machine had 512; about 1000 were spoken of at its first demonstration.
+        The number of association units. The machine had 512; its first demonstration spoke of about 1000.
     excitatory, inhibitory : int
         How many photocells excite and inhibit each association unit.
     threshold : float
@@ -83,12 +83,12 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         The machine's were on or off: on if the light is nearer to bright than to dark. Graded ones pass on how
         much light there is, from 0 to 1.
     exposure : pair of float or None
-        The values of a dark and a bright pixel, in either order, such as (0, 255). None: each image's own
-        extremes, as by a camera; images without any contrast are then all dark.
+        The values of a dark and a bright pixel, in either order, such as (0, 255). None uses the
+        extremes of each image, as a camera does; an image without contrast is then all dark.
     multiclass, average, margin, order, max_iter, n_iter_no_change, max_time, trace, verbose, callbacks
         Of the response units, as in `Perceptron`.
     random_state : int, RandomState, Generator or None
-        The seed of all that is random: wires, and the order of visits.
+        The random seed for the wires and the order of visits.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     n_iter_, n_mistakes_, mistakes_per_pass_, converged_, stop_reason_, trace_, curve_, t_, classes_
         As in `Perceptron`. The trace is of the response units: it replays by ``trace_.replay(associate(X), y)``.
     n_features_in_, feature_names_in_
-        Of the training data.
+        The number of features, and their names if X had any.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Wire the association units anew, and train the response units until a stop.
+        """Draw new wires, and train the response units until a stopping rule ends it.
 
         Each row of X is an image, line by line; otherwise parameters and result are as in `Perceptron.fit`.
         """
@@ -233,7 +233,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._response.predict_one(on[0])
 
     def decision_function(self, X: Any) -> Floats:
-        """Return what the response units say: of two classes one number an image, of more one for each."""
+        """Return the outputs of the response units: one for each image, or for each class if they are many."""
         self._require_fitted()
         return self._response.decision_function(self.associate(X))
 
@@ -288,7 +288,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         for name, kept in self._kept.items():
             now = getattr(self, name)
             if now is not kept and not np.array_equal(now, kept):  # shapes may be given as arrays
-                raise ParameterError(f"{name}={now!r} cannot go on from {kept!r}. Use fit, or a new machine.")
+                raise ParameterError(f"{name}={now!r} cannot continue from {kept!r}. Use fit, or a new machine.")
         before = self._response.get_params()
         now = {name: getattr(self, name) for name in RESPONSE}
         changed = {name: value for name, value in now.items() if value is not before[name]}

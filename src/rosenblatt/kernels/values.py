@@ -229,7 +229,7 @@ class Laplacian(_Scaled):
     Parameters
     ----------
     gamma : float, "scale" or "auto"
-        As of `RBF`.
+        As for `RBF`.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def report(
     title : str or None
         The title of the page.
     time_limit : float or None
-        The most seconds for the proof of separability, and for the bounds.
+        The maximum time in seconds for the proof of separability, and for the bounds.
     log : callable
         Is called with one sentence at a time about what was read.
     **options

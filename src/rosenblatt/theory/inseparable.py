@@ -79,7 +79,7 @@ def _rounds(sample: TrainingSet, run: ObservedRun | None, least: Infimum | None)
             found.append(bound)
         else:
             v = _named(name, sample, run, least)
-            none = bound.without("there is no such vector")
+            none = bound.without("this vector does not exist")
             found.append(none if v is None else _over_mistakes(bound, sample, run, v))
     return found
 

@@ -184,7 +184,7 @@ def as_hyperplane(sample: TrainingSet, w: Any, b: float) -> tuple[Floats, float]
     if not (np.isfinite(normal).all() and abs(offset) < inf):
         raise ParameterError("w and b must be finite numbers.")
     if not normal.any():
-        raise ParameterError("w is zero, which is no hyperplane. Pass another vector.")
+        raise ParameterError("w is zero, so there is no hyperplane. Pass another vector.")
     return normal, offset
 
 
