@@ -174,8 +174,8 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
         raise ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
     if scaled and before is not None:
         raise ParameterError(
-            "warm_start=True cannot continue with scaled features: the weights are those of the original features. "
-            "Set warm_start=False."
+            "warm_start=True cannot continue with scaled features: the weights are those of the original "
+            "features. Set warm_start=False."
         )
 
 

@@ -194,8 +194,8 @@ def check_parameters(p: Any) -> None:
         return
     if p.average:
         raise ParameterError(
-            f"penalty={p.penalty!r} cannot be combined with average=True. Use SoftMarginClassifier(solver='sgd'), or "
-            "drop one."
+            f"penalty={p.penalty!r} cannot be combined with average=True. Use SoftMarginClassifier(solver='sgd'), "
+            "or drop one."
         )
     if make_penalty(p).keep <= 0.0:
         raise ParameterError(

@@ -330,8 +330,8 @@ class KernelPerceptron(KernelSpace):
         check_kernel_parameters(self)
         if as_kernel(self.kernel) != self._asked_for:
             raise ParameterError(
-                f"kernel={self.kernel!r} cannot continue from {self._asked_for!r}: coefficients mean nothing under "
-                "another kernel. Use a new estimator."
+                f"kernel={self.kernel!r} cannot continue from {self._asked_for!r}: coefficients mean nothing "
+                "under another kernel. Use a new estimator."
             )
         if self.budget is not None and self._state.support.count > self.budget:
             raise ParameterError(

@@ -323,8 +323,8 @@ class MultilayerPerceptron(ReportedNetwork):
         check_choice("output_activation", self.output_activation, (*HIDDEN, None))
         if self.loss == "cross_entropy" and self.output_activation is not None:
             raise ParameterError(
-                f"output_activation={self.output_activation!r} cannot be combined with loss='cross_entropy', whose "
-                "outputs become probabilities by softmax. Leave it None."
+                f"output_activation={self.output_activation!r} cannot be combined with loss='cross_entropy', "
+                "whose outputs become probabilities by softmax. Leave it None."
             )
         self._sizes()
 
