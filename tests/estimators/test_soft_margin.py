@@ -227,7 +227,7 @@ def test_visits_are_counted_where_there_are_any():
     clf = fitted(X, y, fit={"sample_weight": np.arange(150) % 2}, solver="sgd", max_iter=3)
     assert clf.t_ == 75 * clf.n_iter_ == 225
     assert not hasattr(rb.SoftMarginClassifier(solver="sgd"), "t_")
-    with pytest.raises(AttributeError, match="'sgd' alone"):
+    with pytest.raises(AttributeError, match="only solver='sgd'"):
         fitted(X, y).t_  # noqa: B018
     assert not hasattr(rb.MaxMarginClassifier().fit(X, y == 0), "t_")
 
