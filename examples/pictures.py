@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and the docs anew: ``python examples/pictures.py``."""
+"""Draw the pictures of the README and the docs again: ``python examples/pictures.py``."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def picture() -> None:
     X, y = two_spirals(2 * n_rows, noise=0.02, seed=0)
     clf, right = told_apart(n_rows)
     print(f"{clf.stop_reason_} after {clf.n_iter_} passes and {clf.n_mistakes_} mistakes,")
-    print(f"{len(clf.support_)} of {n_rows} rows are the model; {right:.1%} of {n_rows} held out are told apart.")
+    print(f"{len(clf.support_)} of {n_rows} rows are the model; {right:.1%} of {n_rows} held-out points are classified correctly.")
 
     x = np.linspace(-1.15, 1.15, 400)
     f = clf.decision_function(np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2)).reshape(400, 400)
@@ -48,7 +48,7 @@ def picture() -> None:
     rings = {"s": 85, "marker": "o", "facecolors": "none", "edgecolors": style.INK, "linewidths": 0.9}
     ax.scatter(*clf.support_vectors_.T, label=f"{len(clf.support_)} support vectors", **rings)
     ax.set(aspect="equal", xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
-    ax.set_title(f"{right:.1%} of {n_rows} points it has never seen are told apart", fontsize=style.NORMAL)
+    ax.set_title(f"{right:.1%} of {n_rows} new points are classified correctly", fontsize=style.NORMAL)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=style.SMALL)
     style.tidy(ax, "$x_1$", "$x_2$")
     save(figure, "spirals.png")

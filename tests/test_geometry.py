@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from rosenblatt.datasets import load_six_points, make_separable
-from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.geometry import (
     decision,
     functional_margin,
@@ -158,8 +158,14 @@ X, y, w = np.ones((3, 2)), np.ones(3), np.ones(2)
         (lambda: signed_distance(X, [0, 0]), ParameterError, "w is zero"),
         (lambda: project(X, [0, 0]), ParameterError, "no hyperplane"),
         (lambda: normalise([], 1), ParameterError, "w is zero"),
-        (lambda: normalise([1, np.inf]), ParameterError, "not finite"),
-        (lambda: normalise([1, np.nan]), ParameterError, "not finite"),
+        (lambda: normalise([1, np.inf]), NonFiniteError, r"w\[1\] is inf"),
+        (lambda: normalise([1, np.nan]), NonFiniteError, r"w\[1\] is nan"),
+        (lambda: signed_distance([[1, 1]], [3, 4], np.nan), NonFiniteError, "b is nan"),
+        (lambda: decision([[1, 1], [np.nan, 1]], [3, 4]), NonFiniteError, r"X\[1, 0\] is nan.*drop their rows"),
+        (lambda: geometric_margin([1, np.inf], 1, [3, 4]), NonFiniteError, r"X\[1\] is inf"),
+        (lambda: project([1, np.nan], [3, 4]), NonFiniteError, r"X\[1\] is nan"),
+        (lambda: decision(sparse.csr_array([[1, np.nan]]), [3, 4]), NonFiniteError, "X contains NaN"),
+        (lambda: decision([1, 1], [3, 4], [1, 2]), ShapeError, r"b has shape \(2,\)"),
         (lambda: decision(X, [1, 2, 3]), ShapeError, "2 features but w has 3"),
         (lambda: decision([1, 2], [1, 2, 3]), ShapeError, "2 features but w has 3"),
         (lambda: decision(np.ones((1, 2, 2)), w), ShapeError, "3 dimensions"),

@@ -217,7 +217,7 @@ def test_a_taken_name_is_refused():
         class Other(rb.Perceptron):
             _learner = replace(rb.Perceptron._learner, commands={"voted": {}})
 
-    with pytest.raises(ParameterError, match="no class attribute _learner of its own"):
+    with pytest.raises(ParameterError, match="does not declare a class attribute _learner"):
 
         @rb.register
         class Silent(rb.Perceptron):

@@ -16,7 +16,9 @@
     │   └── ParameterError                  any other argument
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
     ├── UndecidedError (also a ValueError)  a proof is needed, but the question is undecided
-    └── TrainingOverflowError               finite data, but weights beyond the largest float
+    ├── TrainingOverflowError               finite data, but weights beyond the largest float
+    │   (also a ValueError and an OverflowError)
+    └── PredictionOverflowError             a finite row whose score is beyond the largest float
         (also a ValueError and an OverflowError)
 
 Each message names the argument, the place in it, and what to do. There are two warnings, `KernelWarning` and
@@ -66,7 +68,7 @@ class NotSeparableError(InputError):
     Attributes
     ----------
     certificate : Inseparable, Separable or None
-        The proof of which of the two it is, if that was decided exactly; see `rosenblatt.certify`.
+        The proof of whether they are separable, if that was decided exactly; see `rosenblatt.certify`.
     """
 
     certificate: Any = None
@@ -111,8 +113,12 @@ class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
     """Training on finite data drove a score or a weight beyond the largest float."""
 
 
+class PredictionOverflowError(RosenblattError, ValueError, OverflowError):
+    """The score of a finite row is beyond the largest float."""
+
+
 class TrivialSeparationWarning(UserWarning):
-    """So few rows in so many dimensions that they are separable for any labels."""
+    """There are so few rows, compared with the features, that almost any labels are separable."""
 
 
 class KernelWarning(UserWarning):

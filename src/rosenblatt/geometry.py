@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.typing import Floats
 
 __all__ = ["decision", "functional_margin", "geometric_margin", "normalise", "project", "signed_distance"]
@@ -36,7 +36,7 @@ def decision(X: Rows, w: Any, b: float = 0.0) -> Floats:
     >>> decision([[1, 1], [0, 0]], [3, 4], -2)
     array([ 5., -2.])
     """
-    X, w = _rows(X), _vector(w)
+    X, w, b = _rows(X), _vector(w), _number(b)
     if X.shape[-1] != w.size:
         raise ShapeError(f"X has {X.shape[-1]} features but w has {w.size} entries: they must agree")
     return np.asarray(X @ w + b, dtype=np.float64)[()]
@@ -120,12 +120,11 @@ def _scaled(w: Any, b: float) -> tuple[Floats, float, float]:
     """
     w = _vector(w)
     largest = float(np.max(np.abs(w), initial=0.0))
-    if not 0 < largest < np.inf:
-        wrong = "w is zero" if largest == 0 else "w is not finite"
-        raise ParameterError(f"{wrong}, so there is no hyperplane: no distance or margin is defined")
+    if largest == 0:
+        raise ParameterError("w is zero, so there is no hyperplane: no distance or margin is defined")
     exponent = -int(np.frexp(largest)[1])
     w = np.ldexp(w, exponent)
-    return w, float(np.ldexp(b, exponent)), float(np.sqrt(w @ w))
+    return w, float(np.ldexp(_number(b), exponent)), float(np.sqrt(w @ w))
 
 
 def _is_sparse(X: Rows) -> bool:
@@ -137,14 +136,35 @@ def _rows(X: Rows) -> Any:
         X = np.asarray(X, dtype=np.float64)
     if X.ndim not in (1, 2):
         raise ShapeError(f"X has {X.ndim} dimensions: pass one row (1) or many (2)")
+    if not _is_sparse(X):
+        _require_finite(X, "X")
+    elif not np.isfinite(X.tocsr().data).all():
+        raise NonFiniteError("X contains NaN or infinity: impute such values or drop their rows")
     return X
+
+
+def _require_finite(values: Floats, name: str) -> None:
+    if not np.isfinite(values).all():
+        at = [int(i) for i in np.argwhere(~np.isfinite(values))[0]]
+        place = f"[{', '.join(map(str, at))}]" if at else ""
+        way = "impute missing values or drop their rows" if name == "X" else "pass finite numbers"
+        raise NonFiniteError(f"{name}{place} is {values[tuple(at)]}, so no distance or margin is defined: {way}")
 
 
 def _vector(w: Any) -> Floats:
     vector = np.asarray(w, dtype=np.float64)
     if vector.ndim != 1:
         raise ShapeError(f"w has shape {vector.shape}, but must be one vector: pass coef_[0] of a fitted model")
+    _require_finite(vector, "w")
     return vector
+
+
+def _number(b: Any) -> float:
+    number = np.asarray(b, dtype=np.float64)
+    if number.size != 1:
+        raise ShapeError(f"b has shape {number.shape}, but must be one number: pass intercept_[0] of a model")
+    _require_finite(number.reshape(()), "b")
+    return float(number.reshape(()))
 
 
 def _signs(y: Any, shape: tuple[int, ...]) -> Floats:

@@ -127,7 +127,7 @@ def register(cls: T) -> T:
     learner, name = vars(cls).get("_learner"), cls.__name__
     if not isinstance(learner, Learner):
         raise ParameterError(
-            f"{name} cannot be registered: it has no class attribute _learner of its own. Declare one; a subclass "
+            f"{name} cannot be registered: it does not declare a class attribute _learner. Add one; a subclass "
             "can use dataclasses.replace(Base._learner, commands={...})."
         )
     if name in BUILT_IN or not _same_place(_registered.get(name, cls), cls):

@@ -257,7 +257,7 @@ def test_a_crafted_description_is_made_anew(tmp_path, kind):
     path.write_bytes(rewritten(content, CRAFTED[kind]))
     said = []
     found = read(said.append)
-    assert "is made anew: its description" in said[0]
+    assert "is written again: its description" in said[0]
     assert [each.tolist() for each in rows_of(found)] == [each.tolist() for each in expected]
     assert path.read_bytes() == content
 
@@ -344,7 +344,7 @@ def test_a_crafted_block_ends_the_run(tmp_path, sparse, change):
     first_block(path, change)
     found = read()
     assert type(found) is CachedBlocks
-    with pytest.raises(FormatError, match=r"block 0 is not what was written\. It has been removed; run again"):
+    with pytest.raises(FormatError, match=r"block 0 has changed since it was written\. It has been removed"):
         rb.Perceptron().fit_blocks(found)
     assert not path.exists()
     assert rows_of(read())[0].tolist() == expected
@@ -385,7 +385,7 @@ class TestWhoWroteIt:
 
     def anew(self, again, expected, why):
         said, found = again()
-        assert f"is made anew: it cannot be trusted: {why}" in said
+        assert f"is written again: it cannot be trusted: {why}" in said
         assert found == expected
         said, found = again()
         assert "come from the cache" in said
@@ -406,7 +406,7 @@ class TestWhoWroteIt:
         us = os.geteuid()
         monkeypatch.setattr(os, "geteuid", lambda: us + 1)
         said, found = again()
-        assert "is made anew: it cannot be trusted: it belongs to another user" in said
+        assert "is written again: it cannot be trusted: it belongs to another user" in said
         assert found == expected  # and the file that this process has just written is used
 
     def test_it_is_a_link(self, tmp_path):
@@ -448,7 +448,7 @@ def test_a_file_with_the_same_times_and_samples_is_not_taken_for_another(tmp_pat
     os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
     copy.rename(path)
     collect(source, memory=0, block_bytes=400, log=said.append)
-    assert "is made anew: the source" in said[0]
+    assert "is written again: the source" in said[0]
 
 
 def test_a_fit_goes_on_after_its_data_were_moved_back(tmp_path):

@@ -8,11 +8,11 @@ from scipy.sparse import random_array
 
 import rosenblatt as rb
 from rosenblatt.blocks.cache import CachedBlocks
-from rosenblatt.blocks.collect import collect, measure
+from rosenblatt.blocks.collect import MEMORY, collect, measure, read_blocks
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.columns.options import Options
-from rosenblatt.exceptions import InputError
-from tests.blocks.sources import ArraySource, FileSource, everywhere, rows_of
+from rosenblatt.exceptions import InputError, ParameterError
+from tests.blocks.sources import ArraySource, Chunks, FileSource, everywhere, rows_of
 from tests.shared.strategies import noisy, quietly
 
 
@@ -59,7 +59,7 @@ def test_a_cache_of_something_else_is_made_anew(tmp_path, how):
         source.options = Options(bits=17)
     said = []
     blocks = collect(source, memory=0, block_bytes=block_bytes, log=said.append)
-    assert "is not what it was" in said[0]
+    assert "options have changed" in said[0]
     assert source.read == 1
     assert np.array_equal(rows_of(blocks)[0], X)
 
@@ -120,3 +120,19 @@ def test_statistics_are_those_of_numpy(tmp_path):
     np.testing.assert_allclose(sparse.mean, S.toarray().mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(sparse.variance, S.toarray().var(axis=0), rtol=1e-12)
     assert sparse.count.tolist() == [300] * 7
+
+
+def test_a_file_that_is_no_cache_is_not_overwritten(tmp_path):
+    table, thesis = tmp_path / "or.csv", tmp_path / "thesis.txt"
+    table.write_text("a,b,label\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
+    thesis.write_text("The only copy.")
+    for memory in (0, MEMORY):
+        with pytest.raises(ParameterError, match=r"thesis.txt' is not a cache, and would be overwritten"):
+            read_blocks(table, memory=memory, cache=thesis)
+    with pytest.raises(ParameterError, match="is not a cache"):
+        collect(Chunks((np.array([[1.0], [2.0]]), [0, 1])), memory=0, cache=thesis)
+    assert thesis.read_text() == "The only copy."
+    thesis.write_text("")
+    assert read_blocks(table, memory=0, cache=thesis).n_rows == 4
+    thesis.write_bytes(thesis.read_bytes().replace(b"rosenblatt cache 2", b"rosenblatt cache 1"))
+    assert read_blocks(table, memory=0, cache=thesis).n_rows == 4

@@ -302,7 +302,7 @@ def test_labels_that_the_model_does_not_know(done, run, tmp_path):
     done("train", "t.csv", "-o", "m")
     ran = run("evaluate", "m", "other.csv")
     assert ran.code == 2
-    assert "other.csv: the label perhaps is no class of the model, which knows no, yes." in ran.err
+    assert "other.csv: the label perhaps is not a class of the model, whose classes are no, yes." in ran.err
 
 
 def test_what_a_learner_is_cannot_be_set(run):

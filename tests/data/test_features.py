@@ -250,7 +250,7 @@ def test_other_dimensions_are_refused(X):
 
 
 def test_ragged_lists_are_refused():
-    with pytest.raises(ShapeError, match="X is no table: its rows must all be as long"):
+    with pytest.raises(ShapeError, match="X is not a table: its rows must all be as long"):
         as_rows([[1, 2], [3]])
 
 
@@ -307,3 +307,18 @@ def test_importing_the_data_layer_is_light():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        ([{"a": 1}, {"a": 2}], DataTypeError, r"Each row of X is a dict. Pass pandas.DataFrame\(X\)"),
+        (["some text", "more text"], DataTypeError, "Each row of X is a text. .*CountVectorizer"),
+        (np.array(["some text", "more text"]), DataTypeError, "Each row of X is a text"),
+        (([i] for i in range(3)), ShapeError, r"got a generator. .*pass list\(X\)"),
+        ({"a": [1, 2]}, ShapeError, r"got a dict. For a dict of columns pass pandas.DataFrame\(X\)"),
+    ],
+)
+def test_what_people_pass_instead_of_a_table_gets_a_hint(X, error, message):
+    with pytest.raises(error, match=message):
+        as_rows(X)

@@ -109,12 +109,11 @@ def test_every_column_of_no_numbers_is_named_with_its_type(frame):
     [
         (pd.DataFrame({"c": pd.Categorical(["x", "y"])}), "'c' (Categorical)"),
         (pd.DataFrame({"c": pd.Categorical([1, 2])}), "'c' (Categorical)"),
-        (pd.DataFrame({"o": np.array([1, "q"], object)}), "'o' (Object)"),
+        (pd.DataFrame({"o": np.array([1, "q"], object)}), "row 1, column 0 ('o') is 'q' (str)"),
         (pd.DataFrame({"z": [1j, 2]}), "'z' (complex128)"),
         (pd.DataFrame({"t": pd.to_timedelta([1, 2])}), "'t' (Duration"),
         (pd.DataFrame({3: ["a", "b"]}), "3 (String)"),
         (pl.DataFrame({"c": pl.Series(["x", "y"], dtype=pl.Categorical)}), "'c' (Categorical)"),
-        (pl.DataFrame({"d": [Decimal("1.5"), Decimal(2)]}), "'d' (Decimal"),
         (pl.DataFrame({"l": [[1], [2]]}), "'l' (List"),
         (pl.DataFrame({"w": pl.Series([1, 2], dtype=pl.Int128)}), "'w' (Int128)"),
         (pa.table({"c": pa.array(["a", "b"]).dictionary_encode()}), "'c' (Categorical)"),
@@ -234,3 +233,24 @@ def test_chunked_columns_are_joined():
     np.testing.assert_array_equal(
         as_rows(pl.concat([pl.from_arrow(X), pl.from_arrow(X)])).rows[3:], as_rows(X).rows
     )
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"a": np.array([1, 0.25], object), "b": [2, True]}, dtype=object),
+        pd.DataFrame({"a": [Decimal(1), Decimal("0.25")], "b": [Decimal(2), Decimal("1.0")]}),
+        pl.DataFrame({"a": [Decimal(1), Decimal("0.25")], "b": [2, 1]}),
+        pa.table({"a": pa.array([Decimal(1), Decimal("0.25")]), "b": [2.0, 1.0]}),
+    ],
+)
+def test_object_columns_and_decimals_are_read_as_object_arrays_are(X):
+    assert as_rows(X).rows.tolist() == [[1.0, 2.0], [0.25, 1.0]]
+
+
+def test_a_decimal_becomes_the_float_that_a_file_would_give():
+    X = pd.DataFrame({"price": [Decimal("0.1"), Decimal("19.99")]})
+    assert as_rows(X).rows.tolist() == [[0.1], [19.99]]
+    assert as_rows(np.array([[Decimal("0.1")]])).rows.tolist() == [[0.1]]
+    with pytest.raises(DataTypeError, match=f"{2**53 + 1}, which float64 would round"):
+        as_rows(pd.DataFrame({"id": [Decimal(2**53 + 1)]}))

@@ -245,8 +245,44 @@ def test_more_than_one_column_is_refused(y):
 
 @pytest.mark.parametrize("y", [3, "text", {1, 2}])
 def test_what_is_no_sequence_is_refused(y):
-    with pytest.raises(ShapeError, match="y must be one label a row, got 0 dimensions"):
+    with pytest.raises(ShapeError, match=r"y must be one label a row, got one (int|str|set)\. Pass a list"):
         as_labels(y, 2)
+
+
+def test_a_generator_of_labels_is_recognised():
+    with pytest.raises(ShapeError, match=r"got one generator.*pass list\(y\)"):
+        as_labels((label for label in (0, 1)), 2)
+
+
+@pytest.mark.parametrize("y", [[0.5, 1.5, 0.5], np.array([0.5, 1.5, 0.5]), pl.Series([0.5, 1.5, 0.5])])
+def test_two_floats_are_labels_even_if_they_are_not_whole(y):
+    codes, classes = as_labels(y, 3)
+    assert codes.tolist() == [0, 1, 0]
+    assert classes.tolist() == [0.5, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("y", "dtype"),
+    [
+        ([5, 2**64 - 1], np.uint64),
+        ([np.int64(5), np.uint64(2**64 - 1)], np.uint64),
+        ([np.uint64(5), 2**63], np.uint64),
+        ([-1, 2**63], object),
+        ([0, 2**70], object),
+    ],
+)
+def test_large_integers_do_not_become_floats(y, dtype):
+    codes, classes = as_labels(y, 2)
+    assert codes.tolist() == [0, 1]
+    assert classes.dtype == dtype
+    assert [int(label) for label in classes] == [int(label) for label in y]
+
+
+def test_columns_passed_as_rows_are_recognised():
+    with pytest.raises(ShapeError, match=r"X has 2 rows but y has 3 labels.* did you mean X\.T\?"):
+        as_labels([0, 1, 0], 2, 3)
+    with pytest.raises(ShapeError, match="Each row needs exactly one label"):
+        as_labels([0, 1, 0], 2, 4)
 
 
 @pytest.mark.parametrize("y", [[0] * 9, np.zeros(9, int), pl.Series([0] * 9), [("a", "b")] * 9])
@@ -311,6 +347,8 @@ def test_an_unknown_label_is_named_with_its_row_and_the_known_classes():
 def test_streams_refuse_what_batches_refuse():
     classes = np.array([0, 1])
     with pytest.raises(LabelError, match="continuous"):
+        encode_labels([0.5, 0.7, 0.9], classes, 3)
+    with pytest.raises(LabelError, match="none of the known classes"):
         encode_labels([0.5], classes, 1)
     with pytest.raises(LabelError, match="NaN"):
         encode_labels([np.nan], classes, 1)

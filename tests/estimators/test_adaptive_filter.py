@@ -188,7 +188,7 @@ def test_signals_too_large_for_floats():
         ([[1, 2]], [1, 2], ShapeError, r"one channel.* \(1, 2\)"),
         ([], [], ShapeError, "far_end has no samples"),
         ([1, 2], ["a", "b"], DataTypeError, "microphone"),
-        ([1, [2]], [1, 2], ShapeError, "far_end is no signal"),
+        ([1, [2]], [1, 2], ShapeError, "far_end is not a signal"),
         ([1, 2], np.ma.array([1, 2], mask=[0, 1]), InputError, "microphone has masked samples"),
     ],
 )
@@ -222,10 +222,10 @@ def test_parameters_that_make_no_sense(parameters):
 
 def test_a_stream_keeps_its_length():
     model = rb.AdaptiveFilter(4).fit([1.0], [1.0])
-    with pytest.raises(ParameterError, match="n_taps=5 cannot go on from 4"):
+    with pytest.raises(ParameterError, match="n_taps=5 cannot continue from 4"):
         model.set_params(n_taps=5).partial_fit([1.0], [1.0])
     assert model.fit([1.0], [1.0]).coef_.shape == (5,)
-    with pytest.raises(ParameterError, match="window=7 cannot go on"):
+    with pytest.raises(ParameterError, match="window=7 cannot continue"):
         model.set_params(window=7).partial_fit([1.0], [1.0])
 
 

@@ -253,7 +253,7 @@ def test_refusals_leave_it_as_it_was():
     X, y = load_or()
     clf = trained(X, y, stop_on_cycle=True)
     before = pickle.dumps(clf.certificate_), bits(clf)
-    with pytest.raises(ParameterError, match="does not go with penalty='l2'"):
+    with pytest.raises(ParameterError, match="cannot be combined with penalty='l2'"):
         clf.set_params(penalty="l2").fit(X, y)
     for multiclass in ("direct", "ovr", "ovo"):
         with pytest.raises(ParameterError, match=r"two classes .* but y has 3"):

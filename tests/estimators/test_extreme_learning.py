@@ -24,6 +24,7 @@ from rosenblatt.exceptions import (
     LabelError,
     NonFiniteError,
     ParameterError,
+    PredictionOverflowError,
     ShapeError,
     TrainingOverflowError,
 )
@@ -271,7 +272,7 @@ def test_a_stream_keeps_its_parameters(name):
     X, y, _ = data()
     other = {"task": "regression", "n_hidden": 6, "activation": "sine", "alpha": 7.0, "weight_scale": 2.0}
     model = rb.ExtremeLearningMachine(5).partial_fit(X, y)
-    with pytest.raises(ParameterError, match=f"{name}=.* cannot go on from"):
+    with pytest.raises(ParameterError, match=f"{name}=.* cannot continue from"):
         model.set_params(**{name: other[name]}).partial_fit(X, y)
     assert model.fit(X, y).n_features_in_ == 4
 
@@ -307,6 +308,9 @@ def test_rows_are_named_by_their_number_in_all_of_them(monkeypatch):
     X[70] = 1.7e308 * np.sign(np.random.default_rng(0).standard_normal(4))
     with pytest.raises(TrainingOverflowError, match="Row 70 "):
         rb.ExtremeLearningMachine(50).fit(X, y)
+    model = rb.ExtremeLearningMachine(50).fit(X[:70], y[:70])
+    with pytest.raises(PredictionOverflowError, match="Row 70 "):
+        model.predict(X)
 
 
 def test_bad_chunks_leave_a_stream_as_it_was(monkeypatch):

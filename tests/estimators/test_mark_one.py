@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 import rosenblatt as rb
 from rosenblatt.data.features import as_rows
 from rosenblatt.datasets import make_cards
-from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError, TrainingOverflowError
+from rosenblatt.exceptions import NonFiniteError, ParameterError, PredictionOverflowError, ShapeError
 from rosenblatt.maps.retina import Retina, image_shape_of, resampling
 from rosenblatt.maps.wiring import Wiring
 from tests.shared.strategies import RaisesAfter
@@ -179,7 +179,7 @@ def test_a_stream_goes_on_from_a_fit():
     assert not hasattr(machine, "stop_reason_")
     machine.set_params(margin=0.5).partial_fit(X, y)
     for name, value in {"threshold": 2.0, "retina": (10, 10), "photocells": "graded"}.items():
-        with pytest.raises(ParameterError, match=f"{name}=.* cannot go on from"):
+        with pytest.raises(ParameterError, match=f"{name}=.* cannot continue from"):
             clone_of(machine).set_params(**{name: value}).partial_fit(X, y)
     with pytest.raises(ParameterError, match="average cannot change"):
         clone_of(machine).set_params(average=True).partial_fit(X, y)
@@ -248,7 +248,7 @@ def test_bad_images():
     spoilt[7, 3] = np.nan
     with pytest.raises(NonFiniteError, match="row 7, column 3"):
         machine.fit(spoilt, y)
-    with pytest.raises(TrainingOverflowError, match="row 1 of X are too large"):
+    with pytest.raises(PredictionOverflowError, match="row 1 of X are too large"):
         machine.predict([[0.0] * 400, [-1.7e308, 1.7e308] * 200])
     with pytest.raises(ShapeError, match="399 features"):
         machine.learn_one(X[0, 1:], 1)

@@ -15,6 +15,7 @@ from rosenblatt.exceptions import (
     NonFiniteError,
     OrderError,
     ParameterError,
+    PredictionOverflowError,
     ShapeError,
     TrainingOverflowError,
 )
@@ -307,7 +308,7 @@ def test_overflow_is_an_error_and_leaves_no_trace(solver):
 
 def test_numbers_too_large_for_the_network():
     net = trained(X.astype(np.float32), Y, "regression", activation="identity", **SMALL)
-    with pytest.raises(TrainingOverflowError, match="row 1 of X"):
+    with pytest.raises(PredictionOverflowError, match="row 1 of X"):
         net.predict([[0.0] * 4, [1e300] * 4])
 
 

@@ -131,9 +131,9 @@ def test_warm_start_needs_the_same_classes_and_scheme():
     X, y = blobs(40, 4, 3)
     clf = trained(X, y, warm_start=True, max_iter=2)
     held = bits(clf)
-    with pytest.raises(LabelError, match="warm_start=True goes on from"):
+    with pytest.raises(LabelError, match="warm_start=True continues from"):
         clf.fit(X, y % 3)
-    with pytest.raises(ParameterError, match="multiclass='ovr' cannot go on from 'direct'"):
+    with pytest.raises(ParameterError, match="multiclass='ovr' cannot continue from 'direct'"):
         clf.set_params(multiclass="ovr").fit(X, y)
     assert bits(clf) == held
 

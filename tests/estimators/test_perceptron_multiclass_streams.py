@@ -215,7 +215,7 @@ def test_a_stream_does_not_go_on_from_another_scheme(before, after):
     held = bits(clf)
     clf.set_params(multiclass=after)
     for call in (lambda: clf.partial_fit(X, y), lambda: clf.learn_one(X[0], y[0])):
-        with pytest.raises(ParameterError, match=f"multiclass={after!r} cannot go on from {before!r}"):
+        with pytest.raises(ParameterError, match=f"multiclass={after!r} cannot continue from {before!r}"):
             call()
     assert bits(clf) == held
     stream = rb.Perceptron(multiclass=before).partial_fit(X, y, classes=[0, 1, 2])

@@ -155,7 +155,7 @@ def test_a_shrinking_hypothesis_is_confirmed_before_it_counts_as_separating():
         ({"penalty": "l2", "alpha": -1.0}, "alpha=-1.0"),
         ({"penalty": "l2", "alpha": 2.0}, "alpha=2.0 times eta0=1.0"),
         ({"penalty": "elasticnet", "l1_ratio": 1.5}, "l1_ratio=1.5"),
-        ({"penalty": "l1", "average": True}, "does not go with average=True"),
+        ({"penalty": "l1", "average": True}, "cannot be combined with average=True"),
     ],
 )
 def test_parameters(parameters, message):

@@ -227,7 +227,7 @@ def test_visits_are_counted_where_there_are_any():
     clf = fitted(X, y, fit={"sample_weight": np.arange(150) % 2}, solver="sgd", max_iter=3)
     assert clf.t_ == 75 * clf.n_iter_ == 225
     assert not hasattr(rb.SoftMarginClassifier(solver="sgd"), "t_")
-    with pytest.raises(AttributeError, match="'sgd' alone"):
+    with pytest.raises(AttributeError, match="only solver='sgd'"):
         fitted(X, y).t_  # noqa: B018
     assert not hasattr(rb.MaxMarginClassifier().fit(X, y == 0), "t_")
 
@@ -310,7 +310,7 @@ def test_what_cannot_be_used_leaves_it_as_it_was():
         ({"alpha": 0}, "alpha=0 must be a finite number above 0"),
         ({"alpha": np.inf}, "alpha=inf"),
         ({"l1_ratio": 1.5}, "l1_ratio=1.5 must be a number from 0 to 1"),
-        ({"loss": "perceptron", "margin": 0}, "margin=0 must be above 0: .* least at w = 0"),
+        ({"loss": "perceptron", "margin": 0}, "margin=0 must be above 0 for solver='auto'"),
         ({"margin": 2}, "margin=2 belongs to loss='perceptron'"),
         ({"tol": -1}, "tol=-1"),
         ({"max_iter": 0}, "max_iter=0"),
@@ -347,3 +347,25 @@ def test_it_survives_pickling():
     X, y = noisy(30, 3)
     clf = fitted(X, y)
     assert (pickle.loads(pickle.dumps(clf)).predict(X) == clf.predict(X)).all()
+
+
+def test_descent_takes_a_margin_of_zero_and_is_the_perceptron_then():
+    X = np.random.default_rng(0).integers(-9, 9, (40, 3)).astype(float)
+    y = np.where(X @ [1, 2, -1] > 0.5, 1, -1)
+    clf = rb.SoftMarginClassifier(
+        "perceptron", margin=0, solver="sgd", penalty=None, learning_rate="constant", eta0=1.0
+    )
+    clf = quietly(clf.set_params(shuffle=False, max_iter=3, tol=0, n_iter_no_change=99).fit, X, y)
+    plain = quietly(rb.Perceptron(order="cyclic", max_iter=3).fit, X, y)
+    assert np.array_equal(clf.coef_, plain.coef_)
+    assert np.array_equal(clf.intercept_, plain.intercept_)
+    with pytest.raises(ParameterError, match=r"margin=0 must be above 0 for solver='auto'.*solver='sgd'"):
+        rb.SoftMarginClassifier("perceptron", margin=0).fit(X, y)
+    with pytest.raises(ParameterError, match="margin=-1"):
+        rb.SoftMarginClassifier("perceptron", margin=-1, solver="sgd").fit(X, y)
+
+
+def test_with_a_margin_of_zero_the_warning_does_not_speak_of_a_gap():
+    X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), [0, 1, 1, 0]
+    with pytest.warns(ConvergenceWarning, match="With margin=0 the least objective is 0"):
+        rb.SoftMarginClassifier("perceptron", margin=0, solver="sgd", max_iter=50).fit(X, y)

@@ -167,5 +167,5 @@ def test_data_it_cannot_use():
         model.transform(spoilt)
     with pytest.raises(ShapeError, match="63 features"):
         model.transform(FEW[:, 1:])
-    with pytest.raises(InputError, match="goes on from"):
+    with pytest.raises(InputError, match="continues from"):
         model.set_params(warm_start=True, sizes=(30, 20, 11)).fit(FEW, LABELS)

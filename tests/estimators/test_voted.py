@@ -238,7 +238,7 @@ def test_rows_that_are_not_finite():
     clf = voting(X, y, max_iter=3)
     with pytest.raises(rb.exceptions.NonFiniteError, match="row 1, column 2"):
         clf.predict([[0.0, 0, 0], [0, 0, np.nan]])
-    with pytest.raises(rb.exceptions.TrainingOverflowError, match="row 1"):
+    with pytest.raises(rb.exceptions.PredictionOverflowError, match="row 1"):
         clf.predict([[0.0, 0, 0], [1e308, 1e308, 1e308]])
     with pytest.raises(rb.exceptions.ShapeError, match="2 features"):
         clf.predict([[0.0, 0]])

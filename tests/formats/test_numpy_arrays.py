@@ -139,7 +139,7 @@ def test_a_header_that_lies_allocates_nothing(tmp_path, shape, inside):
             archive.writestr("X.npy", lie)
     else:
         path.write_bytes(lie)
-    with pytest.raises(FormatError, match=r"speaks of .* bytes of values"):
+    with pytest.raises(FormatError, match=r"announces .* bytes of values"):
         read(str(path), labelled=False)
 
 

@@ -146,3 +146,17 @@ def test_rows_are_kept_in_bounded_memory(megabytes, most):
         assert len(cache) <= most
     # With three rows kept, 1 is let go for 3, 2 for the second 1, and 3 for 4.
     assert cache.computed == {0: 10, 3: 6, 5698: 5}[most]
+
+
+@pytest.mark.parametrize("kernel", [RBF(), Laplacian()])
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_the_scale_of_tiny_and_huge_points(kernel, layout):
+    """The variance is right wherever γ is a float, and elsewhere there is an error with a way out."""
+    X = np.random.default_rng(0).integers(-8, 8, (20, 2)).astype(float)
+    for power in (-505, -300, 0, 300, 505):
+        found = kernel.resolve(as_points(layout(np.ldexp(X, power)))).gamma
+        assert found == np.ldexp(kernel.resolve(as_points(X)).gamma, -2 * power)
+    for power, beyond in ((-700, "above the largest"), (-520, "above the largest"), (600, "below the smallest")):
+        with pytest.raises(exceptions.ParameterError, match=f"{beyond} float: .* StandardScaler"):
+            kernel.resolve(as_points(layout(np.ldexp(X, power))))
+    assert kernel.resolve(as_points(np.full((3, 2), 1e-300))).gamma == 1.0

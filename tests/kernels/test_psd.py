@@ -167,6 +167,6 @@ def test_coordinates_have_the_products_of_the_kernel(kernel):
 
 
 def test_there_are_no_coordinates_without_a_kernel():
-    with pytest.raises(exceptions.InputError, match="no matrix of kernel values"):
+    with pytest.raises(exceptions.InputError, match="not a matrix of kernel values"):
         coordinates([[1.0, 2.0], [2.0, 1.0]])
     assert coordinates(np.zeros((3, 3))).shape == (3, 1)

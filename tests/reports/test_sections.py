@@ -75,7 +75,7 @@ def test_xor_in_the_space_of_a_kernel(read):
     assert "Inseparable" in plain
     assert "Separable" in space
     assert "it holds" in space
-    assert "separable whatever their labels" in space
+    assert "separable for any labels" in space
     assert "not in the space of a kernel" in page.sections["training"]
 
 

@@ -54,7 +54,8 @@ def test_the_summary(table):
 def test_a_separated_run_has_a_margin_and_its_bound():
     summary = rb.train("@or", "perceptron").summary
     assert summary.margin.bound >= summary.mistakes_per_pass.sum()
-    assert "with it theory allows" in str(summary)
+    assert "mistake bound (R/γ)²" in summary.details()
+    assert "bound" not in str(summary)
     assert rb.train("@or", "perceptron", parameters={"trace": None}).summary.margin is None
 
 

@@ -427,9 +427,10 @@ def test_tables_and_plain_values():
     found = rb.bounds(X, y, model=rb.Perceptron(order="cyclic").fit(X, y))
     lines = str(found).splitlines()
     assert lines[0].split() == ["bound", "author", "at", "most", "observed", "rule", "with"]
-    assert next(line for line in lines if line.startswith("padded")).split()[:4] == ["padded", "Zhang", "27", "9"]
-    assert "Provided that" in lines
-    assert 'radius (Koski): the model has bias="unit", and this is of bias="radius"' in lines
+    padded = next(line for line in lines if line.startswith("padded"))
+    assert padded.split()[:5] == ["padded", "Zhang", "2024", "27", "9"]
+    assert "Assumptions" in lines
+    assert 'radius (Koski 2017): it is about bias="radius", but the model has bias="unit"' in lines
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["separable"] is True
     assert [each["name"] for each in plain["bounds"]] == list(found)
@@ -484,3 +485,80 @@ def test_each_part_looks_at_the_clock():
         sample.seconds(2.0)
     assert 0.0 < TrainingSet(X, y, Clock(1000.0)).seconds(1e9) < 1e9
     assert TrainingSet(X, y).seconds(2.0) == 2.0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_normalised_in_floats_have_the_unit_norm_bound(dtype):
+    """A norm may be 1 + 1 ulp; the theorem then holds with the true R."""
+    X = np.random.default_rng(0).standard_normal((200, 5)).astype(dtype)
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    y = X[:, 0] > 0
+    found = rb.bounds(X, y)
+    assert largest_square(rb.as_batch(X, y)) > 1
+    assert found["unit_norm"].applies
+    assert found["unit_norm"].formula == "R²/γ²"
+    assert found["unit_norm"].rational == found["origin"].rational
+    longer = rb.bounds(X * dtype(1.001), y)["unit_norm"]
+    assert not longer.applies
+    assert longer.reason == "a row is longer than 1; see 'origin'"
+
+
+def test_a_bound_of_one_on_an_error_rate_is_vacuous():
+    X, y = rb.datasets.load_or()
+    clf = rb.PocketPerceptron(pocket_margin=0.1).fit(X, y)
+    found = rb.bounds(X, y, model=clf)
+    assert {name for name, each in found.items() if each.vacuous} == {"pocket", "pocket_usual", "online"}
+    assert found["online"].at_most == "6.75 (vacuous)"
+    assert found["online"].to_dict()["vacuous"]
+    assert not found["padded"].vacuous
+    assert str(found).count("(vacuous)") == 3
+    many = np.random.default_rng(0).choice([-1.0, 1.0], (3000, 1))
+    assert not rb.bounds(many, many[:, 0])["online"].vacuous
+
+
+@settings(max_examples=examples(60))
+@given(
+    data=separable_sets(),
+    w=st.lists(st.integers(-5, 5), min_size=4, max_size=4),
+    b=st.integers(-3, 3),
+    gamma=st.sampled_from([None, 0.05, 0.5, 3.0]),
+    bias=st.sampled_from(BIASES),
+)
+def test_at_any_hyperplane_and_margin_the_bounds_hold_and_are_no_better(data, w, b, gamma, bias):
+    X, y = data
+    w = w[: X.shape[1]]
+    assume(any(w))
+    clf = quietly(rb.Perceptron(bias=bias, max_iter=2000, order="cyclic").fit, X, y)
+    best, found = rb.bounds(X, y, model=clf), rb.bounds(X, y, model=clf, w_star=w, b_star=b, gamma=gamma)
+    check_all(found, clf)
+    least = (y * (X @ w + b)).min()
+    for name in ("radius", "radius_padded", "origin", "padded", "offset", "start"):
+        if found[name].applies:
+            assert least > 0
+            assert found[name].value >= best[name].value * (1 - 1e-12)
+            if gamma is not None and name != "offset":
+                assert found[name].uses["γ"] == pytest.approx((gamma, gamma))
+
+
+def test_bounds_at_a_hyperplane_by_hand():
+    X, y = rb.datasets.load_or()
+    found = rb.bounds(X, y, w_star=[1, 1], b_star=-0.5)
+    assert found["padded"].rational == 27
+    assert rb.bounds(X, y, w_star=[1, 1], b_star=-0.5, gamma=0.25)["padded"].rational == 48
+    assert rb.bounds(X, y, w_star=[1, 1], b_star=-0.5, gamma=0.5)["padded"].reason == (
+        "the margin of the hyperplane given is smaller than gamma"
+    )
+    assert found["origin"].reason == "the hyperplane given does not contain the origin"
+    wrong = rb.bounds(X, y, w_star=[1, 0], b_star=-0.5, gamma=0.5)
+    assert wrong["padded"].reason == "the hyperplane given does not separate the rows"
+    # v = w*/(γ‖(w*, b*)‖) = (1, 0, −½)/(½·sqrt(5/4)); one row of four is on the wrong side.
+    norm = np.hypot(1, 0.5)
+    v = np.array([1, 0, -0.5]) / (0.5 * norm)
+    losses = np.maximum(0, 1 - np.where(y > 0, 1, -1) * (np.c_[X, np.ones(4)] @ v)).sum()
+    half = np.linalg.norm(v) * np.sqrt(3) / 2
+    assert wrong["a_priori"].value == pytest.approx((half + np.sqrt(half**2 + losses)) ** 2)
+    for bad in ({"gamma": 0.5}, {"b_star": 1.0}, {"w_star": [1, 1], "gamma": 0}, {"w_star": [0, 0]}):
+        with pytest.raises(ParameterError):
+            rb.bounds(X, y, **bad)
+    with pytest.raises(ShapeError):
+        rb.bounds(X, y, w_star=[1, 1, 1])

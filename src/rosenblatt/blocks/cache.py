@@ -29,15 +29,16 @@ from rosenblatt.blocks.prefetch import LIVE, ahead
 from rosenblatt.blocks.summary import DataSummary
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.batch import Batch
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.schema.codecs import Context, UnsoundError, require
 from rosenblatt.schema.json_text import strict_json
 from rosenblatt.typing import Ints
 
-__all__ = ["CacheWriter", "CachedBlocks", "StaleError"]
+__all__ = ["CacheWriter", "CachedBlocks", "StaleError", "require_replaceable"]
 
-MAGIC = b"rosenblatt cache 2\n"
+KIND = b"rosenblatt cache "
+MAGIC = KIND + b"2\n"
 PREAMBLE = struct.Struct(f"<{len(MAGIC)}sQQ32s")
 
 
@@ -53,6 +54,19 @@ class StaleError(FormatError):
     def __init__(self, path: Path, why: str) -> None:
         self.why = why
         super().__init__(f"the cache cannot be used: {why}. Remove it, and run again.", file=str(path))
+
+
+def require_replaceable(path: Path) -> None:
+    """Raise `ParameterError` if a path names a file with content that is no cache of any version."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(KIND))
+    except OSError:
+        return  # not there, or not readable: writing the cache will say so
+    if start and start != KIND:
+        raise ParameterError(
+            f"cache={str(path)!r} is not a cache, and would be overwritten. Name another file, or remove this one."
+        )
 
 
 class CacheWriter:
@@ -136,9 +150,9 @@ class CachedBlocks(Blocks):
             raise StaleError(self.path, "it is too short")
         magic, at, length, digest = PREAMBLE.unpack(self._content(0, PREAMBLE.size))
         if magic != MAGIC:
-            raise StaleError(self.path, "it is no cache of this version")
+            raise StaleError(self.path, "it is not a cache of this version")
         if at < FIRST or at + length != size:
-            raise StaleError(self.path, "its size is not what it says")
+            raise StaleError(self.path, "its size does not match its description")
         content = self._content(at, length)
         if hashlib.sha256(content).digest() != digest:
             raise StaleError(self.path, "its description is damaged")
@@ -154,7 +168,7 @@ class CachedBlocks(Blocks):
         except (UnsoundError, ValueError) as error:
             raise StaleError(self.path, f"its description cannot be used: {str(error).rstrip('.')}") from None
         if found is None:
-            raise StaleError(self.path, "the source, or how it is read, is not what it was")
+            raise StaleError(self.path, "the source or the reading options have changed")
         return found
 
     @property
@@ -178,7 +192,7 @@ class CachedBlocks(Blocks):
         self._fill(content, layout.offset)
         if not self._checked[block]:
             if not layout.is_sound(content, self.n_features, len(self._ranks)):
-                raise self._damaged(f"block {block} is not what was written")
+                raise self._damaged(f"block {block} has changed since it was written")
             self._checked[block] = True
         rows, codes = layout.parse(content, self.n_features)
         if layout.dtype != self._type.str[1:]:  # another file of the source has a wider type
@@ -189,9 +203,9 @@ class CachedBlocks(Blocks):
     def _damaged(self, how: str) -> FormatError:
         try:
             self.path.unlink(missing_ok=True)
-            advice = "It has been removed; run again to make it anew."
+            advice = "It has been removed; run again to write it again."
         except OSError:
-            advice = "Remove it, and run again to make it anew."
+            advice = "Remove it, and run again to write it again."
         return FormatError(f"the cache is damaged: {how}. {advice}", file=str(self.path))
 
     def _content(self, at: int, length: int) -> bytes:

@@ -82,7 +82,7 @@ def _require_sound(kept: Any) -> None:
     for mistakes, visits in zip(kept.mistakes_per_pass, kept.visits_per_pass, strict=True):
         require(mistakes <= visits * machines, "there are more mistakes than visits")
     for epoch in (kept.plateau.best_epoch, kept.validation.best_epoch, kept.validation.fell_epoch):
-        require(epoch <= len(kept.visits_per_pass), "a rule to stop speaks of passes to come")
+        require(epoch <= len(kept.visits_per_pass), "a stopping rule refers to later passes")
     require(len(kept.validation_errors) in (0, kept.passes), "errors are not of the complete passes")
     if kept.mistakes is not None:
         require(same_length(*kept.mistakes), "columns of mistakes have different lengths")
@@ -91,7 +91,7 @@ def _require_sound(kept: Any) -> None:
         )
         ends = kept.start.visits + np.repeat(np.cumsum(kept.visits_per_pass), kept.mistakes_per_pass)
         visit, _, _, _, machine = kept.mistakes
-        require((visit >= 0).all() and (visit < ends).all(), "mistakes are of visits to come")
+        require((visit >= 0).all() and (visit < ends).all(), "mistakes refer to later visits")
         require((np.diff(visit) >= 0).all(), "mistakes are not in order")
         require(((machine >= 0) & (machine < max(machines, 2))).all(), "a mistake is of no machine")
 

@@ -18,7 +18,7 @@ import numpy as np
 from rosenblatt.atomic import replacing
 from rosenblatt.blocks.block_layout import stored_arrays
 from rosenblatt.blocks.builder import BLOCK_BYTES, Builder
-from rosenblatt.blocks.cache import CachedBlocks, CacheWriter, StaleError
+from rosenblatt.blocks.cache import CachedBlocks, CacheWriter, StaleError, require_replaceable
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks, protected
 from rosenblatt.blocks.streamed import StreamedBlocks, type_of
 from rosenblatt.blocks.summary import DataSummary, digest
@@ -98,7 +98,8 @@ def collect(
     cache : "auto", "no" or path
         Where a cache is written if one is needed: beside the source (or in a temporary file, if the source is
         standard input or its folder cannot be written to), nowhere, or at a path. An existing cache is used if it
-        was made from this source with the same options, and replaced if not. A full disk raises `StorageError`.
+        was made from this source with the same options, and replaced if not. A path that names another file is
+        refused. A full disk raises `StorageError`.
     passes : int or None
         The largest number of passes to come, if it is known: a single pass needs no cache.
     statistics : bool
@@ -118,11 +119,13 @@ def collect(
     identity = None if stamp["files"] is None else digest({**stamp, "changes": None})
     beside = None if identity is None else cache_path(source)
     path = beside if cache == "auto" else None if cache == "no" else Path(cache)
+    if path is not None and cache != "auto":
+        require_replaceable(path)
     if path is not None and identity is not None and os.path.lexists(path):
         try:
             found = CachedBlocks(path, stamp, identity)
         except StaleError as problem:
-            log(f"The cache {path} is made anew: {problem.why}.")
+            log(f"The cache {path} is written again: {problem.why}.")
         else:
             log(f"The rows come from the cache {path}.")
             return found

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import factorize, one_a_row, require_classes
-from rosenblatt.data.reals import read_only, shown
+from rosenblatt.data.labels import MOST_FRACTIONS, continuous, factorize, one_a_row, require_classes
+from rosenblatt.data.reals import EXACT_BITS, read_only, shown
 from rosenblatt.exceptions import LabelError
 from rosenblatt.typing import Ints
 
@@ -42,14 +42,29 @@ class LabelTable:
         require_classes(found, codes, first)
         self._require_kind(found, codes, first)
         values = found.tolist()
+        for code, label in enumerate(values):
+            if isinstance(label, float) and abs(label) >= 2**EXACT_BITS:
+                row = first + int(np.argmax(codes == code))
+                raise LabelError(
+                    f"The label at row {row} is about {label:g}. A float of this size may be a rounded integer. "
+                    f"Use integers below 2**{EXACT_BITS} as labels, or strings."
+                )
         new = [code for code, label in enumerate(values) if label not in self._numbers]
         for code in sorted(new, key=lambda code: int(np.argmax(codes == code))):
             self._numbers[values[code]] = len(self._numbers)
             self._counts.append(0)
+            if len(self._numbers) > MOST_FRACTIONS:
+                self._require_whole(values[code], first + int(np.argmax(codes == code)))
         numbers = np.array([self._numbers[label] for label in values], np.int64)
         for number, count in zip(numbers.tolist(), np.bincount(codes).tolist(), strict=True):
             self._counts[number] += count
         return numbers[codes]
+
+    def _require_whole(self, label: Any, row: int) -> None:
+        """Raise `LabelError` if one of more than two labels is a float that is not whole."""
+        for each in self._numbers:
+            if isinstance(each, float) and not each.is_integer():
+                raise continuous(label, row)
 
     def _require_kind(self, found: NDArray[Any], codes: Ints, first: int) -> None:
         kinds = [_kind(label) if found.dtype == object else found.dtype.kind for label in found.tolist()]
@@ -75,7 +90,13 @@ class LabelTable:
         if kinds <= {"b"} or kinds <= {"U"}:
             return read_only(np.array(labels))
         if "f" not in kinds:
-            return read_only(np.array([int(label) for label in labels]))
+            whole = [int(label) for label in labels]
+            if whole[0] < 0 and whole[-1] >= 2**63:
+                raise LabelError(
+                    f"No integer type of 64 bits holds both labels {whole[0]} and {whole[-1]}. Use smaller "
+                    "integers, or read the column as strings."
+                )
+            return read_only(np.array(whole, np.uint64 if whole[-1] >= 2**63 else np.int64))
         floats = np.array([float(label) for label in labels])
         rounded = [label for label, number in zip(labels, floats.tolist(), strict=True) if label != number]
         if rounded:

@@ -139,8 +139,8 @@ class StreamedBlocks(Blocks):
         at = np.minimum(np.searchsorted(self.classes, met), len(self.classes) - 1)
         if not np.array_equal(self.classes[at], met):
             raise LabelError(
-                f"The labels are {listed(met)}, but were said to be {listed(self.classes)}. "
-                "Has the source changed?"
+                f"The labels are {listed(met)}, but {listed(self.classes)} were expected. "
+                "Check whether the source has changed."
             )
         return at[builder.labels.ranks]
 

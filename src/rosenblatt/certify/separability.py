@@ -67,8 +67,8 @@ def certify(
     >>> print(certify(*load_xor()))
     Inseparable: '1' against '-1'. A point lies in the convex hulls of both classes, a combination of 4 rows.
     ½·(0,0) + ½·(1,1) = ½·(1,0) + ½·(0,1)
-    Not even with ties: every hyperplane has rows on its wrong side, or all rows on it.
-    Labels drawn at random would be separable with probability 0.875 (Cover).
+    Even allowing rows exactly on the plane, none separates the classes.
+    Labels drawn at random would be separable with probability 0.875 (Cover 1965).
     """
     for name, value in (("bias", bias), ("margin", margin)):
         if not isinstance(value, bool | np.bool_):
@@ -89,8 +89,8 @@ def certify(
     found = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
     if isinstance(found, Separable) and batch.n_rows <= batch.n_features + bias:
         warnings.warn(
-            f"{batch.n_rows} rows with {batch.n_features} features are separable whatever their labels, if they "
-            "are in general position, so this answer says nothing about the labels. Use more rows.",
+            f"{batch.n_rows} rows with {batch.n_features} features in general position are separable for any "
+            "labels, so this answer says nothing about the labels. Use more rows.",
             TrivialSeparationWarning,
             stacklevel=3,
         )
@@ -116,8 +116,8 @@ class Question:
             label = self.label(code)
             if (other := keys.setdefault(check.label_key(label), label)) is not label:
                 raise LabelError(
-                    f"The labels {other!r} and {label!r} cannot be told apart in a proof, which compares labels "
-                    "as numbers if they are numbers, and else as text without outer blanks. Rename one of them."
+                    f"The labels {other!r} and {label!r} cannot be distinguished in a proof, which compares "
+                    "labels as numbers if they are numbers, and else as text without outer blanks. Rename one."
                 )
 
     def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Certificate:

@@ -26,7 +26,7 @@ def wording(certificate: Answer) -> str:
     if certificate.chance is not None:
         chance = f"{certificate.chance:.3g}" if certificate.chance >= 1e-300 else "less than 1e-300"
         chance = "1" if certificate.chance == 1.0 else chance
-        lines.append(f"Labels drawn at random would be separable with probability {chance} (Cover).")
+        lines.append(f"Labels drawn at random would be separable with probability {chance} (Cover 1965).")
     return "\n".join(lines)
 
 
@@ -108,14 +108,14 @@ def _point(values: Sequence[float]) -> str:
 def _ties(certificate: Inseparable) -> list[str]:
     ties = certificate.ties
     if isinstance(ties, Overlap):
-        return ["Not even with ties: every hyperplane has rows on its wrong side, or all rows on it."]
+        return ["Even allowing rows exactly on the plane, none separates the classes."]
     if not isinstance(ties, Quasi):
-        return ["Whether a hyperplane separates with ties is not known."]
+        return ["Whether a plane separates the classes if rows may lie on it is not known."]
     rows = "" if ties.rows is None else f" (rows {listed(ties.rows)})"
     plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
     features = [certificate.feature(j) for j in ties.features]
     return [
         f"Quasi-separated: the hyperplane{plane} has no row on its wrong side, {ties.strict} strictly on their "
-        f"right side{rows}, and the others on it.",
+        f"correct side{rows}, and the others on it.",
         f"Logistic regression diverges along it; the features involved are {listed(features)}.",
     ]

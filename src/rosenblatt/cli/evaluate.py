@@ -18,8 +18,8 @@ Examples:
   rosenblatt evaluate --cv 5 mail.csv --text message
   rosenblatt evaluate --cv 10 @breast-cancer --learner soft-margin --scale
 
-With --cv no model is named: the rows are divided into K folds, each class evenly, and each fold is predicted by a
-model trained on the other folds, with the means and scales of those.""",
+With --cv there is no MODEL: the rows are divided into K folds, each class evenly. Each fold is predicted by a
+model trained on the other folds, and features are scaled by those folds.""",
 )
 @click.argument("places", nargs=-1, required=True, metavar="[MODEL] DATA...")
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")

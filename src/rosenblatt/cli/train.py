@@ -39,6 +39,7 @@ the first file, which later runs use again. The other learners need all rows in 
 @click.option("--memory", type=click.IntRange(1), default=256, show_default=True, metavar="MB",
               help="Keep data of up to this size in memory.")  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Keep all rows in memory, and write no cache file.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print the margin and the mistake bound (R/γ)².")
 @reading
 @common
 def train(
@@ -54,6 +55,7 @@ def train(
     resume: bool,
     memory: int,
     no_cache: bool,
+    verbose: bool,
     options: dict[str, Any],
     output: Output,
 ) -> None:
@@ -86,5 +88,6 @@ def train(
             log=output.remark,
         )
     trained.save(path)
-    output.result(str(trained.summary), trained.summary.to_json() | {"model": path})
+    text = trained.summary.details() if verbose else str(trained.summary)
+    output.result(text, trained.summary.to_json() | {"model": path})
     output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")

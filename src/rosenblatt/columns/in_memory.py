@@ -248,7 +248,7 @@ def _as_array(X: Any) -> NDArray[Any]:
         array = np.asarray(X)
         return np.array(X, dtype=object) if array.dtype.kind in "UT" else array
     except ValueError as error:
-        raise ShapeError(f"X is no table: its rows must all be as long as the first. ({error})") from error
+        raise ShapeError(f"X is not a table: its rows must all be as long as the first. ({error})") from error
 
 
 def _are_texts(values: list[Any]) -> bool:

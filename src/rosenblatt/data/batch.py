@@ -89,7 +89,7 @@ def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
     array([-1,  1], dtype=int8)
     """
     features = as_rows(X)
-    codes, classes = as_labels(y, features.n_rows)
+    codes, classes = as_labels(y, features.n_rows, features.n_features)
     return _labelled(features, codes, classes, as_weight(sample_weight, features.n_rows))
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.reals import as_reals, first_masked, place, read_only
+from rosenblatt.data.reals import as_reals, first_masked, place, read_only, unreadable
 from rosenblatt.data.sparse import as_csr, is_sparse, place_in_csr
-from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
+from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows, part_of
 from rosenblatt.typing import Floats
 
@@ -104,6 +104,8 @@ def as_rows(X: Any, *, name: str = "X") -> Features:
             require_table(frame.shape, name=name)
             return Features(frame_rows(frame, name=name), *frame.shape, frame_names(frame))
     array = _as_array(X, name=name)
+    if array.ndim < 2:
+        _require_no_hint(X, array, name=name)
     require_table(array.shape, name=name)
     n_rows, n_features = array.shape
     reals = as_reals(array, name=name, where=lambda position: place(*divmod(position, n_features)))
@@ -179,8 +181,27 @@ def _as_array(X: Any, *, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ShapeError(f"{name} is no table: its rows must all be as long as the first. ({error})") from error
+        raise ShapeError(f"{name} is not a table: its rows must all be as long as the first. ({error})") from error
     return np.asarray(X, dtype=object) if isinstance(X, list | tuple) and _is_altered(array) else array
+
+
+def _require_no_hint(X: Any, array: NDArray[Any], *, name: str) -> None:
+    """Raise an error that knows the way out for rows that are dicts or texts, and for objects without rows."""
+    if array.ndim == 0:
+        raise ShapeError(
+            f"Expected 2D {name}, a table of numbers, got a {type(X).__name__}. {unreadable(X, name)}"
+        )
+    first = array[0] if len(array) else None
+    if isinstance(first, Mapping):
+        raise DataTypeError(
+            f"Each row of {name} is a dict. Pass pandas.DataFrame({name}), or encode the rows with scikit-learn's "
+            "DictVectorizer; learn_one and predict_one take one dict at a time."
+        )
+    if isinstance(first, str | bytes):
+        raise DataTypeError(
+            f"Each row of {name} is a text. Count its words first, with scikit-learn's CountVectorizer or "
+            f"HashingVectorizer, or put the texts into a dataframe for TableEncoder(text=[...])."
+        )
 
 
 def _is_altered(array: NDArray[Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.data.reals import place, read_only, real_dtype, require_exact, shown
+from rosenblatt.data.reals import as_reals, place, read_only, real_dtype, require_exact, shown
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError
 from rosenblatt.typing import Reals
 
@@ -43,14 +43,19 @@ def frame_names(frame: nw.DataFrame[Any]) -> tuple[str, ...] | None:
 def frame_rows(frame: nw.DataFrame[Any], *, name: str) -> Reals:
     """Return a frame as a read-only array: float32 if every column has at most 32-bit floats, else float64.
 
-    Every column must hold bools, integers or floats, and no value may be missing.
+    Every column must hold bools, integers, floats or decimals, or objects that are such, and no value may be
+    missing.
     """
     series = list(frame.iter_columns())
     _require_numbers(series, name=name)
     _require_no_nulls(series, name=name)
     columns = [column.to_numpy() for column in series]
     for j, column in enumerate(columns):
-        require_exact(column, name=name, where=partial(place, column=j, names=frame.columns))
+        where = partial(place, column=j, names=frame.columns)
+        if column.dtype == object:
+            columns[j] = as_reals(column, name=name, where=where)
+        else:
+            require_exact(column, name=name, where=where)
     kinds = {real_dtype(column.dtype, name=name) for column in columns}
     rows = np.empty((len(columns[0]), len(columns)), kinds.pop() if len(kinds) == 1 else np.float64)
     for start in range(0, len(rows), BLOCK):
@@ -81,9 +86,11 @@ def _holds_numbers(column: nw.Series[Any]) -> bool:
     dtype = column.dtype
     if dtype == nw.Unknown:  # pandas' sparse and longdouble columns, which numpy supports
         return column.to_numpy().dtype.kind in "biuf"
+    if dtype == nw.Object:  # read value by value, as an object array is
+        return True
     if dtype in (nw.Int128, nw.UInt128):  # which numpy does not support
         return False
-    return dtype == nw.Boolean or dtype.is_float() or dtype.is_integer()
+    return dtype == nw.Boolean or dtype.is_float() or dtype.is_integer() or dtype.is_decimal()
 
 
 def _require_no_nulls(series: list[nw.Series[Any]], *, name: str) -> None:

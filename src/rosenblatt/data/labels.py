@@ -8,18 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.reals import first_masked, read_only, shown
+from rosenblatt.data.reals import ON_ITS_SIDE, first_masked, read_only, shown, unreadable
 from rosenblatt.data.sparse import is_sparse
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.typing import Ints
 
 TEXT = {str, np.str_}
 BYTES = {bytes, np.bytes_}
+MOST_FRACTIONS = 2
+"""The most classes of which some may be floats that are not whole; more are the target of a regression."""
+INTEGERS = (int, np.integer)
 NUMBERS = (bool, np.bool_, int, np.integer, float, np.floating)
 
 
-def as_labels(y: Any, n_rows: int) -> tuple[Ints, NDArray[Any]]:
+def as_labels(y: Any, n_rows: int, n_features: int | None = None) -> tuple[Ints, NDArray[Any]]:
     """Return the class of each row, as a position in the classes, and the classes.
+
+    `n_features`, if given, lets the error for a wrong number of labels recognise an X that is on its side.
 
     The classes are sorted if their labels can be compared, and otherwise in order of first appearance. They keep
     the dtype of y; tuples and labels of mixed types make an object array. Labels that are equal in Python (``1``,
@@ -28,7 +33,8 @@ def as_labels(y: Any, n_rows: int) -> tuple[Ints, NDArray[Any]]:
     Raises
     ------
     LabelError
-        No labels, missing labels, continuous values, or labels that are not hashable.
+        No labels, missing labels, labels that are not hashable, or more than two different floats of which some
+        are not whole numbers.
     ShapeError
         More than one column, or a number of labels other than `n_rows`.
 
@@ -37,7 +43,7 @@ def as_labels(y: Any, n_rows: int) -> tuple[Ints, NDArray[Any]]:
     >>> as_labels(["spam", "ham", "spam"], 3)
     (array([1, 0, 1]), array(['ham', 'spam'], dtype='<U4'))
     """
-    classes, codes = factorize(one_a_row(y, n_rows))
+    classes, codes = factorize(one_a_row(y, n_rows, n_features))
     require_classes(classes, codes)
     return read_only(codes), read_only(classes)
 
@@ -113,7 +119,10 @@ def _is_hashable(label: object) -> bool:
 
 
 def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
-    """Raise `LabelError` if labels are missing, infinite or continuous; rows are counted from `first`."""
+    """Raise `LabelError` if labels are missing, infinite or continuous; rows are counted from `first`.
+
+    Floats that are not whole are labels if there are at most two of them, such as 0.5 and 1.5.
+    """
     if classes.dtype.kind in "biuUS":
         return
     for code, label in enumerate(classes):
@@ -124,11 +133,16 @@ def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
             continue
         if math.isinf(label):
             raise LabelError(f"Input y contains infinity, at row {row}. Drop the row or give it a label.")
-        if label != math.floor(label):
-            raise LabelError(
-                f"Unknown label type: continuous. y is {shown(label)} at row {row}, but this is a classifier and "
-                "its labels name classes. Sort y into classes, or use a regressor."
-            )
+        if label != math.floor(label) and len(classes) > MOST_FRACTIONS:
+            raise continuous(label, row)
+
+
+def continuous(label: object, row: int) -> LabelError:
+    """Return the error for a label of a regression."""
+    return LabelError(
+        f"Unknown label type: continuous. y is {shown(label)} at row {row} and has more than two different "
+        "values, but this is a classifier and its labels name classes. Sort y into classes, or use a regressor."
+    )
 
 
 def _is_missing(label: object) -> bool:
@@ -146,8 +160,8 @@ def missing_label(label: object, row: int) -> LabelError:
     return LabelError(f"Input y contains {what}, at row {row}. Drop the row or give it a label.")
 
 
-def one_a_row(y: Any, n_rows: int) -> NDArray[Any]:
-    """Return y as an array of `n_rows` labels, with its own dtype, without checking the labels themselves."""
+def one_a_row(y: Any, n_rows: int, n_features: int | None = None) -> NDArray[Any]:
+    """Return y as an array of `n_rows` labels, in the dtype of y, without checking the labels themselves."""
     if y is None:
         raise LabelError("A classifier requires y to be passed, but the target y is None. Pass one label a row.")
     if isinstance(y, list | tuple):
@@ -164,6 +178,8 @@ def one_a_row(y: Any, n_rows: int) -> NDArray[Any]:
         )
     else:
         labels = _from_series(y)
+    if labels.ndim == 0:
+        raise ShapeError(f"y must be one label a row, got one {type(y).__name__}. {unreadable(y, 'y')}")
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -174,7 +190,7 @@ def one_a_row(y: Any, n_rows: int) -> NDArray[Any]:
     if len(labels) != n_rows:
         raise ShapeError(
             f"X has {n_rows} rows but y has {len(labels)} labels (inconsistent numbers of samples). "
-            "Each row needs exactly one label."
+            + ("Each row needs exactly one label." if len(labels) != n_features else ON_ITS_SIDE)
         )
     return labels
 
@@ -199,11 +215,22 @@ def _from_sequence(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
         return np.asarray(y, dtype=object)
     types = {type(label) for label in y}
     if types <= TEXT or types <= BYTES or all(issubclass(kind, NUMBERS) for kind in types):
+        if types and all(issubclass(kind, INTEGERS) and not issubclass(kind, bool) for kind in types):
+            return _from_integers(y)
         natural = np.asarray(y)
         # numpy rounds integers next to floats and drops zero bytes at the end, which would merge labels.
-        if natural.tolist() == list(y):
+        if natural.tolist() == [label.item() if isinstance(label, np.generic) else label for label in y]:
             return natural
     return object_array(y)
+
+
+def _from_integers(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Return integers unchanged; numpy turns integers above 2⁶³ into floats if smaller ones stand beside them."""
+    natural = np.asarray(y)
+    if natural.dtype.kind in "iu":
+        return natural
+    whole = [int(label) for label in y]
+    return np.array(whole, np.uint64) if 0 <= min(whole) and max(whole) < 2**64 else object_array(whole)
 
 
 def _from_series(y: Any) -> NDArray[Any]:

@@ -35,7 +35,7 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
     try:
         array = np.asarray(y)
     except ValueError as error:
-        raise ShapeError(f"y is no table: its rows must all be as long as the first. ({error})") from error
+        raise ShapeError(f"y is not a table: its rows must all be as long as the first. ({error})") from error
     shape = array.shape
     if len(shape) == 1:
         masked = first_masked(y)
@@ -77,7 +77,7 @@ def as_signal(samples: Any, *, name: str) -> NDArray[Any]:
     try:
         signal = np.asarray(samples)
     except ValueError as error:
-        raise ShapeError(f"{name} is no signal: it must be a flat sequence of samples. ({error})") from error
+        raise ShapeError(f"{name} is not a signal: it must be a flat sequence of samples. ({error})") from error
     if signal.ndim != 1:
         raise ShapeError(
             f"{name} must be one channel, a one-dimensional sequence of samples; its shape is {signal.shape}. "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeVar
 
@@ -20,6 +21,8 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 EXACT_BITS = 53
 
+ON_ITS_SIDE = "X has as many columns as y has entries: did you mean X.T?"
+
 SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 80
 
@@ -27,6 +30,15 @@ SHORT.maxstring = SHORT.maxother = SHORT.maxlong = 80
 def shown(value: object) -> str:
     """Return a value as short text for a message, without numpy's type around it."""
     return SHORT.repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def unreadable(value: object, name: str) -> str:
+    """Return the way out for something that is no array but holds what could be one."""
+    if isinstance(value, Mapping):
+        return f"For a dict of columns pass pandas.DataFrame({name})."
+    if isinstance(value, Iterator):
+        return f"It can be read only once, one item at a time: pass list({name})."
+    return "Pass a list, an array or a dataframe."
 
 
 def place(row: int, column: int, names: Sequence[object] | None = None) -> str:
@@ -119,6 +131,11 @@ def _from_objects(values: NDArray[Any], *, name: str, where: Place) -> Floats:
 
 
 def _as_float(value: Any, position: int, name: str, where: Place) -> float:
+    """Return a number as a float that equals it; a decimal fraction becomes the nearest float, as in a file."""
+    if isinstance(value, Decimal):
+        if not value.is_finite() or value != value.to_integral_value():
+            return float("nan") if value.is_nan() else float(value)
+        value = int(value)
     if not isinstance(value, Real | np.bool_):
         # The first words are the ones scikit-learn's estimator checks look for.
         raise DataTypeError(

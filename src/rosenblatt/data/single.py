@@ -65,7 +65,7 @@ class Vocabulary:
         numbers = self._numbers
         new = [name for name in names if name not in numbers]
         if new and not self.grows:
-            raise InputError(f"x has features that the model does not know: {new[:5]!r}. Leave them out.")
+            raise InputError(f"x has features that were not in training: {new[:5]!r}. Leave them out.")
         if new and not learn:
             return self.row({name: value for name, value in x.items() if name in numbers}, learn=False)
         numbered = {name: len(numbers) + j for j, name in enumerate(new)}

@@ -62,7 +62,7 @@ class BuiltinSource(Source):
         if name not in BUILTIN:
             near = get_close_matches(name, BUILTIN, 1)
             hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{n}' for n in BUILTIN)}."
-            raise ParameterError(f"@{name} is no built-in set; {hint}")
+            raise ParameterError(f"@{name} is not a built-in set; {hint}")
         X, y, names = _load(name)
         self._chunk = Chunk.of(as_rows(X), np.asarray(y))
         self.names, self.files = tuple(map(str, names)), (f"@{name}",)

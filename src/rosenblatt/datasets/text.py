@@ -26,7 +26,7 @@ def make_text(
     Words follow a law like Zipf's: the word of rank r has a probability proportional to 1/r, with r rounded down
     to a power of two. A row counts a fixed number of draws, each count c becomes (1 + log c)·idf, and the row is
     scaled to length 1. Labels are the sign of <w, x> for a hidden unit vector ``w``, which gives opposite weights
-    to the words of ranks 2k and 2k + 1; these are equally frequent, so both labels are equally likely. Rows whose
+    to the words of ranks 2k and 2k + 1. These are equally frequent, so both labels are equally likely. Rows whose
     ``|<w, x>|`` is below a tenth of the typical value are drawn again, so that the rows are separable by a margin.
 
     Parameters

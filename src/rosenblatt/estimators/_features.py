@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, Self
 
@@ -12,7 +14,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags, RegressorTags
 
 from rosenblatt.data.features import Features, as_rows
-from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.exceptions import InputError, PredictionOverflowError, ShapeError, TrainingOverflowError
+
+
+@contextmanager
+def predicting() -> Iterator[None]:
+    """Report an overflow in a map of features as one of predicting, not of training."""
+    try:
+        yield
+    except TrainingOverflowError as error:
+        raise PredictionOverflowError(str(error)) from error
 
 
 class ReadsTables:

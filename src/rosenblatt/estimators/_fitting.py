@@ -38,7 +38,7 @@ FREE_TO_CHANGE = {"max_iter", "max_time", "verbose", "n_jobs", "callbacks", "war
 
 
 class Drawn(NamedTuple):
-    """What a run drew at random, for the fit that goes on from it."""
+    """What a run drew at random, for a fit that continues it."""
 
     seed: int
     held_out: Ints | None
@@ -52,7 +52,7 @@ class Drawn(NamedTuple):
 
 
 Before: TypeAlias = tuple[Any, Drawn | None]
-"""The run that a warm start goes on from: its state, and what it drew, if that is known."""
+"""The run that a warm start continues: its state, and what it drew, if that is known."""
 
 
 def draw(p: Any, codes: Callable[[], Ints], n_rows: int, rng: np.random.Generator, before: Before | None) -> Drawn:
@@ -165,15 +165,17 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
     if not in_memory and p.stop_on_cycle:
         raise ParameterError("stop_on_cycle=True needs all rows in memory. Set it to False.")
     if checkpoint and p.stop_on_cycle:
-        raise ParameterError("stop_on_cycle=True does not go with a checkpoint. Drop one of them.")
+        raise ParameterError("stop_on_cycle=True cannot be combined with a checkpoint. Drop one of them.")
     if checkpoint and not named:
-        raise ParameterError("A checkpoint does not go with an order given row by row. Use 'shuffle' or 'cyclic'.")
+        raise ParameterError(
+            "A checkpoint cannot be combined with an order given row by row. Use 'shuffle' or 'cyclic'."
+        )
     if checkpoint and before is not None:
-        raise ParameterError("A checkpoint does not go with warm_start=True. Drop one of them.")
+        raise ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
     if scaled and before is not None:
         raise ParameterError(
-            "warm_start=True cannot go on with scaled features: the weights are those of the original features. "
-            "Set warm_start=False."
+            "warm_start=True cannot continue with scaled features: the weights are those of the original "
+            "features. Set warm_start=False."
         )
 
 
@@ -214,24 +216,24 @@ def resumed(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
 
 
 def require_same_problem(p: Any, data: Batch | Blocks, scheme: Scheme) -> None:
-    """Require data with the features and classes of the run that a warm start goes on from, by the same scheme."""
+    """Require data with the features and classes of the run that a warm start continues, by the same scheme."""
     if Scheme.of(p.multiclass, len(p.classes_)) != scheme:
         raise ParameterError(
-            f"multiclass={p.multiclass!r} cannot go on from {scheme.kind!r}. Set warm_start=False."
+            f"multiclass={p.multiclass!r} cannot continue from {scheme.kind!r}. Set warm_start=False."
         )
     require_same_data(data.n_features, data.classes, p.n_features_in_, p.classes_)
 
 
 def require_same_data(n_features: int, classes: Any, width: int, known: Any) -> None:
-    """Require the features and classes of the run that a warm start goes on from; None are no classes."""
+    """Require the features and classes of the run that a warm start continues; None are no classes."""
     if n_features != width:
         raise ShapeError(
-            f"X has {n_features} features, but warm_start=True goes on from {width}. "
+            f"X has {n_features} features, but warm_start=True continues from {width}. "
             "Pass the same features, or set warm_start=False."
         )
     if classes is not None and known is not None and not np.array_equal(classes, known):
         raise LabelError(
-            f"y has the classes {listed(classes)}, but warm_start=True goes on from "
+            f"y has the classes {listed(classes)}, but warm_start=True continues from "
             f"{listed(known)}. Pass the same classes, or set warm_start=False."
         )
 

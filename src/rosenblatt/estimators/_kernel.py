@@ -43,7 +43,7 @@ def check_kernel_parameters(p: Any) -> None:
     check_count("budget", p.budget)
     if p.average and p.budget_policy != "projection":
         raise ParameterError(
-            f"average=True does not go with budget_policy={p.budget_policy!r}: rows that gave way would be "
+            f"average=True cannot be combined with budget_policy={p.budget_policy!r}: rows that gave way would be "
             "missing from the average. Use budget_policy='projection'."
         )
 
@@ -77,8 +77,8 @@ def stream_kernel(p: Any, n_features: int) -> Kernel:
     kernel = as_kernel(p.kernel)
     if not kernel.streams:
         raise ParameterError(
-            "kernel='precomputed' knows values between training rows alone, and a stream has rows to come. Use "
-            "fit, or a kernel of rows."
+            "kernel='precomputed' holds only values between training rows, so it cannot learn from a stream. Use "
+            "fit, or another kernel."
         )
     if getattr(kernel, "gamma", None) == "scale":
         raise ParameterError(
@@ -99,8 +99,8 @@ def warn_unless_kernel(kernel: Kernel, points: Points) -> None:
         return
     where = f"On {len(few)} of the training rows" if len(few) < points.n_rows else "On the training rows"
     warnings.warn(
-        f"kernel={kernel!r} is not positive semidefinite, and so no kernel. {where}: {found.reason} No bound on "
-        "mistakes holds, and training may not end. Use another function, or ignore this warning.",
+        f"kernel={kernel!r} is not positive semidefinite, so it is not a kernel. {where}: {found.reason} No bound "
+        "on mistakes holds, and training may not end. Use another function, or ignore this warning.",
         KernelWarning,
         stacklevel=3,
     )
@@ -128,26 +128,26 @@ class KernelSpace(OnlineLearning):
     _kernel: Kernel
 
     def coordinates(self, X: Any, *, isometric: bool = False) -> Any:
-        """Return points whose hyperplanes are those of the kernel's space: what `certify` decides about.
+        """Return the rows as points in the space of the kernel, which `certify` decides about.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
             Any rows. With ``kernel="precomputed"`` the matrix of training.
         isometric : bool
-            Whether lengths and angles must be the kernel's, too, as margins need.
+            Whether lengths and angles are those of the kernel, which margins need.
 
         Returns
         -------
         ndarray or sparse array, shape (n_rows, n_coordinates)
-            Of a linear kernel the rows. Of a polynomial one their monomials, if there are no more than 1,000; that
-            of degree zero only where there is no bias to do its work. Of others, and if isometric,
-            `rosenblatt.kernels.coordinates` of the matrix of all pairs, refused for more than 1,000 rows.
+            For a linear kernel, the rows. For a polynomial kernel, their monomials if there are at most 1,000; the
+            constant is left out if there is a bias. For other kernels, and if isometric, the result of
+            `rosenblatt.kernels.coordinates` for the matrix of all pairs, for at most 1,000 rows.
         """
         return self._space(X, isometric).table
 
     def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
-        """Decide whether some hyperplane in the space of the kernel separates data, and prove it.
+        """Decide whether a hyperplane in the space of the kernel separates the classes, and prove it.
 
         Parameters
         ----------
@@ -168,8 +168,7 @@ class KernelSpace(OnlineLearning):
         The proof is exact for the floats Z. How far it holds for the kernel depends on the rounding of Z. A linear
         kernel has none, a polynomial one has none if data are integers, or dyadic fractions, whose products stay
         below 2⁵³. For other kernels, and with `margin`, Z Zᵀ is the matrix of all pairs up to 4n · 2⁻⁵² of its
-        largest entry (checked, and refused otherwise): rows that the kernel separates by less may be called
-        inseparable.
+        largest entry; this is checked. Rows that the kernel separates by less may be called inseparable.
 
         Examples
         --------

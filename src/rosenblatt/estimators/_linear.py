@@ -45,24 +45,24 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         return tags
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the scores that labels are chosen by.
+        """Return the scores from which labels are predicted.
 
-        Of two classes f(x) = <w, x> + b for every row, positive on the side of ``classes_[1]``; of more, one
-        number for every row and class, the largest of which wins.
+        For two classes, f(x) = <w, x> + b for each row, positive for ``classes_[1]``. For more classes, one number
+        for each row and class; the largest wins.
         """
         model = self._model()
         return model.decision(self._features(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of every row."""
+        """Return the predicted label of each row."""
         model = self._model()
         return model.predict(self._features(X))
 
     def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
-        """Decide whether some hyperplane separates data, and prove it; see `rosenblatt.certify`.
+        """Decide whether a hyperplane separates the classes, and prove it; see `rosenblatt.certify`.
 
         The question is exact, and depends on the data alone: whether a hyperplane of this classifier's kind, with
-        a bias if it has one, separates the classes. Its own hyperplane is the first one tried.
+        a bias if it has one, separates the classes. The hyperplane of the model is tried first.
         """
         from rosenblatt.certify.separability import certify
 
@@ -146,7 +146,7 @@ class VisitingClassifier(LinearClassifier):
 
     @property
     def t_(self) -> int:
-        """The visits made since the start."""
+        """The number of visits since the start."""
         self._require_fitted("t_")
         return self._state.visits
 

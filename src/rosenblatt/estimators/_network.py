@@ -92,7 +92,7 @@ def read_examples(p: Any, X: Any, y: Any, sample_weight: Any, coding: Any, class
         return Examples(features, values.reshape(len(values), -1), weight, flat=values.ndim == 1)
     warn_of_column(y)
     if classes is None:
-        codes, classes = as_labels(y, features.n_rows)
+        codes, classes = as_labels(y, features.n_rows, features.n_features)
     else:
         codes = encode_labels(y, classes, features.n_rows)
     known = (features.rows, features.n_rows, features.n_features, features.names)
@@ -220,7 +220,7 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def _require_same_layers(self, layers: tuple[Layer, ...], who: str) -> None:
         if layers != self._layers:
             raise ParameterError(
-                f"{who} goes on from layers of {_shape(self._layers)} neurons, but parameters and data ask for "
+                f"{who} continues from layers of {_shape(self._layers)} neurons, but parameters and data ask for "
                 f"{_shape(layers)}, or for other activations. Keep them, or use a new estimator."
             )
 
@@ -262,7 +262,7 @@ class ReportedNetwork(NetworkEstimator):
 
     @property
     def t_(self) -> int:
-        """The visits made since the start."""
+        """The number of visits since the start."""
         self._require_fitted("t_")
         return self._state.visits
 

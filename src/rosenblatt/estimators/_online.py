@@ -62,11 +62,11 @@ class OnlineLearning(VisitingClassifier):
         Returns
         -------
         self
-            Itself; an error leaves it unchanged.
+            The estimator. An error leaves it unchanged.
         """
         features = as_rows(X)
         warn_of_column(y)
-        codes, found = as_labels(y, features.n_rows)
+        codes, found = as_labels(y, features.n_rows, features.n_features)
         weight = as_weight(sample_weight, features.n_rows)
         if self.__sklearn_is_fitted__():
             self._check_features(features)
@@ -95,7 +95,7 @@ class OnlineLearning(VisitingClassifier):
         Returns
         -------
         self
-            Itself; an error leaves it unchanged.
+            The estimator. An error leaves it unchanged.
         """
         stream = self.__dict__.get("_stream")
         if stream is not None and classes is None and type(x) is np.ndarray:
@@ -131,7 +131,7 @@ class OnlineLearning(VisitingClassifier):
         return vector_row(x, self._width)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; a stream under way goes on by a new `eta0` or `margin`, and refuses other rules."""
+        """Set parameters. A stream continues with a new `eta0` or `margin`; other rules raise an error."""
         before = self.get_params(deep=False)
         super().set_params(**params)
         stream = self.__dict__.get("_stream")
@@ -226,7 +226,7 @@ class OnlineLearning(VisitingClassifier):
         scheme = Scheme.of(self.multiclass, len(known))
         if fitted and scheme != self._scheme:
             raise ParameterError(
-                f"multiclass={self.multiclass!r} cannot go on from {self._scheme.kind!r}. Use a new estimator."
+                f"multiclass={self.multiclass!r} cannot continue from {self._scheme.kind!r}. Use a new estimator."
             )
         shape = scheme.shape(n_features)
         if fitted:

@@ -194,8 +194,8 @@ def check_parameters(p: Any) -> None:
         return
     if p.average:
         raise ParameterError(
-            f"penalty={p.penalty!r} does not go with average=True. Use SoftMarginClassifier(solver='sgd'), or one "
-            "of the two."
+            f"penalty={p.penalty!r} cannot be combined with average=True. Use SoftMarginClassifier(solver='sgd'), "
+            "or drop one."
         )
     if make_penalty(p).keep <= 0.0:
         raise ParameterError(
@@ -263,13 +263,13 @@ def _radius(
         return before.radius, before.bias
     if given is None:
         raise ParameterError(
-            "bias='radius' needs R, the largest norm of a row, which a stream has yet to show. "
+            "bias='radius' needs R, the largest norm of a row, which is unknown in a stream. "
             "Pass radius=R, or use bias='unit'."
         )
     radius = float(given)
     square = radius * radius
     if not 0.0 < square < np.inf:
-        raise ParameterError(f"radius={radius!r} has no square among floats. Scale the features.")
+        raise ParameterError(f"radius={radius!r} squared is beyond floats. Scale the features.")
     return radius, square
 
 

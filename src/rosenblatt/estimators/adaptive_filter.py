@@ -24,16 +24,16 @@ RUNS_AWAY = 1e16
 
 
 class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
-    """A filter that learns how one signal is heard in another, and takes it out.
+    """An adaptive filter that removes the echo of one signal from another (Widrow and Hoff 1960).
 
     A loudspeaker plays the far end of a call, and the microphone hears its echo: the far end through an unknown
-    filter, the room. This one imitates the room sample by sample, and what it predicts is subtracted. It is a
-    linear neuron on the last `n_taps` samples, corrected by its error at every sample.
+    filter, the room. The adaptive filter learns the room sample by sample, predicts the echo, and subtracts it. It
+    is a linear neuron on the last `n_taps` samples, and each sample corrects it by its error.
 
     Parameters
     ----------
     n_taps : int
-        How many samples of the far end an echo may be made of.
+        The number of samples of the far end that an echo may depend on.
     algorithm : {"nlms", "lms"}
         How the taps are corrected by an error e: by ``step_size · e · x̄ / (regularization + ‖x‖²)`` or by
         ``step_size · e · x̄``. The first does the same for a loud and for a quiet far end.
@@ -41,28 +41,28 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
         How fast it learns. For "nlms" between 0 and 2: 1 is fastest, less leaves less noise. For "lms" it must be
         well below 2 over `n_taps` times the far end's power.
     regularization : float
-        Added to ‖x‖², the far end's power over the taps, so that a pause in it, which tells nothing of the room,
-        changes little. 0.001 suits signals within ±1.
+        Added to ‖x‖², the power of the far end over the taps, so that a pause in the far end changes the taps
+        little. 0.001 suits signals within ±1.
     window : int
-        The samples over which the echo's reduction is measured.
+        The number of samples over which the reduction of the echo is measured.
 
     Attributes
     ----------
     coef_ : ndarray of float64 or complex128, shape (n_taps,)
         The taps: an estimate of the room's impulse response.
     erle_ : float
-        The echo return loss enhancement in dB, 10 log10 of the microphone's power over that of what is left of it,
-        in the last window that ended (in the samples so far if none has).
+        The echo return loss enhancement in dB: 10 log10 of the power of the microphone divided by the power of the
+        cleaned signal. It is measured in the last complete window, or in all samples before the first one ends.
     erle_curve_ : ndarray
-        The same for each window. Infinite where nothing is left; NaN where the microphone was silent.
+        The same for each window. It is infinite if nothing is left, and NaN if the microphone was silent.
     n_samples_seen_ : int
-        Samples adapted to.
+        The number of samples learned from.
 
     Notes
     -----
     Chunks of any length, and single samples, leave the same bits as the whole signals at once. Signals may be
-    complex, as in radio: taps and results then are, too. Both people talking at once looks like a large error;
-    stop adapting meanwhile by `transform`.
+    complex, as in radio: taps and results then are, too. If both people talk at once, the error is large: use
+    `transform` meanwhile, which does not adapt.
 
     Examples
     --------
@@ -101,22 +101,22 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         far_end : sequence of numbers
-            What the loudspeaker plays.
+            The signal of the loudspeaker.
         microphone : sequence of numbers
-            What the microphone hears at the same moments.
+            The signal of the microphone at the same times.
 
         Returns
         -------
         AdaptiveFilter
-            Itself. An error leaves it unchanged.
+            The estimator. An error leaves it unchanged.
         """
         self.fit_transform(far_end, microphone)
         return self
 
     def fit_transform(self, far_end: Any, microphone: Any) -> NDArray[Any]:
-        """Adapt to two signals from zero taps, and return the cleaned one: the microphone less the echo predicted.
+        """Adapt to two signals from zero taps, and return the microphone minus the predicted echo.
 
-        Each sample is cleaned by the taps as they were before it. Parameters as in `fit`.
+        Each sample is cleaned with the taps before its update. Parameters are those of `fit`.
         """
         step = self._step()
         far, mic = as_signals(far_end, microphone)
@@ -138,13 +138,13 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
         return self.process([far_end], [microphone])[0].item()
 
     def predict(self, far_end: Any) -> NDArray[Any]:
-        """Return the echo of a far end before which all was silent, by the taps as they are."""
+        """Return the echo of a far end with the current taps, assuming silence before it."""
         self._require_adapted()
         far = as_signal(far_end, name="far_end")
         return -self._frozen(far, np.zeros(len(far)))
 
     def transform(self, far_end: Any, microphone: Any) -> NDArray[Any]:
-        """Clean two signals by the taps as they are, which stay so; before these signals all was silent."""
+        """Clean two signals with the current taps, without adapting, assuming silence before them."""
         self._require_adapted()
         return self._frozen(*as_signals(far_end, microphone))
 
@@ -169,7 +169,7 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
 
     @property
     def n_samples_seen_(self) -> int:
-        """The samples adapted to."""
+        """The number of samples learned from."""
         return self._adapted("n_samples_seen_").n_samples
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -191,7 +191,7 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
         for name, kept in (("n_taps", stream.taps.w.shape[1]), ("window", stream.window)):
             if getattr(self, name) != kept:
                 raise ParameterError(
-                    f"{name}={getattr(self, name)!r} cannot go on from {kept}. Use fit, or a new filter."
+                    f"{name}={getattr(self, name)!r} cannot continue from {kept}. Use fit, or a new filter."
                 )
         return stream
 

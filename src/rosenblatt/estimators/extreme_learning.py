@@ -14,7 +14,7 @@ from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight
-from rosenblatt.estimators._features import ReadsTables, tags_of_task
+from rosenblatt.estimators._features import ReadsTables, predicting, tags_of_task
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import (
     check_choice,
@@ -62,25 +62,25 @@ def _link(held: dict[str, Any]) -> None:
 
 
 class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
-    """A hidden layer of random neurons that stay as they are, and a linear read-out by least squares.
+    """A hidden layer of fixed random neurons, and a linear read-out by least squares (Huang, Zhu and Siew 2006).
 
-    The Mark I's shape with its learning rule replaced: there is one best read-out, found in one go, exactly.
+    It has the layers of the Mark I, but one least-squares solution in the place of the learning rule.
 
     Parameters
     ----------
     n_hidden : int
         The number of random neurons.
     task : {"classification", "regression"}
-        What y is: labels, which the read-out learns as one-hot targets, or numbers, one a row or several.
+        Whether y holds labels, which the read-out learns as one-hot targets, or one or more numbers a row.
     activation : {"tanh", "logistic", "relu", "sine", "step"}
-        What neurons make of their sums.
+        The activation function of the neurons.
     alpha : float
         The penalty on the read-out's squared weights (not on its bias), at least 0.
     weight_scale : float
-        The deviation of the neurons' sums over standardised features, and of their biases. Larger makes the
-        function learned rougher.
+        The standard deviation of the sums of the neurons on standardised features, and of their biases. Larger
+        values make the learned function rougher.
     random_state : int, RandomState, Generator or None
-        The seed of the random neurons.
+        The random seed for the neurons.
 
     Attributes
     ----------
@@ -89,16 +89,16 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
     coef_, intercept_ : ndarray, shapes (n_outputs, n_hidden) and (n_outputs,)
         The read-out; one output a class.
     classes_ : ndarray
-        The labels, sorted; of a classification.
+        The labels, sorted. Only for classification.
     training_mse_ : float
         The mean squared error on all rows seen, against one-hot targets or numbers, as weighted.
     n_features_in_, feature_names_in_
-        Of the training data.
+        The number of features, and their names if X had any.
 
     Notes
     -----
-    `partial_fit` is recursive least squares in square-root form: chunks of any size leave the bits of one fit, and
-    what is kept does not grow with the rows seen. Features should have similar scales, about 1.
+    `partial_fit` is recursive least squares in square-root form. Chunks of any size give the same bits as one fit,
+    and the memory used does not grow with the number of rows. Features should have similar scales, about 1.
 
     Examples
     --------
@@ -161,12 +161,12 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         y : sequence
             Their labels, or their numbers, shape (n_rows,) or (n_rows, n_outputs).
         sample_weight : array-like or None
-            How much each row's error counts; a row of weight 2 is two rows.
+            The weight of the error of each row; a row of weight 2 counts as two rows.
 
         Returns
         -------
         ExtremeLearningMachine
-            Itself. An error leaves it unchanged.
+            The estimator. An error leaves it unchanged.
         """
         self._check_parameters()
         features = as_rows(X)
@@ -182,7 +182,7 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one more chunk; chunks leave the bits of one `fit` of all their rows.
+        """Learn from one more chunk; the result has the same bits as one `fit` on all rows.
 
         Parameters and result are as in `fit`. `classes` are all classes there are, on the first call; None takes
         labels as they come.
@@ -206,7 +206,7 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of every row, or its numbers."""
+        """Return the predicted label of each row, or its numbers."""
         outputs = self._outputs(X)
         if self._targets.classes is None:
             return outputs[:, 0] if self._targets.flat else outputs
@@ -215,12 +215,12 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """Return what labels are chosen by: one output a class; of two classes the second's less the first's."""
+        """Return one output for each class; for two classes, that of the second minus that of the first."""
         outputs = self._outputs(X)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labels predicted right, or the coefficient of determination R²."""
+        """Return the accuracy of a classification, or R² of a regression."""
         measure = accuracy_score if _classifies(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
@@ -273,7 +273,7 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         for name, kept in self._kept.items():
             if getattr(self, name) != kept:
                 raise ParameterError(
-                    f"{name}={getattr(self, name)!r} cannot go on from {kept!r}. Use fit, or a new machine."
+                    f"{name}={getattr(self, name)!r} cannot continue from {kept!r}. Use fit, or a new machine."
                 )
 
     def _told(self, y: Any, n_rows: int, known: _Targets | None, classes: Any) -> tuple[_Targets, Any, Any]:
@@ -342,9 +342,10 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         features = self._features(X)
         weights: Floats | None = None
         out = np.empty((features.n_rows, self._ridge.n_outputs))
-        for rows, H in self._layer.outputs(features):
-            weights = self._ridge.solution().weights if weights is None else weights
-            out[rows] = H @ weights[:, :-1].T + weights[:, -1]
+        with predicting():
+            for rows, H in self._layer.outputs(features):
+                weights = self._ridge.solution().weights if weights is None else weights
+                out[rows] = H @ weights[:, :-1].T + weights[:, -1]
         return out
 
 

@@ -48,28 +48,31 @@ def _streams(estimator: Any) -> bool:
     """Say whether an estimator can meet rows that no fit has shown it."""
     if as_kernel(estimator.kernel).streams:
         return True
-    raise AttributeError("kernel='precomputed' knows values between training rows alone: there is no partial_fit.")
+    raise AttributeError(
+        "kernel='precomputed' holds only values between training rows, so there is no partial_fit."
+    )
 
 
 class KernelPerceptron(KernelSpace):
     """The perceptron in the space of a kernel: f(x) = Σ α_i y_i k(x_i, x) + b.
 
-    A mistake on x_i raises α_i. The scores of all training rows are kept, and each mistake moves them by one row
-    of kernel values; nothing else is computed. Rows without a mistake are no part of the model.
+    A mistake on x_i raises α_i. The scores of all training rows are stored, and each mistake changes them by one
+    row of kernel values. Rows without a mistake are not part of the model.
 
     Parameters
     ----------
     kernel : str, Kernel or callable
         "linear", "poly", "rbf", "laplacian" or "precomputed"; a value of `rosenblatt.kernels` such as
-        ``RBF(0.5)``; or a function of two tables that returns the matrix of all pairs. A function that is no
-        kernel on the training data (on a sample of them, where there are many) is warned of.
+        ``RBF(0.5)``; or a function of two tables that returns the matrix of all pairs. A function that is not a
+        kernel on the training data, or on a sample if they are many, raises a `KernelWarning`.
     budget : int or None
-        The most rows to keep. None keeps all that mistakes were made on; a stream without end needs a budget.
+        The maximum number of rows to keep. None keeps all that mistakes were made on; a stream without end needs a
+        budget.
     budget_policy : {"projection", "oldest", "random"}
-        What happens to one row more: it is projected on the span of those kept, whose coefficients change; the
-        oldest gives way; or one drawn at random does. Only projections can be averaged: nothing is forgotten.
+        How to make room for one more row: project it on the span of the stored rows, drop the oldest row, or drop
+        a random one. Averaging needs "projection", which forgets nothing.
     cache_size : float
-        Megabytes that kernel rows may take while `fit` trains.
+        The memory for kernel rows during `fit`, in megabytes.
     fit_intercept, max_iter, tol, shuffle, verbose, eta0, random_state, early_stopping, validation_fraction
         As in `Perceptron`.
     n_iter_no_change, class_weight, warm_start, zero, tie, order, margin, average, multiclass, max_time, trace,
@@ -95,7 +98,7 @@ class KernelPerceptron(KernelSpace):
     coef_ : ndarray, shape (n_machines, n_features)
         With the linear kernel: the hyperplanes.
     kernel_ : Kernel
-        The kernel, with numbers for what it took from the data.
+        The kernel, with parameters such as "scale" replaced by numbers.
     classes_, n_iter_, n_mistakes_, mistakes_per_pass_, converged_, stop_reason_, trace_, curve_, t_
         As in `Perceptron`.
 
@@ -194,7 +197,7 @@ class KernelPerceptron(KernelSpace):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train until a stop; parameters and result as in `Perceptron.fit`.
+        """Train until a stopping rule ends it; parameters and result as in `Perceptron.fit`.
 
         With ``kernel="precomputed"``, X is the square matrix of kernel values between training rows.
         """
@@ -251,7 +254,7 @@ class KernelPerceptron(KernelSpace):
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel, with numbers for what it took from the data."""
+        """The kernel, with parameters such as "scale" replaced by numbers."""
         self._require_fitted("kernel_")
         return self._kernel
 
@@ -292,7 +295,7 @@ class KernelPerceptron(KernelSpace):
 
     @property
     def sparsify(self) -> Any:
-        """A kernel perceptron has none."""
+        """Raise an error: a kernel perceptron has no `coef_` to convert."""
         raise AttributeError("A kernel perceptron has no coefficients of features to make sparse.")
 
     densify = sparsify
@@ -327,12 +330,12 @@ class KernelPerceptron(KernelSpace):
         check_kernel_parameters(self)
         if as_kernel(self.kernel) != self._asked_for:
             raise ParameterError(
-                f"kernel={self.kernel!r} cannot go on from {self._asked_for!r}: coefficients mean nothing under "
-                "another kernel. Use a new estimator."
+                f"kernel={self.kernel!r} cannot continue from {self._asked_for!r}: coefficients mean nothing "
+                "under another kernel. Use a new estimator."
             )
         if self.budget is not None and self._state.support.count > self.budget:
             raise ParameterError(
-                f"budget={self.budget} cannot go on from {self._state.support.count} rows. Use a new estimator."
+                f"budget={self.budget} cannot continue from {self._state.support.count} rows. Use a new estimator."
             )
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> KernelState:

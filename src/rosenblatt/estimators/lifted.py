@@ -19,24 +19,24 @@ NO_LIMIT = 2**62
 
 
 class LiftedPerceptron(VisitingClassifier):
-    """The perceptron on rows lifted by one coordinate each, which always separate; two classes.
+    """The perceptron on rows with one extra coordinate each, which are always separable; two classes.
 
     Row i becomes [a x_i; sqrt(1 − a²) e_i]. In exact arithmetic training on such rows ends without a mistake,
-    after at most `mistake_bound_` of them; the first coordinates of the weights then predict. It is a soft margin:
-    what a row lacks is made up by its own coordinate, at a price. No lifted row is ever made: one number a row is
-    kept.
+    after at most `mistake_bound_` mistakes; the first coordinates of the weights then predict. This is a soft
+    margin: the extra coordinate of a row makes up for the margin that it lacks, at a price. Lifted rows are never
+    stored, only one number for each row (Freund and Schapire 1999).
 
     Parameters
     ----------
     a : float
-        How much the features count against each row's own coordinate, between 0 and 1. The smaller, the sooner it
-        ends and the softer the margin. Exact data is trained exactly where a² is a dyadic fraction, as for 0.5.
+        The weight of the features relative to the extra coordinate, between 0 and 1. Smaller values end training
+        sooner and make the margin softer. Exact data is trained exactly where a² is a dyadic fraction, as for 0.5.
     fit_intercept, bias, radius, zero, random_state
         As in `Perceptron`. The bias is a feature that is lifted like the others.
     order : {"shuffle", "cyclic"} or array
         The order of visits. An array of row numbers holds every row.
     max_iter : int or None
-        The most passes; None sets no limit. Small features need few; see the notes on large ones.
+        The maximum number of passes; None sets no limit. Small features need few; see the notes on large ones.
     max_time, trace, callbacks
         As in `Perceptron`.
 
@@ -45,16 +45,16 @@ class LiftedPerceptron(VisitingClassifier):
     coef_, intercept_ : ndarray, shapes (1, n_features) and (1,)
         The first coordinates of the lifted weights, without their common factor a.
     lift_ : ndarray, shape (n_rows,)
-        The weights of the rows' own coordinates, without their common factor sqrt(1 − a²): y times the mistakes on
-        each row.
+        The weights of the extra coordinates, without their common factor sqrt(1 − a²): y times the number of
+        mistakes on each row.
     lifted_margin_ : float
         The geometric margin of the lifted rows under the lifted weights.
     lemma_margin_ : float
-        γ', the margin that the lemma guarantees, at its best: a γ / sqrt(1 + a²/(1 − a²) Σ l_i²), where
-        l_i = max(0, γ − y_i <w*, x_i>), over unit vectors w* and γ > 0. It is sought for a second or as long as
-        training took, within `max_time`; what is found by then holds as well.
+        γ', the largest margin that the lemma guarantees: a γ / sqrt(1 + a²/(1 − a²) Σ l_i²), maximised over unit
+        vectors w* and γ > 0. Here l_i = max(0, γ − y_i <w*, x_i>). The search takes a second, or as
+        long as training, within `max_time`; a value found early is also valid.
     mistake_bound_ : float
-        (a²R² + 1 − a²) / γ'²: the mistakes are no more. R is the largest norm of a row, the bias included.
+        (a²R² + 1 − a²) / γ'², an upper bound on the mistakes. R is the largest norm of a row, including the bias.
     converged_ : bool
         Whether the lifted rows are separated. Rows may still be wrong by the first coordinates alone.
     stop_reason_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
@@ -62,10 +62,9 @@ class LiftedPerceptron(VisitingClassifier):
 
     Notes
     -----
-    There is no `partial_fit`: a row met again must be known to be the same one. That training ends is a theorem of
-    exact arithmetic, and its bound grows with the square of the largest norm: where features are large it allows
-    more mistakes than anyone will wait for, and where a row's own coordinate is lost in rounding beside them
-    training may not end at all. Scale such features down.
+    There is no `partial_fit`, because a repeated row must be recognised. Training ends in exact arithmetic, but
+    the bound grows with the square of the largest norm. With large features training may take very long, or not
+    end at all if rounding loses the extra coordinate. Scale such features down.
 
     Examples
     --------

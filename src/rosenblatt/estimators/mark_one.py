@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.single import vector_row
-from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._features import ReadsTables, predicting
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators.perceptron import Perceptron
@@ -62,13 +62,13 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """The machine of 1960: a retina, random wires, association units, and response units that learn.
 
     An image falls on 20 × 20 photocells. Each association unit is wired to a few of them at random, some of which
-    excite and some inhibit it, and is on or off; that never changes. Response units weigh the association units,
-    and learn by the perceptron's rule: one of them tells two classes apart, and of more each class has one.
+    excite and some inhibit it, and is on or off; the wires never change. Response units weigh the association
+    units, and learn by the perceptron rule. Two classes have one response unit; more classes have one each.
 
     Parameters
     ----------
     n_association : int
-        The number of association units. The machine had 512; about 1000 were spoken of at its first demonstration.
+        The number of association units. The machine had 512; its first demonstration spoke of about 1000.
     excitatory, inhibitory : int
         How many photocells excite and inhibit each association unit.
     threshold : float
@@ -83,12 +83,12 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         The machine's were on or off: on if the light is nearer to bright than to dark. Graded ones pass on how
         much light there is, from 0 to 1.
     exposure : pair of float or None
-        The values of a dark and a bright pixel, in either order, such as (0, 255). None: each image's own
-        extremes, as by a camera; images without any contrast are then all dark.
+        The values of a dark and a bright pixel, in either order, such as (0, 255). None uses the
+        extremes of each image, as a camera does; an image without contrast is then all dark.
     multiclass, average, margin, order, max_iter, n_iter_no_change, max_time, trace, verbose, callbacks
         Of the response units, as in `Perceptron`.
     random_state : int, RandomState, Generator or None
-        The seed of all that is random: wires, and the order of visits.
+        The random seed for the wires and the order of visits.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     n_iter_, n_mistakes_, mistakes_per_pass_, converged_, stop_reason_, trace_, curve_, t_, classes_
         As in `Perceptron`. The trace is of the response units: it replays by ``trace_.replay(associate(X), y)``.
     n_features_in_, feature_names_in_
-        Of the training data.
+        The number of features, and their names if X had any.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Wire the association units anew, and train the response units until a stop.
+        """Draw new wires, and train the response units until a stopping rule ends it.
 
         Each row of X is an image, line by line; otherwise parameters and result are as in `Perceptron.fit`.
         """
@@ -228,24 +228,27 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def predict_one(self, x: Any) -> Any:
         """Return the label of one image."""
         self._require_fitted()
-        on = _associate(self._retina, self.wiring_, _one(x, self._width))
+        with predicting():
+            on = _associate(self._retina, self.wiring_, _one(x, self._width))
         return self._response.predict_one(on[0])
 
     def decision_function(self, X: Any) -> Floats:
-        """Return what the response units say: of two classes one number an image, of more one for each."""
+        """Return the outputs of the response units: one for each image, or for each class if they are many."""
         self._require_fitted()
         return self._response.decision_function(self.associate(X))
 
     def see(self, X: Any) -> Floats:
         """Return the light on the photocells, shape (n_images, rows, columns)."""
         self._require_fitted()
-        seen = np.concatenate([light for _, light in self._retina.look(self._features(X))])
+        with predicting():
+            seen = np.concatenate([light for _, light in self._retina.look(self._features(X))])
         return seen.reshape(-1, *self._retina.shape)
 
     def associate(self, X: Any) -> NDArray[np.float32]:
         """Return which association units are on, 1 or 0, shape (n_images, n_association)."""
         self._require_fitted()
-        return _associate(self._retina, self.wiring_, self._features(X))
+        with predicting():
+            return _associate(self._retina, self.wiring_, self._features(X))
 
     coef_ = _of_response("coef_", "The weights from association units to response units.")
     intercept_ = _of_response("intercept_", "The biases of the response units.")
@@ -285,7 +288,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         for name, kept in self._kept.items():
             now = getattr(self, name)
             if now is not kept and not np.array_equal(now, kept):  # shapes may be given as arrays
-                raise ParameterError(f"{name}={now!r} cannot go on from {kept!r}. Use fit, or a new machine.")
+                raise ParameterError(f"{name}={now!r} cannot continue from {kept!r}. Use fit, or a new machine.")
         before = self._response.get_params()
         now = {name: getattr(self, name) for name in RESPONSE}
         changed = {name: value for name, value in now.items() if value is not before[name]}

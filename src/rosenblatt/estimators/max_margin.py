@@ -26,22 +26,22 @@ SECONDS = 5.0  # after which it stays with what floats could say
 
 
 class MaxMarginClassifier(LinearClassifier):
-    """The hard-margin hyperplane: it maximises the least distance y f(x)/‖w‖ of a row from it.
+    """The hard-margin hyperplane, which maximises the smallest distance y f(x)/‖w‖ of a row.
 
     A perceptron finds some hyperplane that separates the classes; this is the widest, and so the one whose
     margin γ gives the perceptron's mistake bounds. It exists only if the classes are separable; if they are not,
     `NotSeparableError` names rows whose combinations meet, and its attribute `certificate` proves that they do.
-    Where rows are separable by less than floats can resolve, the error says so, and proves that instead.
+    If the rows are separable, but by less than floats can resolve, the error contains the proof of that.
     `SoftMarginClassifier` takes any data.
 
     Parameters
     ----------
     fit_intercept : bool
-        Whether there is a bias. Without one the hyperplane goes through the origin.
+        Whether to learn a bias. Without one the hyperplane goes through the origin.
     tol : float
-        The relative gap that is not worth a warning. The data is always solved as exactly as floats allow.
+        The relative gap above which a warning is given. The solution is always as exact as floats allow.
     max_iter : int
-        The most rounds, each of which adds rows that came too near.
+        The maximum number of rounds. Each round adds rows that are too close to the hyperplane.
 
     Attributes
     ----------
@@ -53,16 +53,16 @@ class MaxMarginClassifier(LinearClassifier):
         ``(upper − margin_) / upper``, where `upper`, half the distance of two points in the classes' hulls, is a
         bound that no hyperplane's margin exceeds.
     support_ : ndarray of int
-        The rows that hold the hyperplane in its place.
+        The rows nearest to the hyperplane, which determine it.
     support_vectors_ : ndarray or sparse array
         These rows.
     dual_coef_ : ndarray, shape (1, n_support)
-        α_i y_i of each: ``coef_ = dual_coef_ @ support_vectors_``. They go by the inverse square of the features,
-        and so are 0 or infinite for features beyond 10¹⁵⁰ or below 10⁻¹⁵⁰.
+        α_i y_i of each: ``coef_ = dual_coef_ @ support_vectors_``. They scale with the inverse square of the
+        features, so they are 0 or infinite for features beyond 10¹⁵⁰ or below 10⁻¹⁵⁰.
     n_iter_ : int
-        Rounds made.
+        The number of rounds.
     classes_, n_features_in_, feature_names_in_
-        Of the training data.
+        The labels, the number of features, and their names if X had any.
 
     Examples
     --------
@@ -113,13 +113,13 @@ class MaxMarginClassifier(LinearClassifier):
         Returns
         -------
         MaxMarginClassifier
-            Itself, trained. An error leaves it unchanged.
+            The trained estimator. An error leaves it unchanged.
 
         Raises
         ------
         NotSeparableError
-            If no hyperplane separates the classes, or none that floats can find; `certificate` tells which, unless
-            that takes more than some seconds to decide.
+            If no hyperplane separates the classes, or none that floats can represent. Its `certificate` proves
+            which, unless the decision takes more than a few seconds.
         """
         check_flag("fit_intercept", self.fit_intercept)
         check_number("tol", self.tol, least=0)

@@ -50,11 +50,11 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     degree : int
         The power p, from 1 to 170.
     c : float
-        What is added to the dot product, at least 0. With 0 there are monomials of degree p only; the larger it
-        is, the more the lower ones weigh.
+        The constant added to the dot product, at least 0. With 0 there are only monomials of degree p; a larger c
+        gives lower degrees more weight.
     max_bytes : int or None
-        The most memory that a result may take; None: what is free. What would take more is refused before anything
-        is allocated.
+        The maximum size of a result in bytes. None allows the free memory. A larger result raises an error before
+        anything is allocated.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
     powers_ : ndarray of int, shape (n_monomials, n_features)
         The exponents of each monomial.
     n_features_in_, feature_names_in_
-        Of the training data.
+        The number of features, and their names if X had any.
 
     Notes
     -----
@@ -107,7 +107,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn how many features there are, and what they are called.
+        """Learn the number of features and their names.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         Returns
         -------
         MonomialMap
-            Itself.
+            The estimator.
         """
         _check(self)
         features = as_rows(X)
@@ -162,7 +162,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         Parameters
         ----------
         input_features : sequence of str or None
-            What the features are called; None: what the training data called them, or x1, x2, ….
+            The names of the features. None takes those of the training data, or x1, x2, ….
 
         Returns
         -------

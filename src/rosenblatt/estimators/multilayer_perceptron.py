@@ -47,10 +47,10 @@ def _tells_chances(self: Any) -> bool:
 
 
 class MultilayerPerceptron(ReportedNetwork):
-    """Layers of smooth neurons, trained by backpropagation: classes or numbers.
+    """Layers of smooth neurons trained by backpropagation, for classification or regression.
 
-    What is minimised is the mean loss of a row plus ``alpha/2`` times the sum of all squared weights, biases
-    left out. float32 data is trained, and predicted, in float32; everything else in float64.
+    Training minimises the mean loss of a row plus ``alpha/2`` times the sum of all squared weights without the
+    biases. float32 data is trained, and predicted, in float32; everything else in float64.
 
     Parameters
     ----------
@@ -71,38 +71,39 @@ class MultilayerPerceptron(ReportedNetwork):
     eta0 : float
         The learning rate η.
     momentum, nesterovs_momentum : float, bool
-        Of "sgd".
+        Parameters of "sgd".
     beta_1, beta_2, epsilon : float
-        Of "adam".
+        Parameters of "adam".
     alpha : float
-        Weight decay.
+        The weight decay.
     batch_size : int or "auto"
         Rows a step; "auto" is 200, or all rows if there are fewer.
     order : {"shuffle", "cyclic", "random"}, array, list of arrays or callable
         The order of visits in `fit`, as for `Perceptron`.
     max_iter : int
-        The most passes over the data.
+        The maximum number of passes over the data.
     tol : float or None
         Training ends when the loss of a pass has not fallen by this share within `n_iter_no_change` passes;
-        None: when it has had no new minimum.
+        None ends it when there was no new minimum.
     n_iter_no_change : int or None
-        How many passes to wait, for the loss and for the error of rows held out; None: 10, or as many as make
-        300 steps.
+        The number of passes to wait for a lower loss or validation error. None is 10, or as many as make 300
+        steps.
     max_time : float or None
-        The most seconds `fit` may train; the last pass may then be partial.
+        The maximum training time of `fit` in seconds; the last pass may then be partial.
     early_stopping : bool
-        Hold out `validation_fraction` of the rows (of each class), end when their error has had no new minimum for
-        `n_iter_no_change` passes, and return the best network by it.
+        Whether to hold out `validation_fraction` of the rows (of each class). Training ends when their error had
+        no new minimum for `n_iter_no_change` passes, and the best network by this error is returned.
     validation_fraction : float
-        The share held out.
+        The share of rows to hold out.
     class_weight : dict, "balanced" or None
         Multiplies the loss of each class.
     warm_start : bool
-        Go on from the last fit: parameters, steps and random order continue as if it had not ended.
+        Whether to continue from the last fit: parameters, steps and random order are those of an uninterrupted
+        run.
     random_state : int, RandomState, Generator or None
-        The seed of all that is random: start, order, rows held out.
+        The random seed for the start, the order and the held-out rows.
     verbose : int
-        1 shows a progress bar and says how training ended, on standard error.
+        1 shows a progress bar, and prints how training ended to standard error.
     callbacks : sequence of callables or None
         Each is called after each pass with a `NetworkReport`; training ends if one returns True.
 
@@ -111,12 +112,12 @@ class MultilayerPerceptron(ReportedNetwork):
     coefs_, intercepts_ : list of ndarray
         The weights, shape (n_inputs, n_neurons), and the biases of each layer; copies.
     n_iter_ : int
-        Passes made by the last `fit`.
+        The number of passes of the last `fit`.
     loss_curve_ : ndarray
-        What is minimised, in each pass: every row by the parameters of its visit. A stream adds one number a
-        chunk.
+        The minimised loss in each pass, where each row is scored by the parameters at its visit. A stream adds one
+        number for each chunk.
     loss_ : float
-        The last of these.
+        The last value of `loss_curve_`.
     stop_reason_ : str
         "tol", "plateau" (of tol=None), "validation", "max_iter", "max_time" or "interrupted".
     converged_ : bool
@@ -127,9 +128,9 @@ class MultilayerPerceptron(ReportedNetwork):
     mse_curve_, validation_mse_ : ndarray
         Of a regression: the mean squared error of each pass in training, and after it on the rows held out.
     t_ : int
-        Visits made since the start.
+        The number of visits since the start.
     n_features_in_, feature_names_in_
-        Of the training data.
+        The number of features, and their names if X had any.
 
     Examples
     --------
@@ -211,7 +212,7 @@ class MultilayerPerceptron(ReportedNetwork):
         self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train until a stop.
+        """Train until a stopping rule ends it; see `stop_reason_`.
 
         Parameters
         ----------
@@ -225,7 +226,7 @@ class MultilayerPerceptron(ReportedNetwork):
         Returns
         -------
         MultilayerPerceptron
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+            The trained estimator. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             self._check_parameters()
@@ -284,15 +285,15 @@ class MultilayerPerceptron(ReportedNetwork):
 
     @available_if(_is_for("classification"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Return what labels are chosen by.
+        """Return the scores from which labels are predicted.
 
-        Of two classes one number for every row, positive on the side of ``classes_[1]``; of more, one for every
-        row and class, the largest of which wins. They are outputs before the softmax, or those of the squared
-        error, of two classes less the value half-way between its targets.
+        For two classes, one number for each row, positive for ``classes_[1]``. For more classes, one number for
+        each row and class; the largest wins. They are outputs before the softmax, or those of the squared error,
+        of two classes less the value half-way between its targets.
         """
         outputs = self._outputs(X)
         if self._coding is None:
-            raise ParameterError("task changed after training: this network predicts numbers. Fit it anew.")
+            raise ParameterError("task changed after training: this network predicts numbers. Fit it again.")
         return self._coding.decision(outputs)
 
     @available_if(_tells_chances)  # type: ignore[untyped-decorator]
@@ -322,8 +323,8 @@ class MultilayerPerceptron(ReportedNetwork):
         check_choice("output_activation", self.output_activation, (*HIDDEN, None))
         if self.loss == "cross_entropy" and self.output_activation is not None:
             raise ParameterError(
-                f"output_activation={self.output_activation!r} does not go with loss='cross_entropy', whose "
-                "outputs become probabilities by softmax. Leave it None."
+                f"output_activation={self.output_activation!r} cannot be combined with loss='cross_entropy', "
+                "whose outputs become probabilities by softmax. Leave it None."
             )
         self._sizes()
 

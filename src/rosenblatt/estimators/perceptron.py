@@ -40,40 +40,40 @@ from rosenblatt.registry import Learner
 class Perceptron(OnlineLearning):
     """The perceptron, with every convention of the literature by name, and every end of training explained.
 
-    Takes all parameters of scikit-learn's ``Perceptron`` with their meaning, and more. By default training
-    goes on until a pass makes no mistake; see `stop_reason_` for why it ended otherwise.
+    Takes all parameters of scikit-learn's ``Perceptron`` with the same meaning, and more. By default training
+    continues until a pass makes no mistake; otherwise `stop_reason_` says why it ended.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"} or None
-        Shrink the weights (not the bias) with every visit, by scikit-learn's steps for its online rule: before the
-        correction by the factor 1 − η·alpha ("l2"), after it by η·alpha towards zero ("l1"), or by both in the
-        shares 1 − l1_ratio and l1_ratio ("elasticnet"). Without averaging.
+        Shrink the weights (not the bias) with every visit, as scikit-learn does. "l2" multiplies them by
+        1 − η·alpha before the update. "l1" moves them by η·alpha towards zero after it. "elasticnet" does both, in
+        the shares 1 − l1_ratio and l1_ratio. A penalty cannot be combined with averaging.
     alpha, l1_ratio : float
-        Of the penalty.
+        The strength of the penalty, and the share of "l1" in "elasticnet".
     fit_intercept : bool
         False means ``bias=None``.
     max_iter : int
-        The most passes over the data.
+        The maximum number of passes over the data.
     tol : float or None
-        If given, training also ends when the mean loss of a pass has not fallen by `tol` for
-        `n_iter_no_change` passes (5 if that is None), as in scikit-learn.
+        If given, training also ends when the mean loss of a pass has not fallen by `tol` for `n_iter_no_change`
+        passes, as in scikit-learn. None there means 5 passes.
     shuffle : bool
         False means ``order="cyclic"``.
     verbose : int
-        1 shows a progress bar and says how training ended, on standard error.
+        1 shows a progress bar, and prints how training ended to standard error.
     eta0 : float
         The learning rate η.
     n_jobs : int or None
-        Without effect: one reading of a row serves all machines.
+        Ignored: one reading of a row updates all hyperplanes.
     random_state : int, RandomState, Generator or None
-        The seed of all that is random: order, start, rows held out.
+        The random seed for the order, the start and the held-out rows.
     early_stopping : bool
-        Hold out `validation_fraction` of each class, end when their error has not fallen for
-        `n_iter_no_change` passes (by default the larger of 10 and half of the passes so far), and return the
-        best hypothesis by it.
+        Whether to hold out `validation_fraction` of each class. Training ends when their error has not fallen for
+        `n_iter_no_change` passes, by default the larger of 10 and half of the passes so far. The best hypothesis
+        by this error is returned.
     validation_fraction : float
-        The share held out.
+        The share of rows to hold out.
     n_iter_no_change : int or None
         How many passes without a new minimum of mistakes end training on a plateau. None: the largest of 10,
         half of the passes so far, and 5·10⁸ / values stored in X.
@@ -81,52 +81,54 @@ class Perceptron(OnlineLearning):
         Multiplies the step of each class. "balanced" is n / (classes · count of the class); in a stream, of what
         it has seen so far.
     warm_start : bool
-        Go on from the last fit: weights, averaging and random order continue as if it had not ended.
+        Whether to continue from the last fit: weights, averaging and random order are those of an uninterrupted
+        run.
     bias : {"unit", "radius"}, float or None
-        What the bias gains with each step: 1, R², β, or nothing because there is no bias.
+        The change of the bias in each update, for a step of 1: 1, R², this number, or no bias.
     radius : float or None
-        R, the largest norm of a row; found from the data if None. A stream needs it given.
+        R, the largest norm of a row. None computes it from the data; a stream needs a number.
     zero : {-1, +1}
-        The side that f = 0 belongs to; of several classes, whether a tie goes to the lowest or the highest.
+        The predicted side if f = 0; for several classes, whether the lowest or the highest class wins a tie.
     tie : {"mistake", "sign", "half", "correct"}
-        What y f = margin is: a mistake, a mistake where sgn(0) = `zero` is not the label, half a step, or
-        no mistake.
+        How to treat y f = margin: as a mistake, as a mistake if sgn(0) = `zero` is not the label, as half a step,
+        or as correct.
     init : {"zero", "random", "first"}
         The start: the origin, standard normal weights, or y₁x₁ of the first row visited.
     order : {"shuffle", "cyclic", "random"}, array, list of arrays or callable
         The order of visits in `fit`. An array of row numbers is one pass, repeated; a list of arrays,
-        or a callable of the pass number from 1, gives each pass its own.
+        or a callable of the pass number from 1, gives each pass a different order.
     margin : float
-        A visit is a mistake if y f ≤ margin; of classes compared directly, if the lead over the best rival is.
+        A visit is a mistake if y f ≤ margin. With ``multiclass="direct"`` the lead over the best other class
+        counts.
     average : bool
-        Predict by the average of the hypotheses after each visit.
+        Whether to predict with the average of the hypotheses after each visit.
     multiclass : {"direct", "ovr", "ovo"}
-        How more than two classes become hyperplanes: one vector a class, compared on each visit, one machine
-        a class against the rest, or one a pair of classes, their signed scores summed.
+        How to treat more than two classes. "direct" compares one weight vector for each class at each visit. "ovr"
+        trains one hyperplane for each class against the rest, and "ovo" one for each pair of classes.
     max_time : float or None
-        The most seconds `fit` may train.
+        The maximum training time of `fit` in seconds.
     trace : {"auto", "mistakes", "counts"} or None
-        What to keep of a run. "auto": every mistake of a fit, the counts of a stream.
+        What to record of a run. "auto" keeps every mistake of a fit, and the counts of a stream.
     callbacks : sequence of callables or None
         Each is called after each pass with a `PassReport`; training ends if one returns True.
     stop_on_cycle : bool
-        End when the weights after a pass are exactly what they were after an earlier one, and the mistakes made in
-        between sum to zero in rationals: this proves that nothing separates the data, and `certificate_` is
-        the proof. Two classes, without a penalty. The last 65,536 passes are remembered, as far as they made at
-        most 16,777,216 mistakes; a repeat that takes longer is not noticed.
+        Whether to end when the weights after a pass equal those after an earlier pass, and the mistakes in between
+        sum to zero in exact arithmetic. This proves that no hyperplane separates the data; `certificate_` is
+        the proof. Two classes, without a penalty. It finds repeats within the last 65,536 passes and 16,777,216
+        mistakes.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray, shapes (n_machines, n_features) and (n_machines,)
         The hyperplanes: one for two classes; for K classes K of them, or K (K − 1) / 2 one against one.
     classes_ : ndarray, shape (n_classes,)
-        The labels, sorted; of two, that of the negative side first.
+        The labels, sorted. For two classes, the negative one is first.
     n_iter_ : int
-        Passes made by the last `fit`.
+        The number of passes of the last `fit`.
     n_mistakes_, mistakes_per_pass_ : int, ndarray
-        Mistakes made, and in each pass.
+        The mistakes in total, and in each pass.
     converged_ : bool
-        Whether every training row is right under the hypothesis; rows of weight 0 do not count.
+        Whether the last hypothesis classifies every training row correctly; rows of weight 0 do not count.
     stop_reason_ : str
         "separated", "plateau", "tol", "max_iter", "max_time", "validation", "cycle" or "interrupted".
     certificate_ : Inseparable or None
@@ -136,9 +138,9 @@ class Perceptron(OnlineLearning):
     curve_ : Curve
         Training and validation error over passes.
     t_ : int
-        Visits made since the start.
+        The number of visits since the start.
     n_features_in_, feature_names_in_
-        Of the training data.
+        The number of features, and their names if X had any.
 
     Examples
     --------
@@ -221,7 +223,7 @@ class Perceptron(OnlineLearning):
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train until a stop.
+        """Train until a stopping rule ends it; see `stop_reason_`.
 
         Parameters
         ----------
@@ -230,15 +232,15 @@ class Perceptron(OnlineLearning):
         y : sequence, shape (n_rows,)
             Their labels, of two classes or more.
         coef_init, intercept_init : array-like or None
-            Weights to start from, shaped as `coef_` and `intercept_`; of two classes flat ones will do. Either one
-            stands in the place of `init`, and leaves the other zero.
+            Initial weights with the shapes of `coef_` and `intercept_`, or flat for two classes. If one is given,
+            it replaces `init`, and the other one starts at zero.
         sample_weight : array-like or None
             Multiplies the step of each row; a row of weight 0 makes no mistakes.
 
         Returns
         -------
         Perceptron
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+            The trained estimator. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
         with interruptible():
             self._check_parameters()
@@ -257,28 +259,28 @@ class Perceptron(OnlineLearning):
 
         The result is that of `fit` with the same visits, bit for bit. ``order="shuffle"`` shuffles rows within
         their blocks, and from the second pass on the blocks; ``order="cyclic"`` is the order of the file. Where
-        rows are not all in memory no other order is possible, nor is `stop_on_cycle`, and mistakes are counted,
-        not kept, unless ``trace="mistakes"`` says otherwise. Rows held out are read once more after each
-        pass. Weights of scaled blocks are turned into weights of the original features.
+        rows are not all in memory, other orders and `stop_on_cycle` are not possible, and mistakes are counted but
+        not kept unless ``trace="mistakes"``. Held-out rows are read once more after each pass. Weights of scaled
+        blocks are turned into weights of the original features.
 
         Parameters
         ----------
         blocks : Blocks
             See `rosenblatt.blocks.collect`.
         checkpoint : path or None
-            A file to keep what is needed to go on: after passes, and within long ones every minute. It stays after
-            the end; `rosenblatt.blocks.checkpoint.discard` removes it once the model is in safety. Only its owner
-            may read it, and only one run at a time may use it.
+            A file for the state of training, written after passes and every minute within long ones. It stays
+            after the end; `rosenblatt.blocks.checkpoint.discard` removes it once the model is saved. Only its
+            owner can read it, and only one run at a time can use it.
         every : int
-            The passes from one checkpoint to the next.
+            The number of passes between checkpoints.
         resume : bool
-            Go on from the checkpoint if there is one. The end is that of a run that was never interrupted, bit for
-            bit. `max_iter` and `max_time` may be larger than they were; time already spent counts.
+            Whether to continue from the checkpoint if there is one. The result is that of an uninterrupted run,
+            bit for bit. `max_iter` and `max_time` may be larger than before; time already used counts.
 
         Returns
         -------
         Perceptron
-            Itself, trained. Ctrl-C leaves the last completed pass.
+            The trained estimator. Ctrl-C leaves the last completed pass.
 
         Examples
         --------
@@ -294,7 +296,7 @@ class Perceptron(OnlineLearning):
             check_flag("resume", resume)
             every = check_count("every", every)
             if checkpoint is None and resume:
-                raise ParameterError("resume=True needs to know from where. Pass checkpoint=PATH.")
+                raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
             with nullcontext() if checkpoint is None else locked(checkpoint):
                 return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
 
@@ -345,8 +347,8 @@ class Perceptron(OnlineLearning):
         """
         if self.penalty is not None:
             raise ParameterError(
-                f"stop_on_cycle=True does not go with penalty={self.penalty!r}: weights that shrink with every "
-                "visit prove nothing by a repeat. Drop one of them."
+                f"stop_on_cycle=True cannot be combined with penalty={self.penalty!r}: weights that shrink with "
+                "every visit prove nothing by a repeat. Drop one of them."
             )
         if len(batch.classes) > 2:
             raise ParameterError(

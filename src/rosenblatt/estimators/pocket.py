@@ -20,9 +20,9 @@ from rosenblatt.registry import Learner
 class PocketPerceptron(VisitingClassifier):
     """The perceptron that keeps the best hypothesis it meets, for inseparable data (Gallant 1990).
 
-    After each update the errors on all rows are counted, and a hypothesis with fewer than any before goes into the
-    pocket: what is returned has no more training errors than any hypothesis the run went through, its start
-    included. Training ends as soon as no row is wrong.
+    After each update the errors on all rows are counted. A hypothesis with fewer errors than any before goes into
+    the pocket, and the pocket is the result: no hypothesis of the run has fewer training errors. Training ends
+    when no row is wrong.
 
     Parameters
     ----------
@@ -32,34 +32,34 @@ class PocketPerceptron(VisitingClassifier):
         How margins are measured where γ > 0: as distances, y f / ‖w‖, or as they are, y f. More than two classes
         have functional ones only: the lead over the best rival.
     fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0
-        As in `Perceptron`. `margin` is what training takes for a mistake; it is not the pocket's.
+        As in `Perceptron`. `margin` is for the mistakes in training; `pocket_margin` is for the pocket.
     class_weight : dict, "balanced" or None
-        Multiplies the step of each class, and what its rows count.
+        Multiplies the step of each class, and the weight of its errors.
     multiclass : {"direct", "ovr"}
         How more than two classes become hyperplanes.
     n_iter_no_change : int or None
-        As in `Perceptron`, but the values that counting reads are among those that None can afford: where they are
-        many it waits for 10 passes, or half of those so far.
+        As in `Perceptron`. Counting errors uses up part of the patience of None: on large data it waits for 10
+        passes, or half of the passes so far.
     max_iter, tol, max_time, random_state, verbose, trace, callbacks
-        As in `Perceptron`; callbacks get the hypothesis of the moment, not the pocket.
+        As in `Perceptron`; callbacks get the current hypothesis, not the pocket.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray
         The hypothesis in the pocket.
     pocket_errors_ : float
-        The rows that are wrong by it; with weights, what they weigh.
+        The number of rows that it classifies wrongly; with weights, their total weight.
     pocket_score_ : float
-        The share of rows that are right; with weights, of the weight.
+        The share of rows that it classifies correctly; with weights, the share of the weight.
     pocket_visit_ : int
         The visits made when it was found; 0 is the start.
     n_rows_counted_ : int
-        The rows read to count errors, all counts together.
+        The total number of rows read to count errors.
     converged_ : bool
-        Whether every training row is predicted right; rows of weight 0 do not count.
+        Whether every training row is classified correctly; rows of weight 0 do not count.
     stop_reason_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
         As in `Perceptron`, of the whole run. The last pass may be cut short: training ends once no row is wrong.
-        A start by which none is wrong needs no pass: `n_iter_` is 0.
+        If the start makes no error, `n_iter_` is 0.
 
     Examples
     --------
@@ -130,9 +130,9 @@ class PocketPerceptron(VisitingClassifier):
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train until a stop, and keep the best hypothesis; parameters as in `Perceptron.fit`.
+        """Train until a stopping rule ends it, and keep the best hypothesis; parameters as in `Perceptron.fit`.
 
-        `sample_weight` also multiplies what each row counts. An error leaves the estimator unchanged; Ctrl-C
+        `sample_weight` also weighs the errors. An error leaves the estimator unchanged; Ctrl-C
         leaves the best of the completed passes.
         """
         with interruptible():

@@ -52,53 +52,54 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
 
 
 class SoftMarginClassifier(LinearClassifier):
-    """The hyperplane that minimises a mean loss and a penalty, with a bound on how far it is from the best.
+    """The hyperplane that minimises a mean loss plus a penalty, with a bound on the distance to the minimum.
 
     ``objective_`` is ``Σ s_i ℓ(y_i f(x_i)) / Σ s_i + alpha · penalty(w)``, with s the sample weights and
-    f(x) = <w, x> + b; the bias is not penalised. ``objective_ - gap_`` is a number no hyperplane can undercut.
+    f(x) = <w, x> + b; the bias is not penalised. No hyperplane has an objective below ``objective_ - gap_``.
 
     Parameters
     ----------
     loss : {"hinge", "squared_hinge", "logistic", "perceptron"}
-        max(0, 1 − y f), its square, log(1 + exp(−y f)), or max(0, margin − y f): what the perceptron descends.
+        max(0, 1 − y f), its square, log(1 + exp(−y f)), or max(0, margin − y f), the loss of the perceptron.
     penalty : {"l2", "l1", "elasticnet"} or None
         ½‖w‖², ‖w‖₁, (1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁, or nothing.
     alpha : float
-        How much the penalty counts.
+        The strength of the penalty.
     l1_ratio : float
         The share of ‖w‖₁ in the elastic net.
     margin : float
-        Of the loss "perceptron", above 0: at 0 the weights 0 would be best.
+        The margin of loss "perceptron". It is above 0, because at 0 the weights 0 have no loss; only "sgd", which
+        starts there and moves at every mistake, also takes 0.
     fit_intercept : bool
-        Whether there is a bias.
+        Whether to learn a bias.
     solver : {"auto", "interior", "coordinate", "sgd"}
-        "interior": a primal-dual interior-point method, for any loss and penalty, exact in a few dozen steps
-        whatever the scale of the features. "coordinate": dual coordinate ascent, for "l2" with many rows and many
+        "interior": a primal-dual interior-point method for any loss and penalty, exact in a few dozen steps for
+        features of any scale. "coordinate": dual coordinate ascent, for "l2" with many rows and many
         features. "auto" chooses between these two. "sgd": stochastic subgradient descent.
     max_iter : int
-        The most steps, or passes over the data.
+        The maximum number of steps, or of passes for "sgd".
     tol : float
         Training ends when ``gap_ ≤ tol · objective_``. "sgd" also ends when the mean loss of a pass has not fallen
         by `tol` for `n_iter_no_change` passes.
     max_time : float or None
-        The most seconds.
+        The maximum training time in seconds.
     learning_rate : {"optimal", "constant", "invscaling", "adaptive"}
         The step size of "sgd" at visit t: 1 / (alpha (t₀ + t)), eta0, eta0 / t^power_t, or eta0 divided by five
         whenever the loss no longer falls.
     eta0, power_t : float
-        Its numbers.
+        Parameters of the step size.
     shuffle : bool
         Whether "sgd" visits the rows in a new random order each pass.
     average : bool
         Whether "sgd" predicts by the average of the hypotheses after each visit.
     n_iter_no_change : int
-        Passes without a fall of the loss that end "sgd".
+        The number of passes without a lower loss after which "sgd" ends.
     class_weight : dict, "balanced" or None
         Multiplies the loss of each class.
     warm_start : bool
-        Let "sgd" begin at the weights of the last fit; the other solvers reach the minimum from anywhere.
+        Whether "sgd" starts at the weights of the last fit; the other solvers reach the minimum from any start.
     random_state : int, RandomState, Generator or None
-        The seed of the orders of "sgd" and "coordinate".
+        The random seed for the orders of "sgd" and "coordinate".
 
     Attributes
     ----------
@@ -107,25 +108,24 @@ class SoftMarginClassifier(LinearClassifier):
     objective_ : float
         The value reached, summed over the hyperplanes.
     gap_ : float
-        At most so much lower is the least value. From the dual problem, or `objective_` itself since no
-        objective is below 0: see `gap_from_`; 10⁻¹⁴ of the objective is added for rounding. Without a penalty
-        the dual's equations hold to rounding, and the bound against weights up to a million times as large as
-        those found, and as those that move a score by its margin.
+        An upper bound on the distance from `objective_` to the minimum. It comes from the dual problem, or is
+        `objective_` itself because no objective is negative; see `gap_from_`. It includes 10⁻¹⁴ of the objective
+        for rounding. Without a penalty it holds against weights up to a million times larger than those found.
     gap_from_ : {"dual", "zero"}
-        What the gap rests on.
+        The source of the bound.
     converged_ : bool
         Whether ``gap_ ≤ tol · objective_``; an objective below 10⁻¹² of that of zero weights counts as 0.
     stop_reason_ : str
-        "tol", "max_iter", "max_time", "interrupted"; "plateau" if the loss of "sgd" no longer fell though the gap
-        is larger than `tol` allows, "stalled" if floats allow no better, "no_minimum" if the loss of this data
-        falls for ever. What ends on none of "tol" and "interrupted" warns.
+        "tol", "max_iter", "max_time" or "interrupted"; "plateau" if the loss of "sgd" stopped falling before the
+        gap was within `tol`; "stalled" if rounding prevents progress; "no_minimum" if the loss falls for ever. All
+        but "tol" and "interrupted" give a warning.
     n_iter_ : int
-        Steps, or passes, made.
+        The number of steps, or of passes for "sgd".
     t_ : int
-        With "sgd" alone, the visits made since the start, those of the fits it goes on from included; of several
-        hyperplanes the most of one.
+        Only for "sgd": the number of visits, including those of earlier fits with `warm_start`. For several
+        hyperplanes, the largest number of one of them.
     classes_, n_features_in_, feature_names_in_
-        Of the training data.
+        The labels, the number of features, and their names if X had any.
 
     Examples
     --------
@@ -205,8 +205,8 @@ class SoftMarginClassifier(LinearClassifier):
         Returns
         -------
         SoftMarginClassifier
-            Itself, trained. An error leaves it unchanged; Ctrl-C leaves the best hyperplane so far, or leaves it
-            unchanged if some of several have none.
+            The trained estimator. An error leaves it unchanged; Ctrl-C keeps the best hyperplane so far, if each
+            class has one.
         """
         with interruptible():
             self._check_parameters()
@@ -224,20 +224,20 @@ class SoftMarginClassifier(LinearClassifier):
 
     @property
     def t_(self) -> int:
-        """The visits made since the start, of a descent."""
+        """The number of visits; only for solver="sgd"."""
         self._require_fitted("t_")
         if not self._descended:
-            raise AttributeError("No visits were counted: of the solvers, 'sgd' alone goes by visits.")
+            raise AttributeError("t_ counts visits, which only solver='sgd' makes.")
         return self._state.visits
 
     def _check_parameters(self) -> None:
         check_each(self, CHECKS)
         if self.penalty is not None or (self.solver == "sgd" and self.learning_rate == "optimal"):
             check_number("alpha", self.alpha, above=0)
-        if check_number("margin", self.margin) <= 0:
+        if check_number("margin", self.margin, least=0) == 0 and self.solver != "sgd":
             raise ParameterError(
-                f"margin={self.margin!r} must be above 0: otherwise max(0, margin − y f) is least at w = 0, which "
-                "says nothing. For the perceptron without a margin use rosenblatt.Perceptron."
+                f"margin={self.margin!r} must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
+                "loss. Use solver='sgd', which takes a margin of 0, or rosenblatt.Perceptron."
             )
         if self.loss != "perceptron" and self.margin != 1:
             raise ParameterError(
@@ -283,8 +283,8 @@ class SoftMarginClassifier(LinearClassifier):
             return None
         if batch.n_features != self._width or not np.array_equal(batch.classes, self._classes):
             raise ParameterError(
-                "warm_start=True goes on from other features or classes than those of X and y. Pass the same, or "
-                "set warm_start=False."
+                "warm_start=True continues a fit with other features or classes than those of X and y. Pass the "
+                "same, or set warm_start=False."
             )
         return self._state.w
 
@@ -311,13 +311,15 @@ class SoftMarginClassifier(LinearClassifier):
     def _say_how_it_ended(self) -> None:
         """Warn where training did not reach the minimum."""
         left = f"The objective {self.objective_:.6g} may be up to {self.gap_:.2g} above its least value."
+        if self.margin == 0:
+            left = "With margin=0 the least objective is 0, at the weights 0, so gap_ has no meaning."
         said = {
             "max_iter": f"Training ended after max_iter={self.max_iter} steps. {left} "
             "Allow more, or a larger tol.",
             "max_time": f"Training ended after max_time={self.max_time} seconds. {left} "
             "Allow more, or a larger tol.",
             "plateau": f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} "
-            "Use the default solver, average=True, or another learning_rate.",
+            "Use average=True or another learning_rate" + (", or the default solver." if self.margin > 0 else "."),
             "stalled": f"Rounding allowed no better after {self.n_iter_} steps. {left} "
             "Scale the features, or raise tol.",
             "no_minimum": "The classes are separable, so without a penalty the logistic loss has no minimum: it "

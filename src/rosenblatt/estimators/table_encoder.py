@@ -33,20 +33,20 @@ CHOSEN = ("text", "categorical", "hashed", "ignore")
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features from the raw columns of a table: numbers, categories, text, missing values.
 
-    Numbers (and True and False) are features as they are. Each value of a column of strings becomes a feature that
-    is 1 or 0, in the order in which the values are first met; values not met in training get zeros. Text becomes
-    counts of its words, hashed into 2^bits features. The command line ``rosenblatt train`` reads files in the same
-    way, to the same bits.
+    Numbers (and True and False) become features without a change. Each value of a column of strings becomes a
+    feature that is 1 or 0, in the order in which the values are first met; values not met in training get zeros.
+    Text becomes counts of its words, hashed into 2^bits features. The command line ``rosenblatt train`` reads
+    files in the same way, to the same bits.
 
     Parameters
     ----------
     text : sequence of str or int
         Columns of text, by name, or by position from 0.
     categorical : sequence of str or int
-        Columns whose values are names, even if they are numbers. Other columns of strings are categorical, too,
-        if they have at most 1,000 values.
+        Columns to treat as categories (one-hot), even if they hold numbers. Other columns of strings are
+        categorical too if they have at most 1,000 values.
     hashed : sequence of str or int
-        Columns of very many names, such as postcodes: each name is hashed to one of 2^bits features.
+        Columns with very many categories, such as postcodes: each category is hashed to one of 2^bits features.
     ignore : sequence of str or int
         Columns to leave out.
     ngrams : int
@@ -54,17 +54,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     bits : int
         Each text or hashed column has 2^bits features.
     vocabulary : bool
-        Whether to remember words, so that `get_feature_names_out` names them.
+        Whether to store the words, so that `get_feature_names_out` names them.
     missing : {"error", "zero", "mean"}
-        What stands for a missing number: nothing (an error says where it is), 0, or the mean of the column. A
-        missing category gets zeros unless it is an error; a missing text is empty.
+        How to fill missing numbers: raise an error with the place, use 0, or use the mean of the column. With
+        "error" a missing category is an error too; otherwise it gets zeros. A missing text is empty.
     scale : bool
         Whether features are standardised: (x − mean) / deviation, and x / deviation where the output is sparse.
 
     Attributes
     ----------
     encoding_ : Encoding
-        All that was learned, as a value without scikit-learn: `rosenblatt.save` writes it beside the learner.
+        The learned state, which `rosenblatt.save` writes beside the learner.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : ndarray of str
@@ -72,10 +72,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    X may be a dataframe (pandas, polars, pyarrow and all that narwhals reads), a list of mappings from names to
-    values, a list or 1-D array of texts (one text column), a 2-D array or list of lists, or a sparse matrix of
-    numbers. Columns are found by name, in any order; further columns do not matter. Columns without names are
-    found by position. The output is an array where all features are numbers, and a scipy CSR array otherwise.
+    X may be a dataframe (pandas, polars, pyarrow and others that narwhals reads) or a list of dicts. It may also
+    be a list or 1-D array of texts (one text column), a 2-D array or list of lists, or a sparse matrix of numbers.
+    Columns are found by name, in any order; additional columns are ignored. Columns without names are found by
+    position. The output is an array where all features are numbers, and a scipy CSR array otherwise.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         TableEncoder
-            Itself.
+            The estimator.
         """
         self._fit(X)
         return self
@@ -170,7 +170,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         TableEncoder
-            Itself.
+            The estimator.
         """
         if not self.__sklearn_is_fitted__():
             self._fit(X)
@@ -203,7 +203,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         TableEncoder
-            Itself.
+            The estimator.
 
         Examples
         --------

@@ -67,18 +67,18 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     sigma : float
         σ of the gain control.
     training : {"random", "backpropagation"}
-        Leave the weights as they are drawn, or learn them together with a linear read-out of the third layer that
-        predicts y. After each step weights below 0 of complex cells are set to 0, the nearest allowed.
+        "random" keeps the random weights. "backpropagation" learns them together with a linear read-out of the
+        third layer that predicts y. After each step, negative weights of complex cells are set to 0.
     task : {"classification", "regression"}
         What y holds, for "backpropagation".
     loss, solver, eta0, momentum, nesterovs_momentum, beta_1, beta_2, epsilon, alpha, batch_size, order
         Of "backpropagation", as for `MultilayerPerceptron`: its steps.
     max_iter, tol, n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, warm_start
-        As there: when it ends, and what it goes by.
+        As for `MultilayerPerceptron`.
     verbose, callbacks
-        As there.
+        As for `MultilayerPerceptron`.
     random_state : int, RandomState, Generator or None
-        The seed of all that is random.
+        The random seed.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     n_iter_, loss_curve_, stop_reason_, converged_
         Of training, as for `MultilayerPerceptron`.
     n_features_in_, feature_names_in_
-        Of the training data.
+        The number of features, and their names if X had any.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Draw the weights, and train them if `training` says so; see `MultilayerPerceptron.fit`.
+        """Draw the weights, and train them if ``training="backpropagation"``; see `MultilayerPerceptron.fit`.
 
         Each row of X is an image. Only "backpropagation" needs y.
         """

@@ -44,27 +44,27 @@ def _link(held: dict[str, Any]) -> None:
 class VotedPerceptron(OnlineLearning):
     """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire 1999).
 
-    Each hypothesis has a vote for each visit it survived: one that was right for long counts more. The vote is
-    exact, over all of them, yet none is kept but as the mistakes that led to it; predicting a row takes one
-    product with each row that mistakes were made on, and one addition for each mistake.
+    Each hypothesis has one vote for each visit that it survived, so a hypothesis that was right for long counts
+    more. The vote is exact. Hypotheses are not stored, only the mistakes that led to them: predicting a row takes
+    one product with each row with a mistake, and one addition for each mistake.
 
     Parameters
     ----------
     fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0, class_weight, multiclass
-        As in `Perceptron`. `zero` also decides where there are as many votes for as against.
+        As in `Perceptron`. `zero` also decides if there are as many votes for as against.
     max_iter, tol, n_iter_no_change, max_time, random_state, verbose, callbacks
-        As in `Perceptron`; callbacks get the hypothesis of the moment, not the vote. Few passes are usually
+        As in `Perceptron`; callbacks get the current hypothesis, not the vote. Few passes are usually
         enough and make the vote cheaper: try ``max_iter=10``.
 
     Attributes
     ----------
     survived_ : ndarray of int
-        The visits that each hypothesis survived, the start's first. They add up to `t_`.
+        The number of visits that each hypothesis survived, beginning with the start. They add up to `t_`.
     n_hypotheses_ : int
-        How many there are.
+        The number of hypotheses.
     stop_reason_, converged_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
         As in `Perceptron`. The trace holds every mistake, in streams too: the vote is made of them. `converged_`
-        speaks of the last hypothesis.
+        is about the last hypothesis.
 
     Notes
     -----
@@ -140,7 +140,7 @@ class VotedPerceptron(OnlineLearning):
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Train until a stop, and keep what each hypothesis was made of; see `Perceptron.fit`."""
+        """Train until a stopping rule ends it, and keep all hypotheses; see `Perceptron.fit`."""
         with interruptible():
             check_parameters(self)
             warn_of_column(y)
@@ -163,7 +163,7 @@ class VotedPerceptron(OnlineLearning):
         return model.decision(self._features(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of every row."""
+        """Return the predicted label of each row."""
         model = self._vote()
         return model.predict(self._features(X))
 

@@ -205,7 +205,7 @@ def _read_header(
     needed = math.prod(shape) * dtype.itemsize
     if needed != size - offset:
         raise FormatError(
-            f"the header speaks of {needed} bytes of values (shape {shape}, {dtype}), not of {size - offset}",
+            f"the header announces {needed} bytes of values (shape {shape}, {dtype}), not of {size - offset}",
             file=file,
         )
     return dtype, header["fortran"] == "True", shape, offset

@@ -71,9 +71,9 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     Notes
     -----
     Up to 24 rows are eliminated in rationals, and "yes" then is exact. Otherwise "yes" is by Cholesky's method on
-    K + sI: if it succeeds in floats, some K + sI + E is positive semidefinite with
-    ``|E_ij| ≤ g sqrt(a_ii a_jj)``, where a is the shifted diagonal and g = γ/(1 − γ) with γ = (n + 2) u /
-    (1 − (n + 2) u); so no eigenvalue of K lies below −(s + g Σ a_ii). This holds in any order of summation.
+    K + sI. If it succeeds in floats, some K + sI + E is positive semidefinite with ``|E_ij| ≤ g sqrt(a_ii a_jj)``.
+    Here a is the shifted diagonal, g = γ/(1 − γ) and γ = (n + 2) u / (1 − (n + 2) u). So no eigenvalue of K lies
+    below −(s + g Σ a_ii). This holds in any order of summation.
 
     Examples
     --------

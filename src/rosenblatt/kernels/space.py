@@ -30,7 +30,7 @@ def coordinates(K: Any, *, ulps: float = 0.5) -> Floats:
     The points lie in a space of as many dimensions as the rank of K, so that ``certify(coordinates(K), y)``
     decides whether the data is separable in feature space. It proves its answer for the floats returned here.
     Their dot products differ from K by less than 4n · 2⁻⁵² of the largest entry if K is positive semidefinite, and
-    by more if its own rounding made it less than that. A verdict that this could change, such as "inseparable" for
+    by more if rounding made K slightly indefinite. A verdict that this could change, such as "inseparable" for
     points that the kernel hardly distinguishes, is about the floats, not the kernel.
 
     Parameters
@@ -56,7 +56,7 @@ def coordinates(K: Any, *, ulps: float = 0.5) -> Floats:
     matrix = as_square(K)
     found = is_psd(matrix, ulps=ulps)
     if found.verdict == "no":
-        raise InputError(f"K is no matrix of kernel values, so there are no such points. {found.reason}")
+        raise InputError(f"K is not a matrix of kernel values, so no points belong to it. {found.reason}")
     n = len(matrix)
     left = np.diag(matrix).copy()
     noise = n * np.finfo(np.float64).eps * max(float(left.max()), 0.0)

@@ -16,6 +16,8 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats
 
 BLOCK = 1 << 16
+FARTHEST = 400  # values from 2**-400 to 2**400 have squares within the range of floats
+SMALLEST = float(np.finfo(float).tiny)
 CONSTANT = 1e-14  # of the mean square: less variance than this is rounding
 
 
@@ -159,15 +161,29 @@ def _resolved_gamma(gamma: str, A: Points) -> float:
     if gamma == "auto":
         return 1.0 / A.n_features
     values = A.rows.data if isinstance(A.rows, CSR) else A.rows.reshape(-1)
+    largest = float(np.abs(values).max(initial=0.0))
+    # A power of two changes no digit of the variance, and keeps squares within the range of floats.
+    power = int(np.frexp(largest)[1])
+    power = power if abs(power) > FARTHEST else 0
     total = squares = 0.0
     for first in range(0, len(values), BLOCK):
-        block = values[first : first + BLOCK].astype(np.float64)
+        block = np.ldexp(values[first : first + BLOCK].astype(np.float64), -power)
         total += float(block.sum())
         squares += float(np.square(block).sum())
     count = A.n_rows * A.n_features
     mean = total / count
     variance = squares / count - mean * mean
-    return 1.0 / (A.n_features * variance) if variance > CONSTANT * squares / count else 1.0
+    if not variance > CONSTANT * squares / count:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        found = float(np.ldexp(1.0 / (A.n_features * variance), -2 * power))
+    if not SMALLEST <= found < np.inf:
+        beyond = "above the largest" if power < 0 else "below the smallest"
+        raise ParameterError(
+            f"gamma='scale' is 1 / (n_features · variance of X), which is {beyond} float: the largest value is "
+            f"{largest:.1g}. Scale the features to about 1, for example with StandardScaler."
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -213,7 +229,7 @@ class Laplacian(_Scaled):
     Parameters
     ----------
     gamma : float, "scale" or "auto"
-        As of `RBF`.
+        As for `RBF`.
 
     Examples
     --------

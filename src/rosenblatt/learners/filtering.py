@@ -93,7 +93,8 @@ class FilterStream:
                 f"With this far end, LMS is stable for step sizes well below 2 / (taps · power) = {bound:.3g}; "
                 f"step_size is {step.mu:.3g}. Lower it, or use algorithm='nlms', which scales it to the far end."
             )
-        return TrainingOverflowError(f"The filter diverged: at sample {sample:,} its error runs away. {advice}")
+        where = f"The filter diverged: at sample {sample:,} its error grows without bound."
+        return TrainingOverflowError(f"{where} {advice}")
 
 
 def _joined(parts: Floats) -> NDArray[Any]:

@@ -43,5 +43,5 @@ def without(held_out: NDArray[np.bool_], visits: Visits) -> Visits:
     """Return the visits to rows that are not held out."""
     kept: Visits = visits[~held_out[visits]]
     if not len(kept):
-        raise OrderError("order visits rows held out for validation alone. Let it visit others too.")
+        raise OrderError("order visits only rows held out for validation. Let it visit other rows too.")
     return kept

@@ -4,7 +4,7 @@
 loss              φ(t)                        margin      φ*(u), the conjugate
 ================  ==========================  ==========  =========================
 `Hinge`           max(0, t)                   1 (hinge),  0 for 0 ≤ u ≤ 1
-                                              any > 0
+                                              any ≥ 0
 `SquaredHinge`    max(0, t)²                  1           u²/4 for u ≥ 0
 `Logistic`        log(1 + exp(t))             0           u log u + (1−u) log(1−u)
 ================  ==========================  ==========  =========================
@@ -63,9 +63,12 @@ def value(loss: Any, t: Any) -> Any:
 
 @verb
 def slope(loss: Any, t: Any) -> Any:
-    """Return φ'(t); at the corner of the hinge it is 0, the least of the slopes there."""
+    """Return φ'(t); at the corner of the hinge it is 0, the least of the slopes there.
+
+    With margin 0 it is 1 there, the largest: a score of zero is a mistake of the perceptron.
+    """
     if _is(loss, Hinge):
-        return lambda loss, t: 1.0 if t > 0.0 else 0.0
+        return lambda loss, t: 1.0 if t > 0.0 or (t == 0.0 and loss.margin == 0.0) else 0.0
     if _is(loss, SquaredHinge):
         return lambda loss, t: 2.0 * max(0.0, t)
 

@@ -72,8 +72,8 @@ class Monomials:
             front = math.inf
         if not 0.0 < front < math.inf:
             raise ParameterError(
-                f"c={self.c!r} to the power of {self.degree - k}, times {self.degree}!/{self.degree - k}!, is no "
-                "float64. Choose c nearer to 1."
+                f"c={self.c!r} to the power of {self.degree - k}, times {self.degree}!/{self.degree - k}!, is "
+                "beyond float64. Choose c nearer to 1."
             )
         return front
 

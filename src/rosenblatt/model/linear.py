@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, require_finite, require_width
-from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.targets import PAIR
 from rosenblatt.model.plain_scores import plain_scores, suffices
@@ -74,6 +74,9 @@ def loop_scores(rows: Rows, weights: Floats) -> Floats:
     return out
 
 
-def overflow(what: str) -> TrainingOverflowError:
+def overflow(what: str) -> PredictionOverflowError:
     """Return the error for a finite row whose score is not finite."""
-    return TrainingOverflowError(f"The score of {what} exceeds the largest float. Scale the features down.")
+    return PredictionOverflowError(
+        f"The score of {what} exceeds the largest float, so it cannot be predicted. Look for a wrong value or "
+        "unit in this row; if the features are so large, scale them down before training and predicting."
+    )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, require_finite, require_width
-from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.loops.neurons import Response
 
 BLOCK = 2**19
@@ -119,8 +119,9 @@ class Network:
         finite = np.isfinite(out)
         if not finite.all():
             row = int(np.argmin(finite.all(axis=1)))
-            raise TrainingOverflowError(
-                f"The output for row {row} of X exceeds the largest float. Scale the features down."
+            raise PredictionOverflowError(
+                f"The output for row {row} of X exceeds the largest float. Look for a wrong value or unit in this "
+                "row; if the features are so large, scale them down before training and predicting."
             )
         return out
 

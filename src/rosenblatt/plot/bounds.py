@@ -26,13 +26,13 @@ FINE = 1000
 def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds | None = None) -> Axes:
     """Draw the mistakes of a run, update by update, below each bound that applies to it.
 
-    Dashed bounds depend on the mistakes of the run; the others hold beforehand. Mistakes are whole numbers, so
-    bounds are rounded down.
+    Dashed bounds depend on the mistakes of the run; the others are known before the run. Mistakes are whole
+    numbers, so bounds are rounded down.
 
-    A new figure has a second panel with cos(w_k, w*), where w* is the normal of the widest hyperplane, and with
-    the least value that the two inequalities of the proof (Novikoff 1962) allow, (<w₀, w*> + kηγ) / sqrt(‖w₀‖² +
-    k(η²C² + 2ηm)). No cosine exceeds 1, so no run has more updates than bring that to 1. There is no such panel if
-    the rows are inseparable or lifted.
+    A new figure has a second panel with cos(w_k, w*), where w* is the normal of the widest hyperplane. A second
+    line is the lower bound of the proof (Novikoff 1962), (<w₀, w*> + kηγ) / sqrt(‖w₀‖² + k(η²C² + 2ηm)). No cosine
+    exceeds 1, so the run ends before this line reaches 1. The panel is missing if the rows are inseparable or
+    lifted.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ def certificate(
     """Draw a certificate and its data.
 
     For two features, the picture shows the convex hulls of both classes. If they are inseparable, it shows the
-    point in both hulls, with the rows that combine to it and their weights, and marks rows that a line with ties
-    separates strictly. If they are separable, it shows the line, and if the margin is known its band and support
+    point in both hulls, and the rows that combine to it with their weights. Rows that a line with ties separates
+    strictly are marked. If they are separable, it shows the line, and if the margin is known its band and support
     vectors. For hyperplanes through the origin, inseparability is drawn for the rows y·x.
 
     One feature is drawn the same way on a line, one class above the other. For more features the picture shows the

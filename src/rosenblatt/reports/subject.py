@@ -185,7 +185,7 @@ def subject_of(
         raise ParameterError(f"model is a {name}; pass a fitted classifier of rosenblatt.")
     check_is_fitted(model)
     if not hasattr(model, "predict") or not hasattr(model, "classes_"):
-        raise ParameterError(f"model is a {name} that predicts no classes; a report is of a classifier.")
+        raise ParameterError(f"model is a {name} that predicts no classes; a report needs a classifier.")
     batch = as_labelled(X, y, np.asarray(model.classes_))
     if names is None:
         known: NDArray[Any] | None = getattr(model, "feature_names_in_", None)

@@ -25,7 +25,7 @@ LISTED = 12
 ENDINGS = {
     "separated": "A whole pass went by without a mistake.",
     "plateau": "Training ended because it stopped improving.",
-    "tol": "Training ended when it was as near its goal as tol asks.",
+    "tol": "Training ended when tol was reached.",
     "max_iter": "Training ended at its limit of passes, max_iter, before it was done.",
     "max_time": "Training ended at its time limit, max_time, before it was done.",
     "validation": "Training ended when the error on validation rows stopped falling.",

@@ -86,7 +86,7 @@ def write_model(
     if not registry.is_registered(learner):
         raise ParameterError(
             f"model={learner!r} cannot be saved: {name} is not a registered learner, nor a pipeline that ends in "
-            "one. Call rosenblatt.register on a class of your own first."
+            "one. Call rosenblatt.register on your class first."
         )
     _require_trained(learner)
     if preparation.steps:
@@ -135,10 +135,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator or Pipeline
-        The learner, with the same parameters and the same bits. Where its data go through steps first, a
-        scikit-learn pipeline of these and the learner: a `TableEncoder` called "encoder" for a model that was
-        trained from a table, then "scaler", "monomials" or "hierarchy", and "learner" in the end. A calibrated
-        model is a `CalibratedModel` of these.
+        The learner, with the same parameters and the same bits. If other steps come first, the result is a
+        scikit-learn pipeline of these steps and the learner. A model that was trained from a table begins with a
+        `TableEncoder` called "encoder". Then come "scaler", "monomials" or "hierarchy", and at last "learner".
+        A calibrated model is a `CalibratedModel` of these.
 
     Raises
     ------

@@ -38,18 +38,18 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
     path : str, path or None
         A file to write it to as well, whole or not at all.
     dtype : float64 or float32
-        Of the input. Linear models compute in float64 and networks in their own precision either way.
+        The type of the input. Linear models always compute in float64, and networks in the precision of training.
 
     Returns
     -------
     onnx.ModelProto
         Its input is ``X``, shape (n_rows, n_features). A pipeline that begins with a `TableEncoder` of named
-        columns has one input for each of them, called by its name, shape (n_rows, 1): numbers, NaN where one is
-        missing, or strings, empty where one is missing. A classifier's outputs are ``label`` (integers, texts,
-        flags or floats as its classes are) and ``scores``, as ``decision_function`` gives them; a regression's is
-        ``values``. Labels are those of `predict`, ties included. Scores differ by rounding: runtimes add in an
-        order of their own. With ``missing="error"`` a missing number makes the scores NaN, and a missing category
-        counts as an unknown one.
+        columns has one input for each column, with its name and shape (n_rows, 1). It takes numbers, with NaN for
+        a missing one, or strings, with an empty one if it is missing. The outputs of a classifier are ``label``
+        (integers, texts, flags or floats as its classes are) and ``scores``, as ``decision_function`` gives them;
+        that of a regression is ``values``. Labels are those of `predict`, ties included. Scores differ by
+        rounding, because runtimes add in another order. With ``missing="error"`` a missing number makes the scores
+        NaN, and a missing category counts as an unknown one.
 
     Raises
     ------

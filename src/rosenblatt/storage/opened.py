@@ -280,7 +280,7 @@ def _codes(labels: NDArray[Any], classes: NDArray[Any], source: Any) -> Any:
         known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")
         more = f" and {len(source.files) - 1} more" if len(source.files) > 1 else ""
         raise LabelError(
-            f"{source.files[0]}{more}: the label {unknown[0]!s} is no class of the model, which knows {known}. "
-            "Leave such rows out, or train on them."
+            f"{source.files[0]}{more}: the label {unknown[0]!s} is not a class of the model, whose classes are "
+            f"{known}. Leave such rows out, or train on them."
         )
     return encode_labels(labels, classes, len(labels))

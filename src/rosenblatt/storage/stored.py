@@ -175,7 +175,7 @@ class StoredModel:
             return self._of_version_1(context)
         preparation = PREPARATION.decode(self._document["preparation"], "preparation", context)
         left = [name for name in context.tensors if name.split(".")[0] == "preparation"]
-        require(not left, "it holds arrays that no part of its preparation is made of")
+        require(not left, "it holds arrays that its preparation does not use")
         return preparation
 
     def _of_version_1(self, context: Context) -> Preparation:
@@ -205,7 +205,7 @@ class StoredModel:
             context = self._context()
             parts = {name: self._document[name] for name in ("parameters", "state")}
             model = registry.declared(cls).state.decode(cls, parts, "", context)
-            require(not context.tensors.keys() - self._others(), "it holds arrays that no part of it is made of")
+            require(not context.tensors.keys() - self._others(), "it holds arrays that the model does not use")
             require(names_of(model) == self.feature_names, "feature_names are not those of the model")
             if not prepared.steps:
                 return model

@@ -58,7 +58,7 @@ def report(
     positive : label or None
         The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
     time_limit : float or None
-        The most seconds for the proof of separability, and for the bounds.
+        The maximum time in seconds for the proof of separability, and for the bounds.
     log : callable
         Is called with one sentence at a time about what was read.
     **options

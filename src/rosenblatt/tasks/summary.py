@@ -28,6 +28,17 @@ LONG = 1e12
 """Bounds from here on are shown in scientific notation."""
 
 
+ENDINGS = {
+    "max_iter": "stopped by max_iter",
+    "max_time": "stopped by max_time",
+    "plateau": "stopped on a plateau",
+    "validation": "stopped by validation",
+    "tol": "stopped by tol",
+    "cycle": "stopped by a cycle (inseparable)",
+}
+"""Reasons to end that need more than their name."""
+
+
 @dataclass(frozen=True)
 class LastMargin:
     """The distance of the training rows from the last hyperplane of a run that separated them.
@@ -51,12 +62,12 @@ class LastMargin:
     scaled: bool
 
     def __str__(self) -> str:
-        scaled = " of the scaled rows" if self.scaled else ""
-        line = f"margin {number(self.margin)}{scaled}, radius {number(self.radius)}"
+        scaled = " (standardised rows)" if self.scaled else ""
+        line = f"margin γ = {number(self.margin)}, radius R = {number(self.radius)}{scaled}"
         if self.bound is None:
             return line
         bound = f"{self.bound:,.0f}" if self.bound < LONG else number(self.bound)
-        return f"{line}; with it theory allows {bound} mistakes"
+        return f"{line}; mistake bound (R/γ)², with the bias as a feature: {bound}"
 
 
 def margin_of(estimator: Any, blocks: Blocks) -> LastMargin | None:
@@ -97,7 +108,7 @@ def _bound(estimator: Any, weights: Floats, least: float, square: float) -> floa
 
 @dataclass(frozen=True, eq=False)
 class TrainingSummary:
-    """How a training went; ``print`` shows it in a few lines.
+    """How a training went; ``print`` shows it in a few lines, and `details` adds the margin and its mistake bound.
 
     Attributes
     ----------
@@ -181,8 +192,11 @@ class TrainingSummary:
         )
 
     def __str__(self) -> str:
-        margin = [] if self.margin is None else [str(self.margin)]
-        return "\n".join([self._data(), self._training(), *margin, *self._accuracies()])
+        return "\n".join([self._data(), self._training(), *self._accuracies()])
+
+    def details(self) -> str:
+        """Return the lines of ``print`` and the margin with its mistake bound, if the classes were separated."""
+        return str(self) if self.margin is None else f"{self}\n{self.margin}"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as JSON can hold them."""
@@ -218,7 +232,8 @@ class TrainingSummary:
     def _training(self) -> str:
         if self.stop_reason is None or self.n_passes is None:
             return f"trained in {self.seconds:.2f} s"
-        end = f"{self.stop_reason} after {count(self.n_passes, 'pass', 'passes')}, {self.seconds:.2f} s"
+        how = ENDINGS.get(self.stop_reason, self.stop_reason)
+        end = f"{how} after {count(self.n_passes, 'pass', 'passes')}, {self.seconds:.2f} s"
         if self.mistakes_per_pass is None or not len(self.mistakes_per_pass):
             return end
         listed = [f"{each:,}" for each in self.mistakes_per_pass.tolist()]
@@ -229,11 +244,13 @@ class TrainingSummary:
     def _accuracies(self) -> list[str]:
         lines = []
         if self.trained_on is not None:
-            lines.append(f"training rows: {percent(self.trained_on.accuracy)} right by the model saved")
+            lines.append(f"training accuracy {percent(self.trained_on.accuracy)}")
         if self.held_out is not None:
             held = self.held_out
             f1 = "" if held.f1_positive is None else f", F1 of {printable(held.classes[1])} {held.f1_positive:.4f}"
-            lines.append(f"held out: {percent(held.accuracy)} of {count(held.n_rows, 'row')} right{f1}")
+            lines.append(f"accuracy on {count(held.n_rows, 'held-out row')} {percent(held.accuracy)}{f1}")
         elif self.first_pass is not None:
-            lines.append(f"first pass: {percent(self.first_pass)} right before they were learned from")
+            lines.append(
+                f"progressive accuracy {percent(self.first_pass)} (each row predicted before it was learned)"
+            )
         return lines

@@ -139,7 +139,7 @@ def train(
     seed : int
         Chooses the rows that are held out, and is the `random_state` of a learner given by name.
     memory, cache
-        Data that takes more than so many bytes goes through a cache file; see `rosenblatt.blocks.collect.collect`.
+        Data of more than `memory` bytes goes through a cache file; see `rosenblatt.blocks.collect.collect`.
     checkpoint : path or None
         A file that keeps the state of training. `TrainingResult.save` removes it.
     every : int

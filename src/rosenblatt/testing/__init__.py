@@ -1,4 +1,4 @@
-"""Checks that every classifier of this package passes, for your own subclass as well.
+"""Checks that every classifier of this package passes; they can be run on subclasses too.
 
 ``check_estimator(estimator)`` runs all of them; ``checks(estimator)`` gives them one by one, for pytest::
 

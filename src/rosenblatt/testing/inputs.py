@@ -124,7 +124,7 @@ def _bad_calls(model: Any, sample: LabelledRows) -> Iterator[tuple[str, Callable
         yield f"predict with {value}", partial(model.predict, spoilt)
     for name, train in trainers.items():
         yield f"{name} with a label too few", partial(train, X, y[:-1])
-        yield f"{name} with measurements for labels", partial(train, X, y + 0.5)
+        yield f"{name} with measurements for labels", partial(train, X, np.linspace(0.25, 1.75, len(y)))
         yield f"{name} with no rows", partial(train, X[:0], y[:0])
         yield f"{name} with text", partial(train, X.astype(str), y)
         yield f"{name} with no labels", partial(train, X, None)

@@ -42,6 +42,8 @@ class Bound:
         Assumptions that the data cannot confirm.
     observed : float or None
         What the model did, if the theorem is about its rule.
+
+    `vacuous` says whether the bound is on an error rate and not below 1, so that it says nothing.
     """
 
     name: str
@@ -63,9 +65,14 @@ class Bound:
         return replace(self, applies=False, reason=self.reason or reason, observed=None)
 
     @property
+    def vacuous(self) -> bool:
+        """Whether the bound says nothing: no error rate is above 1."""
+        return self.limits == "error" and self.value >= 1.0
+
+    @property
     def at_most(self) -> str:
-        """The value as text, rounded up."""
-        return _rounded(self.value, ROUND_CEILING)
+        """The value as text, rounded up; bounds of 1 and more on an error rate are marked as vacuous."""
+        return _rounded(self.value, ROUND_CEILING) + " (vacuous)" * self.vacuous
 
     @property
     def seen(self) -> str:
@@ -90,6 +97,7 @@ class Bound:
         return vars(self) | {
             "value": None if self.value == inf else self.value,
             "rational": str(self.rational) if short else None,
+            "vacuous": self.vacuous,
             "uses": {name: list(interval) for name, interval in self.uses.items()},
         }
 
@@ -133,7 +141,7 @@ class Bounds(Mapping[str, Bound]):
         granted = [f"{each.name}: {each.note}" for each in self.values() if each.applies and each.note]
         parts = [
             text,
-            ["Provided that", *granted] if granted else [],
+            ["Assumptions", *granted] if granted else [],
             ["Not applicable", *others] if others else [],
         ]
         return "\n\n".join("\n".join(part) for part in parts if part)

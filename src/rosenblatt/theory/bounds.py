@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from math import floor, inf
 from numbers import Real
 from typing import Any
@@ -14,10 +15,20 @@ from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.separable import separable_bounds, start_bound
-from rosenblatt.theory.training_set import TrainingSet
+from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
 
-def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit: float | None = None) -> Bounds:
+def bounds(
+    X: Any,
+    y: Any,
+    *,
+    model: Any = None,
+    delta: float = 0.05,
+    w_star: Any = None,
+    b_star: float = 0.0,
+    gamma: float | None = None,
+    time_limit: float | None = None,
+) -> Bounds:
     """Evaluate every bound on the perceptron's mistakes, with the quantities that it uses, certified.
 
     Each bound uses the margin of the problem that its theorem is about, enclosed exactly, and each value is
@@ -34,6 +45,12 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit
         say why they do not apply.
     delta : float
         The bounds on the error of `PocketPerceptron` hold with probability 1 − delta.
+    w_star, b_star : array-like and float, optional
+        A hyperplane at which all bounds are evaluated. By default each bound uses the hyperplane for which it is
+        smallest.
+    gamma : float or None
+        The margin of this hyperplane at which they are evaluated, as a distance. None takes the margin that it has
+        for the theorem in question; if it does not separate the rows, bounds for any rows take the best γ found.
     time_limit : float or None
         Seconds that the evaluation may take, approximately; None means no limit.
 
@@ -42,8 +59,9 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit
     Bounds
         By name. For separable rows (Novikoff 1962): "radius", "radius_padded", "unit_norm", "origin", "padded",
         "offset", "start" and "sweeps". For any rows: "a_priori" and ``"rounds_…"`` (Gentile 2003), "lifted"
-        (Freund and Schapire 1999). For rows to come: "pocket" and "pocket_usual" (Harchaoui), "online"
-        (Cesa-Bianchi, Conconi and Gentile 2004). ``print(bounds(X, y))`` shows them as a table.
+        (Freund and Schapire 1999). For the error on new rows: "pocket" and "pocket_usual" (Harchaoui), "online"
+        (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are marked as vacuous. ``print(bounds(X, y))``
+        shows them as a table.
 
     Raises
     ------
@@ -63,7 +81,15 @@ def bounds(X: Any, y: Any, *, model: Any = None, delta: float = 0.05, time_limit
         raise ParameterError(f"delta={delta!r} must be a number between 0 and 1.")
     if time_limit is not None and not (_is_number(time_limit) and float(time_limit) >= 0.0):
         raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
+    if gamma is not None and not (_is_number(gamma) and 0.0 < float(gamma) < inf):
+        raise ParameterError(f"gamma={gamma!r} must be None or a finite number above 0.")
+    if w_star is None and (gamma is not None or b_star):
+        raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
     sample = TrainingSet(X, y, Clock(time_limit))
+    if w_star is not None:
+        sample.given = GivenHyperplane(
+            *as_hyperplane(sample, w_star, b_star), None if gamma is None else Fraction(gamma)
+        )
     try:
         return _evaluated(sample, X, y, model, float(delta))
     except Unsettled as end:
@@ -108,7 +134,7 @@ def _beside(bound: Bound, run: ObservedRun | None) -> Bound:
     if run.rule == LIFTED:
         return bound.without("the rows are lifted; see 'lifted'")
     if bound.rule != run.rule:
-        return bound.without(f"the model has {run.rule}, and this is of {bound.rule}")
+        return bound.without(f"it is about {bound.rule}, but the model has {run.rule}")
     return bound.without(run.simple) if run.simple else _observed(bound, run)
 
 
@@ -121,7 +147,7 @@ def _best(found: list[Bound], run: ObservedRun | None) -> Bound | None:
 
 def _sweeps(best: Bound | None, run: ObservedRun | None) -> Bound:
     """Return the bound on the number of passes: each pass but the last makes a mistake."""
-    bound = Bound("sweeps", "Koski", "mistakes + 1", limits="sweeps", rule="" if best is None else best.rule)
+    bound = Bound("sweeps", "Koski 2017", "mistakes + 1", limits="sweeps", rule="" if best is None else best.rule)
     if best is None:
         return bound.without((run.unfit if run is not None else "") or "no bound on mistakes applies")
     value = floor(best.value) + 1.0 if best.value < inf else inf

@@ -1,4 +1,4 @@
-"""Bounds on the error on rows to come, drawn independently from the same distribution."""
+"""Bounds on the error on new rows, drawn independently from the same distribution."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def online_bound(sample: TrainingSet, run: ObservedRun | None, best: Bound | Non
         note="rows are drawn independently, and B bounds the mistakes on any n of them",
     )
     if run is not None and run.rule == LIFTED:
-        return bound.without("the rows are lifted, which is not possible for rows to come")
+        return bound.without("the rows are lifted, which is not possible for new rows")
     if best is None:
         return bound.without((run.simple if run is not None else "") or "no bound on mistakes applies")
     value = above(exact(best.value) / sample.n) if best.value < inf else inf

@@ -43,11 +43,15 @@ def inseparable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bou
     beta = Fraction(1) if run is None else run.beta
     passes = 1 if run is None else run.passes
     rule = UNIT if run is None else run.rule
-    formula = "min over v of (‖v‖C/2 + sqrt(‖v‖²C²/4 + L(v)))²"
+    formula = "(‖v‖C/2 + sqrt(‖v‖²C²/4 + L(v)))²"
+    formula = formula + " at v = w*/γ" if sample.given is not None else "min over v of " + formula
     visits = f"all visits of {passes} pass" + "es" * (passes != 1)
     prior = Bound("a_priori", "Gentile 2003", formula, rule=rule, of=visits)
     if run is not None and (run.rule == LIFTED or run.simplest):
         reason = run.simplest or "the rows are lifted; see 'lifted'"
+        return [prior.without(reason), *(each.without(reason) for each in _rounds(sample, run, None))]
+    if sample.given is not None and sample.given.b and not beta:
+        reason = sample.refusal(beta)
         return [prior.without(reason), *(each.without(reason) for each in _rounds(sample, run, None))]
     least = infimum(sample, beta, passes)
     C, norm = root(sample.square + beta), root(norm_square(least.v.w, least.v.b, beta))
@@ -63,19 +67,19 @@ def _rounds(sample: TrainingSet, run: ObservedRun | None, least: Infimum | None)
     """
     formula = "Σ l_t(v) + ‖v‖ sqrt(Σ ‖x_t‖²) over the mistakes t"
     names = {"rounds_last": "the last hypothesis", "rounds_soft": "the soft margin of 'a_priori'"}
-    names["rounds_widest"] = "the maximum margin"
+    names["rounds_widest"] = "the maximum margin" if sample.given is None else "the hyperplane given"
     if run is not None and "pocket_margin" in run.known:
         names["rounds_pocket"] = "the hypothesis in the pocket"
     found = []
     for name, of in names.items():
         bound = Bound(name, "Gentile 2003", formula, rule="" if run is None else run.rule, of=f"v: {of}")
         if run is None:
-            found.append(bound.without("it is over the mistakes of a model; pass model"))
+            found.append(bound.without("it needs the mistakes of a model; pass model"))
         elif least is None:
             found.append(bound)
         else:
             v = _named(name, sample, run, least)
-            none = bound.without("there is no such vector")
+            none = bound.without("this vector does not exist")
             found.append(none if v is None else _over_mistakes(bound, sample, run, v))
     return found
 
@@ -84,6 +88,8 @@ def _named(name: str, sample: TrainingSet, run: ObservedRun, least: Infimum) -> 
     if name == "rounds_soft":
         return least.soft
     if name == "rounds_widest":
+        if sample.given is not None:
+            return given_comparator(sample, run.beta, run.passes)
         margin = sample.margin(run.beta)
         return None if margin is None else of_margin(margin)
     if name == "rounds_pocket":
@@ -91,17 +97,32 @@ def _named(name: str, sample: TrainingSet, run: ObservedRun, least: Infimum) -> 
     else:
         assert run.last is not None, "a trace without mistakes is unfit"
         w, b = run.last[:-1], float(run.last[-1])
+    return _best_multiple(sample, w, b, run.beta, run.passes)
+
+
+def _best_multiple(sample: TrainingSet, w: Floats, b: float, beta: Fraction, passes: int) -> Comparator | None:
+    """Return the multiple of a hypothesis whose bound before any run is smallest, approximately."""
     z, _ = sample.signed_scores(w, b)
-    norm = sqrt(above(norm_square(w, b, run.beta)))
+    norm = sqrt(above(norm_square(w, b, beta)))
     typical = float(np.median(np.abs(z)))
     if not (0.0 < norm < inf and 0.0 < typical < inf):
         return None
-    C = root(sample.square + run.beta)[1]
+    C = root(sample.square + beta)[1]
     scales = SCALES / typical
-    losses = run.passes * np.maximum(0.0, 1.0 - np.outer(scales, z)).sum(axis=1)
+    losses = passes * np.maximum(0.0, 1.0 - np.outer(scales, z)).sum(axis=1)
     half = scales * norm * C / 2.0
     scale = float(scales[np.argmin(half + np.sqrt(half**2 + losses))])
     return Comparator(w, b).times(scale)
+
+
+def given_comparator(sample: TrainingSet, beta: Fraction, passes: int) -> Comparator | None:
+    """Return w*/(γ‖w*‖) of the hyperplane given; without a γ its margin if it has one, else the best multiple."""
+    assert sample.given is not None, "there is a hyperplane"
+    w, b, gamma = sample.given
+    if gamma is not None:
+        return Comparator(w, b).times(1.0 / root_above(gamma**2 * norm_square(w, b, beta)))
+    margin = sample.margin(beta)
+    return _best_multiple(sample, w, b, beta, passes) if margin is None else of_margin(margin)
 
 
 def _over_mistakes(bound: Bound, sample: TrainingSet, run: ObservedRun, v: Comparator) -> Bound:
@@ -121,11 +142,16 @@ def lifted_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     share = exact(a * a)  # training multiplies with this float
     C, pad = share / (1 - share), sqrt(above(beta))
     limits = Limits(1e-10, max_time=sample.seconds(SECONDS))
-    found = squared_hinge_minimum(sample.batch, float(C), pad=pad, limits=limits)
-    v = Comparator(found.theta[: sample.d], pad * float(found.theta[-1]) if beta else 0.0)
+    if sample.given is not None:
+        given = given_comparator(sample, beta, 1)
+        v = Comparator(np.zeros(sample.d), 0.0) if given is None or (given.b and not beta) else given
+    else:
+        found = squared_hinge_minimum(sample.batch, float(C), pad=pad, limits=limits)
+        v = Comparator(found.theta[: sample.d], pad * float(found.theta[-1]) if beta else 0.0)
     least = Fraction(sample.n) * C  # for v = 0
     if v.finite and (losses := sample.hinges(v.w, v.b, 2)) < inf:
-        least = min(least, norm_square(v.w, v.b, beta) + C * exact(losses))
+        there = norm_square(v.w, v.b, beta) + C * exact(losses)
+        least = there if sample.given is not None else min(least, there)
     value = (share * (sample.square + beta) + 1 - share) * least / share
     bound = Bound(
         "lifted",
@@ -191,6 +217,9 @@ def infimum(sample: TrainingSet, beta: Fraction, passes: int) -> Infimum:
     """
     zero = Comparator(np.zeros(sample.d), 0.0)
     best, softest = Infimum(float(passes * sample.n), zero), inf  # for v = 0 every visit may be a mistake
+    if sample.given is not None:
+        v = given_comparator(sample, beta, passes)
+        return best if v is None or not v.finite else Infimum(a_priori_value(sample, v, beta, passes), v)
     margin = sample.margin(beta)
     if margin is not None and (widest := of_margin(margin)).finite:
         value = a_priori_value(sample, widest, beta, passes)

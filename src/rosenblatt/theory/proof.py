@@ -91,7 +91,7 @@ def proof_quantities(
     w, b = _hyperplane(sample, w_star, b_star, beta)
     norm = norm_square(w, b, beta)
     if not norm:
-        raise ParameterError("w_star is zero, which is no hyperplane. Pass another vector, or None.")
+        raise ParameterError("w_star is zero, so there is no hyperplane. Pass another vector, or None.")
     length = sqrt(above(norm))
     index, step = trace.index, trace.step
     sides = sample.y[index]

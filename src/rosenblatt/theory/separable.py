@@ -11,6 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
+import numpy as np
+
 from rosenblatt.certify.margin import Margin
 from rosenblatt.rationals.dyadic import above, exact, root_above, root_below
 from rosenblatt.theory.bound import Bound, Interval
@@ -32,24 +34,30 @@ def separable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bound
         _padded(sample, "radius_padded", "Novikoff 1962", beta, RADIUS, "(x, R)"),
         _unit_norm(sample),
         _padded(sample, "origin", "Novikoff 1962", Fraction(0), ORIGIN, "x"),
-        _padded(sample, "padded", "Zhang", Fraction(1), UNIT, "(x, 1)"),
+        _padded(sample, "padded", "Zhang 2024", Fraction(1), UNIT, "(x, 1)"),
         _offset(sample),
     ]
 
 
 def _by_radius(sample: TrainingSet, beta: Fraction) -> Bound:
-    """Return Koski's bound: ‖w*‖ = 1 and |b*| ≤ R give k ≤ (R² + β)(1 + R²/β)/γ², which is 4R²/γ² for β = R².
+    """Return (R² + β)(1 + R²/β)/γ² for ‖w*‖ = 1 and |b*| ≤ R; for β = R² it is 4R²/γ² (Koski 2017).
 
     The hyperplane of maximum margin meets this condition: its sides hold a row each, so |b*| ≤ R − γ.
     """
     square = sample.square
     is_radius = abs(beta - square) <= SAME * square
     bound = Bound(
-        "radius", "Koski", "(2R/γ)²" if is_radius else "(R² + β)²/(β γ²)", rule=RADIUS, of="x, with a free bias"
+        "radius",
+        "Koski 2017",
+        "(2R/γ)²" if is_radius else "(R² + β)²/(β γ²)",
+        rule=RADIUS,
+        of="x, with a free bias",
     )
     margin = sample.margin(None)
     if margin is None or not beta:
-        return bound.without(INSEPARABLE)
+        return bound.without(sample.refusal(None) or INSEPARABLE)
+    if margin.b**2 > square * margin.normal_square:
+        return bound.without("it needs |b*| ≤ R for ‖w*‖ = 1")
     return _valued(bound, (square + beta) ** 2 / beta / margin.squared[0], R=root(square), γ=margin.interval)
 
 
@@ -59,20 +67,24 @@ def _padded(sample: TrainingSet, name: str, author: str, beta: Fraction, rule: s
     bound = Bound(name, author, formula, rule=rule, of=rows)
     margin = sample.margin(beta) if rule == ORIGIN or beta else None
     if margin is None:
-        return bound.without(NOT_THROUGH_THE_ORIGIN if rule == ORIGIN else INSEPARABLE)
+        return bound.without(sample.refusal(beta) or (NOT_THROUGH_THE_ORIGIN if rule == ORIGIN else INSEPARABLE))
     square = sample.square + beta
     radius = {"R": root(sample.square)} if rule != UNIT else {"C": root(square)}
     return _valued(bound, square / margin.squared[0], **radius, γ=margin.interval)
 
 
 def _unit_norm(sample: TrainingSet) -> Bound:
-    """Return 1/γ², which Hladká and Holub state for ‖x‖ ≤ 1, and Harchaoui for ‖x‖ = 1."""
-    bound = Bound("unit_norm", "Hladká and Holub", "1/γ²", rule=ORIGIN, of="x")
+    """Return 1/γ² for ‖x‖ ≤ 1 (Hladká and Holub 2016), or R²/γ² if R is above 1 by the rounding of unit rows."""
+    bound = Bound("unit_norm", "Hladká and Holub 2016", "1/γ²", rule=ORIGIN, of="x")
     margin = sample.margin(Fraction(0))
     if margin is None:
-        return bound.without(NOT_THROUGH_THE_ORIGIN)
-    bound = _valued(bound, 1 / margin.squared[0], R=root(sample.square), γ=margin.interval)
-    return bound if sample.square <= 1 else bound.without("a row is longer than 1; see 'origin'")
+        return bound.without(sample.refusal(Fraction(0)) or NOT_THROUGH_THE_ORIGIN)
+    square = max(Fraction(1), sample.square)
+    bound = replace(bound, formula="R²/γ²") if square > 1 else bound
+    bound = _valued(bound, square / margin.squared[0], R=root(sample.square), γ=margin.interval)
+    # Rows divided by their norms in floats have a norm of 1 up to a few units in the last place.
+    rounding = (sample.d + 8) * Fraction(float(np.finfo(sample.batch.values.dtype).eps))
+    return bound if square <= 1 + rounding else bound.without("a row is longer than 1; see 'origin'")
 
 
 def _offset(sample: TrainingSet) -> Bound:
@@ -80,7 +92,7 @@ def _offset(sample: TrainingSet) -> Bound:
     bound = Bound("offset", "Novikoff 1962", "(b*² + 1)(R² + 1)/ρ²", rule=UNIT, of="x, with a free bias")
     margin = sample.margin(None)
     if margin is None:
-        return bound.without(INSEPARABLE)
+        return bound.without(sample.refusal(None) or INSEPARABLE)
     offset = margin.b**2 / margin.normal_square
     value = (offset + 1) * (sample.square + 1) / margin.squared[0]
     return _valued(bound, value, R=root(sample.square), ρ=margin.interval, **{"|b*|": root(offset)})
@@ -94,12 +106,12 @@ def start_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     formula = "largest k with kηγ + <w₀,w*> ≤ sqrt(‖w₀‖² + k(η²C² + 2ηm))"
     bound = Bound("start", "Novikoff 1962", formula, rule="any start and margin")
     if run is None:
-        return bound.without("it is of a model's start, learning rate and margin; pass model")
+        return bound.without("it needs the start, learning rate and margin of a model; pass model")
     if run.unfit or run.rule == LIFTED:
         return bound.without(run.unfit or "the rows are lifted; see 'lifted'")
     margin = sample.margin(run.beta)
     if margin is None:
-        return bound.without(INSEPARABLE if run.beta else NOT_THROUGH_THE_ORIGIN)
+        return bound.without(sample.refusal(run.beta) or (INSEPARABLE if run.beta else NOT_THROUGH_THE_ORIGIN))
     uses = {
         "C": root(sample.square + run.beta),
         "γ": margin.interval,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,21 @@ from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features, require_finite
+from rosenblatt.exceptions import ParameterError, ShapeError
 from rosenblatt.margins.matrix import Matrix, scaled_rows
-from rosenblatt.rationals.dyadic import UNIT, above, as_integers, exact, shifted
+from rosenblatt.rationals.dyadic import UNIT, above, as_integers, exact, root_below, shifted
 from rosenblatt.typing import Floats, Ints
 
 FARTHEST = 400  # values from 2**-400 to 2**400 have squares within the range of floats
 BLOCK = 2**18
+
+
+class GivenHyperplane(NamedTuple):
+    """A hyperplane at which bounds are evaluated, and a margin γ; None stands for the margin that it has."""
+
+    w: Floats
+    b: float
+    gamma: Fraction | None
 
 
 class TrainingSet:
@@ -33,7 +42,11 @@ class TrainingSet:
         As `rosenblatt.as_batch` takes them.
     clock : Clock or None
         The time limit of decisions and margins, which raise `Unsettled` after it.
+
+    If `given` is set to a hyperplane, `margin` returns the margin of this one instead of the largest.
     """
+
+    given: GivenHyperplane | None = None
 
     def __init__(self, X: Any, y: Any, clock: Clock | None = None) -> None:
         self.clock = Clock(None) if clock is None else clock
@@ -77,6 +90,8 @@ class TrainingSet:
 
         A padding β of 0 means no padding, and None a free bias.
         """
+        if self.given is not None:
+            return None if self.refusal(padding) else self._given_margin(self.given, padding)
         if padding not in self._margins:
             bias = padding != 0
             decision, found = self.decision(bias=bias), None
@@ -84,6 +99,29 @@ class TrainingSet:
                 found = margin_of(self.problem(bias=bias), decision, self.clock, padding=padding or None)
             self._margins[padding] = found
         return self._margins[padding]
+
+    def refusal(self, padding: Fraction | None) -> str:
+        """Return why the hyperplane given has no margin for rows padded with √β; empty if it has one."""
+        if self.given is None:
+            return ""
+        w, b, gamma = self.given
+        if b and padding == 0:
+            return "the hyperplane given does not contain the origin"
+        least = self.least(w, b)
+        if least <= 0:
+            return "the hyperplane given does not separate the rows"
+        short = gamma is not None and least**2 < gamma**2 * norm_square(w, b, padding or Fraction(0))
+        return "the margin of the hyperplane given is smaller than gamma" if short else ""
+
+    def _given_margin(self, given: GivenHyperplane, padding: Fraction | None) -> Margin:
+        w, b, gamma = given
+        least, norm = self.least(w, b), norm_square(w, b, padding or Fraction(0))
+        square = least**2 / norm
+        if gamma is not None:
+            square = gamma**2
+            least = exact(root_below(square * norm))
+        normal = tuple(exact(value) for value in w.tolist())
+        return Margin((square, square), normal, exact(b), least, np.zeros(0, np.int64), (), padding)
 
     def signed_scores(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Return y (<w, x> + b) of every row in floats, and a bound on the error of each."""
@@ -98,6 +136,17 @@ class TrainingSet:
             f = f * scale + b
             error = raised(error * scale + UNIT * float(np.abs(f).max()) + 2.0**-1000)
         return self.y * f, error
+
+    def exact_scores(self, w: Floats, b: float) -> list[Fraction]:
+        """Return y (<w, x> + b) of every row, exactly."""
+        problem = self.problem(bias=True)
+        direction = problem.direction(w)
+        scores = [Fraction(0)] * self.n
+        if direction is not None:
+            v, factor = direction
+            scores = [score / factor for score in problem.exact_scores(np.arange(self.n), v)]
+        offset = exact(b)
+        return [int(side) * (score + offset) for side, score in zip(self.y, scores, strict=True)]
 
     def least(self, w: Floats, b: float) -> Fraction:
         """Return the smallest y (<w, x> + b) over all rows, exactly."""
@@ -124,6 +173,19 @@ class TrainingSet:
             squares = Matrix(self.batch, bias=False).squares() + above(beta)
             rounding = 1.0 + 4.0 * (self.d + 4) * UNIT
             return total(times * (squares * rounding + (self.d + 1) * 2.0**-1022))
+
+
+def as_hyperplane(sample: TrainingSet, w: Any, b: float) -> tuple[Floats, float]:
+    """Check a hyperplane, and return its normal vector and its bias."""
+    normal = np.asarray(w, np.float64).reshape(-1)
+    if normal.size != sample.d:
+        raise ShapeError(f"w has {normal.size} entries, but X has {sample.d} features. Pass one number a feature.")
+    offset = float(b)
+    if not (np.isfinite(normal).all() and abs(offset) < inf):
+        raise ParameterError("w and b must be finite numbers.")
+    if not normal.any():
+        raise ParameterError("w is zero, so there is no hyperplane. Pass another vector.")
+    return normal, offset
 
 
 def norm_square(w: Floats, b: float, beta: Fraction) -> Fraction:

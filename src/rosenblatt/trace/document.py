@@ -251,7 +251,7 @@ def _require_lists(document: dict[str, Any]) -> None:
                 isinstance(each, kinds) and not isinstance(each, bool) and isfinite(each) for each in values
             )
             if not sound or (length is not None and len(values) != length):
-                raise InputError(f"{name} of the run document is no list of {length or 'finite'} numbers.")
+                raise InputError(f"{name} of the run document is not a list of {length or 'finite'} numbers.")
     if len(data["labels"]) != 2 or data["labels"][0] == data["labels"][1] or not width or not data["X"]:
         raise InputError("The run document needs two different labels, a feature and a row.")
     for label in data["labels"]:
