@@ -106,7 +106,8 @@ class Perceptron(OnlineLearning):
     max_time : float or None
         The most seconds `fit` may train.
     trace : {"auto", "mistakes", "counts"} or None
-        What to keep of a run. "auto": every mistake of a fit, the counts of a stream.
+        What to keep of a run. "auto": the mistakes of a fit, up to half a million of them or 1 for every 320
+        values of X, whichever is more; the counts of a longer fit and of a stream. "mistakes": every mistake.
     callbacks : sequence of callables or None
         Each is called after each pass with a `PassReport`; training ends if one returns True.
     stop_on_cycle : bool
