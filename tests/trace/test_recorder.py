@@ -98,7 +98,7 @@ def test_pickles_keep_as_much_as_files_and_copies_keep_everything(monkeypatch):
     assert len(pickle.loads(pickle.dumps(clf)).trace_.index) == clf.n_mistakes_
     monkeypatch.setattr("rosenblatt.estimators.schemas.LONGEST_TRACE", 3)
     again = pickle.loads(pickle.dumps(clf))
-    with pytest.raises(AttributeError, match="pickle .* kept no trace: a run of"):
+    with pytest.raises(AttributeError, match=r"pickle .* kept no trace: a run of"):
         _ = again.trace_
     assert bits(again) == bits(clf)
     assert again.mistakes_per_pass_.tolist() == clf.mistakes_per_pass_.tolist()

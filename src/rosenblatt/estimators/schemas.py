@@ -30,7 +30,7 @@ from rosenblatt.schema.plain import Names, PerLabel, VocabularyCodec
 from rosenblatt.trace.schemas import COLUMN, CURVE, TRACE
 
 LONGEST_TRACE = 2**16
-"""The most mistakes of a fit that a model file or a pickle keeps, 1.5 MB of them. Of a longer run they keep counts."""
+"""The most mistakes of a fit that a model file or a pickle keeps: 1.5 MB. Of a longer run they keep counts."""
 
 Parts = dict[str, Codec]
 

@@ -108,7 +108,7 @@ class Trace:
     def _require_mistakes(self) -> Mistakes:
         if self.mistakes is None and self.cut is not None:
             raise InputError(
-                f"The trace was cut after {self.cut:,} mistakes to bound its memory, and holds counts only; fit with "
+                f"The trace was cut after {self.cut:,} mistakes to bound its memory; fit with "
                 "trace='mistakes' to keep everything."
             )
         if self.mistakes is None:
