@@ -1,20 +1,18 @@
-"""Compiling the loops ahead of their first use, and saying so when a first use compiles."""
+"""Compiling the loops ahead of their first use."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from rosenblatt.loops.compilation import when_compiling
 from rosenblatt.tasks.data import Log, log_info
 
-__all__ = ["announced", "compile_loops"]
-
-MESSAGE = "Compiling for this processor (once) …"
+__all__ = ["compile_loops"]
 
 
 def compile_loops(*, log: Log = log_info) -> int:
@@ -38,8 +36,6 @@ def compile_loops(*, log: Log = log_info) -> int:
     >>> import rosenblatt as rb
     >>> n = rb.compile_loops()  # doctest: +SKIP
     """
-    from rosenblatt.loops._jit import when_compiling
-
     compiled = 0
 
     def count() -> None:
@@ -56,23 +52,6 @@ def compile_loops(*, log: Log = log_info) -> int:
     finally:
         when_compiling.remove(count)
     return compiled
-
-
-@contextmanager
-def announced(log: Log) -> Iterator[None]:
-    """Say that loops are compiled, once, when that happens inside; the cache usually has them."""
-    from rosenblatt.loops._jit import when_compiling
-
-    def say() -> None:
-        when_compiling.remove(say)
-        log(MESSAGE)
-
-    when_compiling.append(say)
-    try:
-        yield
-    finally:
-        if say in when_compiling:
-            when_compiling.remove(say)
 
 
 def _tables() -> Iterator[tuple[Any, Any]]:
