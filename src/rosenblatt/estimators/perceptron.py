@@ -150,6 +150,7 @@ class Perceptron(OnlineLearning):
     (array([[2., 2.]]), array([-1.]), 9, 'separated')
     """
 
+    _keeps_bytes = True
     _learner = Learner(
         perceptron_state(),
         commands={"averaged": {"average": True}, "perceptron": {}},
@@ -244,7 +245,8 @@ class Perceptron(OnlineLearning):
         with interruptible():
             self._check_parameters()
             warn_of_column(y)
-            return self._train(whole(as_batch(X, y, sample_weight)), coef_init, intercept_init)
+            batch = as_batch(X, y, sample_weight, keep_bytes=not self.stop_on_cycle)  # a proof reads floats
+            return self._train(whole(batch), coef_init, intercept_init)
 
     def fit_blocks(
         self,

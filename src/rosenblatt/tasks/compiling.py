@@ -67,10 +67,17 @@ def _tables() -> Iterator[tuple[Any, Any]]:
         yield csr_array(X), y
 
 
+def _byte_tables() -> Iterator[tuple[Any, Any]]:
+    """Yield tiny tables of bytes, which only perceptrons read as they are."""
+    for n_classes in (2, 3):
+        y = np.arange(24) % n_classes
+        yield (np.arange(72).reshape(24, 3) % 7 + y[:, None]).astype(np.uint8), y
+
+
 def _perceptrons() -> None:
     import rosenblatt as rb
 
-    for (X, y), average in product(_tables(), (False, True)):
+    for (X, y), average in product((*_tables(), *_byte_tables()), (False, True)):
         for multiclass in ("direct", "ovr")[: len(np.unique(y)) - 1]:
             rb.Perceptron(average=average, multiclass=multiclass, max_iter=3).fit(X, y).predict(X)
         stream = rb.Perceptron(average=average).partial_fit(X, y, classes=np.unique(y))
