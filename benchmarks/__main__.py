@@ -51,6 +51,7 @@ WORKLOADS = {
     "out-of-core": out_of_core.parquet,
     "predict": prediction.batch,
     "one": single.one_row,
+    "dicts": single.one_mapping,
     "import": startup.imports,
     "command": startup.command,
 }

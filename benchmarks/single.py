@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from benchmarks import peers
-from benchmarks.comparison import AtMost, Comparison
+from benchmarks.comparison import AtLeast, AtMost, Comparison
 from benchmarks.data import gaussian
 from benchmarks.timing import Setup, race
 from rosenblatt import Perceptron
 from rosenblatt.typing import Floats, Ints
 
 EXAMPLES, FEATURES, ROUNDS = 64, 100, 30
+NAMES, NAMED = 123, 14  # as in a9a: features there are, and features of an example
 
 
 class Online(NamedTuple):
@@ -45,6 +48,29 @@ def one_row(setup: Setup) -> Iterator[Comparison]:
             if peer != "ours":
                 name = f"{action} one, {FEATURES} features"
                 yield Comparison(name, peer, seconds["ours"], seconds.get(peer, []), target)
+
+
+def one_mapping(setup: Setup) -> Iterator[Comparison]:
+    """Predict and learn one example given as a dict of names and values, against river."""
+    rng = np.random.default_rng(0)
+    rows = [{f"f{j}": 1.0 for j in rng.choice(NAMES, NAMED, replace=False)} for _ in range(EXAMPLES)]
+    labelled = list(zip(rows, (rng.random(EXAMPLES) < 0.5).tolist(), strict=True))
+    river = peers.installed("river.linear_model")
+    models = {"ours": Perceptron(), "averaged": Perceptron(average=True)}
+    models |= {} if river is None else {"river": river.Perceptron()}
+    present = {
+        name: Online(model.predict_one, model.learn_one, [(row,) for row in rows], labelled)
+        for name, model in models.items()
+    }
+    for online in present.values():
+        _go_through(online.learn, online.labelled)  # a warm-up, in which every name is met
+        _go_through(online.predict, online.unlabelled)
+    for action, target in (("predict", None), ("learn", AtLeast(1.0))):
+        timed = race({name: _task(online, action) for name, online in present.items()}, setup.repeats)
+        seconds = {name: [each / (ROUNDS * EXAMPLES) for each in timed[name].seconds] for name in present}
+        for ours in ("ours", "averaged"):
+            name = f"{action} one dict of {NAMED}" + (", averaged" if ours == "averaged" else "")
+            yield Comparison(name, "river", seconds[ours], seconds.get("river", []), target)
 
 
 def _task(online: Online, action: str) -> Callable[[], None]:

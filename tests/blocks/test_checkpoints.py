@@ -466,3 +466,16 @@ class TestWhoWroteIt:
             assert (tmp_path / "c").exists()
         discard(tmp_path / "c")
         assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("writes", [1, 3, 9])
+def test_a_run_whose_trace_was_cut_goes_on(tmp_path, monkeypatch, writes):
+    monkeypatch.setattr("rosenblatt.estimators._parameters.MISTAKES_KEPT", 60)
+    X, y = noisy(300, 4)
+    blocks = everywhere(X, y, tmp_path, block_bytes=1000)["memory"]
+    parameters = {"max_iter": 12}
+    expected = quietly(rb.Perceptron(**parameters).fit_blocks, blocks)
+    model, was_cut = cut_and_resumed(blocks, tmp_path / "checkpoint", writes, parameters)
+    assert was_cut
+    assert told(model) == told(expected)
+    assert model.trace_.cut == expected.trace_.cut == 60

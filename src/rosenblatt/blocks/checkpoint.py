@@ -239,11 +239,13 @@ def _snapshot(loop: PerceptronFit) -> dict[str, Any]:
 def restore(loop: PerceptronFit, saved: Saved) -> None:
     """Let a fit that has not begun go on from a checkpoint of a fit with the same plan and data."""
     kept = saved.snapshot
+    most = loop.recorder.most
+    cut = most is not None and sum(kept.mistakes_per_pass) > most
     states = [state for state in (kept.state, kept.start, kept.complete, kept.best) if state is not None]
     for held, wanted, what in (
         ({_shapes(state) for state in states}, {_shapes(loop.state)}, "weights"),
         (kept.tolerance is None, loop.tolerance is None, "tol"),
-        (kept.mistakes is None, loop.recorder.detail != "mistakes", "trace"),
+        (kept.mistakes is None, loop.recorder.detail != "mistakes" or cut, "trace"),
     ):
         if held != wanted:
             raise ModelFileError(f"The checkpoint is of a fit with other {what}. Remove it, and train again.")

@@ -19,9 +19,8 @@ Without this command each loop is compiled at its first use, which takes a few s
 @common
 def compile(output: Output) -> None:
     """Compile the loops of training, certifying and predicting for this processor, and store them."""
-    from rosenblatt.tasks.compiling import MESSAGE, compile_loops
+    from rosenblatt.tasks.compiling import compile_loops
     from rosenblatt.tasks.plain_text import count
 
-    output.remark(MESSAGE)
     compiled = compile_loops(log=output.remark)
     output.result(f"compiled {count(compiled, 'loop')}", {"compiled": compiled})

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import click
 from rosenblatt._version import __version__
 from rosenblatt.escaping import printable_lines
 from rosenblatt.exceptions import RosenblattError
+from rosenblatt.loops.compilation import announced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,9 +124,9 @@ def commands() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit code: see `DONE`, `NO`, `BAD` and `UNDECIDED`."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    debug = "--debug" in arguments
+    debug, quiet = "--debug" in arguments, "--quiet" in arguments or "-q" in arguments
     try:
-        with _plain_warnings(quiet="--quiet" in arguments or "-q" in arguments):
+        with _plain_warnings(quiet=quiet), nullcontext() if quiet else announced(_say):
             code = commands.main(list(arguments), prog_name="rosenblatt", standalone_mode=False)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -178,6 +179,11 @@ def _one_line(error: BaseException) -> str:
 
 def _sentence(message: str) -> str:
     return message if message.endswith((".", "?", "!")) else f"{message}."
+
+
+def _say(message: str) -> None:
+    with suppress(OSError):  # the reader of our messages has left
+        print(message, file=sys.stderr, flush=True)
 
 
 def _complain(message: str) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rosenblatt.cli.learner_options import learning
 from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
+
+if TYPE_CHECKING:
+    from rosenblatt.tasks.training import TrainingResult
 
 
 @click.command(
@@ -61,16 +64,16 @@ def train(
 ) -> None:
     """Train a model on DATA, print a summary, and save the model."""
     from rosenblatt.atomic import require_place
-    from rosenblatt.tasks.compiling import announced
     from rosenblatt.tasks.data import open_data, require_apart
     from rosenblatt.tasks.plain_text import size
-    from rosenblatt.tasks.training import checkpoint_of
+    from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
     from rosenblatt.tasks.training import train as train_model
 
     require_place(path)
     source = open_data(*data, **options)
     require_apart(path, source.files)
-    with announced(output.remark):
+    saved = None if checkpoint is None and not resume else checkpoint_of(path)
+    try:
         trained = train_model(
             source,
             learner,
@@ -81,13 +84,29 @@ def train(
             seed=seed,
             memory=memory << 20,
             cache="no" if no_cache else "auto",
-            checkpoint=None if checkpoint is None and not resume else checkpoint_of(path),
+            checkpoint=saved,
             every=checkpoint or 1,
             resume=resume,
             progress=output.shows_progress,
             log=output.remark,
         )
+    except TrainingInterrupted as stop:
+        _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
+        raise
     trained.save(path)
     text = trained.summary.details() if verbose else str(trained.summary)
     output.result(text, trained.summary.to_json() | {"model": path})
     output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
+
+
+def _save_interrupted(trained: TrainingResult, path: str, output: Output, *, resumable: bool) -> None:
+    """Save the last completed pass of a run that Ctrl-C ended, and say how to go on."""
+    trained.save(path, ended=False)
+    output.result(str(trained.summary), trained.summary.to_json() | {"model": path})
+    passes = trained.estimator.n_iter_
+    go_on = (
+        "Go on with the same command and --resume."
+        if resumable
+        else "This run cannot go on; one with --checkpoint 1 can, by the same command and --resume."
+    )
+    output.remark(f"saved in {path}: the model after {passes} complete pass{'es' * (passes != 1)}. {go_on}")

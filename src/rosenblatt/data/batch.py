@@ -68,7 +68,7 @@ def require_two(classes: NDArray[Any]) -> None:
         )
 
 
-def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
+def as_batch(X: Any, y: Any, sample_weight: Any = None, *, keep_bytes: bool = False) -> Batch:
     """Check features, labels and weights, as `as_rows`, `as_labels` and `as_weight` do, and put them together.
 
     NaN and infinity in X pass: training finds them in its scores, and `require_finite` in the rows.
@@ -81,6 +81,8 @@ def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
         One label for each row.
     sample_weight : None, number, or sequence of numbers
         The weight of each row.
+    keep_bytes : bool
+        See `as_rows`.
 
     Examples
     --------
@@ -88,7 +90,7 @@ def as_batch(X: Any, y: Any, sample_weight: Any = None) -> Batch:
     >>> batch.signs
     array([-1,  1], dtype=int8)
     """
-    features = as_rows(X)
+    features = as_rows(X, keep_bytes=keep_bytes)
     codes, classes = as_labels(y, features.n_rows, features.n_features)
     return _labelled(features, codes, classes, as_weight(sample_weight, features.n_rows))
 

@@ -23,7 +23,7 @@ BLOCK = 2**16
 class Features:
     """Rows of numbers, read-only, in a layout the loops can read."""
 
-    rows: Rows  # C-contiguous float64 or float32, or compressed sparse rows of them
+    rows: Rows  # C-contiguous float64, float32 or, where asked for, uint8; or compressed sparse rows of floats
     n_rows: int  # at least one, as is n_features
     n_features: int
     names: tuple[str, ...] | None = None  # the names of the columns, if the input has them and all are strings
@@ -68,13 +68,13 @@ class Features:
         return place(first + row, column, self.names)
 
 
-def as_rows(X: Any, *, name: str = "X") -> Features:
+def as_rows(X: Any, *, name: str = "X", keep_bytes: bool = False) -> Features:
     """Return X, an array-like, scipy sparse matrix or dataframe, as rows that the loops can read.
 
     float32 stays float32 and float16 becomes float32. All other numbers become float64, and numbers that float64
     would round are an error. A C-contiguous float64 or float32 array, or canonical CSR of them, is not copied; all
     else is converted once. X is never changed. NaN and infinity pass: see `require_finite`. Messages call it
-    `name`.
+    `name`. With `keep_bytes`, for callers whose loops read them, an array of bytes or truth values stays uint8.
 
     Raises
     ------
@@ -108,6 +108,9 @@ def as_rows(X: Any, *, name: str = "X") -> Features:
         _require_no_hint(X, array, name=name)
     require_table(array.shape, name=name)
     n_rows, n_features = array.shape
+    if keep_bytes and array.dtype in (np.uint8, np.bool_):
+        kept: Any = read_only(np.ascontiguousarray(array).view(np.uint8))
+        return Features(kept, n_rows, n_features)
     reals = as_reals(array, name=name, where=lambda position: place(*divmod(position, n_features)))
     return Features(reals, n_rows, n_features)
 

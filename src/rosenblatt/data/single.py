@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from rosenblatt.data.features import as_rows
+from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import object_array
 from rosenblatt.data.reals import EXACT_BITS, as_reals, read_only
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Unsigned
 from rosenblatt.typing import Floats, Ints, Reals
 
-_REALS = (np.dtype(np.float64), np.dtype(np.float32))  # native byte order only
+FLOAT64 = np.dtype(np.float64)
+_REALS = (FLOAT64, np.dtype(np.float32))  # native byte order only
 
 
 def vector_row(x: Any, n_features: int | None) -> Reals:
@@ -39,7 +40,8 @@ class Vocabulary:
     """The names of features and their numbers; if it does not grow, a new name is an error."""
 
     def __init__(self, names: Iterable[Any] = (), *, grows: bool) -> None:
-        self._numbers: dict[Any, int] = {name: j for j, name in enumerate(names)}
+        # Floats, because numpy makes an array of floats faster: see `rosenblatt.loops.named`.
+        self._numbers: dict[Any, float] = {name: float(j) for j, name in enumerate(names)}
         self.grows = grows
         self._last: tuple[tuple[Any, ...], Ints, Unsigned, Unsigned] | None = None
 
@@ -51,39 +53,73 @@ class Vocabulary:
         """The names in the order of their numbers."""
         return list(self._numbers)
 
-    def row(self, x: Mapping[Any, Any], *, learn: bool) -> tuple[CSR, list[Any]]:
+    def pairs(self, x: Mapping[Any, Any]) -> Floats | None:
+        """Return one example as `rosenblatt.loops.named` reads it.
+
+        None if a name is new, or if a value is not an ordinary number: `row` then says what is wrong.
+        """
+        try:
+            pairs = np.array([0.0, len(x), *map(self._numbers.__getitem__, x), *x.values()])
+        except (KeyError, ValueError, TypeError):  # a new name, or a value that is a sequence or a date
+            return None
+        return pairs if pairs.dtype is FLOAT64 else None
+
+    def copy(self) -> Vocabulary:
+        """Return a vocabulary that grows by itself."""
+        return Vocabulary(self._numbers, grows=self.grows)
+
+    def rows(self, several: Sequence[Mapping[Any, Any]], *, learn: bool) -> tuple[Features, Vocabulary]:
+        """Return examples as sparse rows, and the vocabulary with their new names: for prediction, this one."""
+        known = self.copy() if learn else self
+        parts = []
+        for k, x in enumerate(several):
+            row, new = known.row(x, learn=learn, name=f"X[{k}]")
+            known.add(new)
+            parts.append(row)
+        ends = np.cumsum([0, *(len(part.data) for part in parts)])
+        data, indices = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:2])
+        rows = CSR(read_only(data), read_only(indices), read_only(ends.astype(np.uint64)))
+        return Features(rows, len(parts), len(known)), known
+
+    def row(self, x: Mapping[Any, Any], *, learn: bool, name: str = "x") -> tuple[CSR, list[Any]]:
         """Return one example as a sparse matrix of one row, and the names in it that are new.
 
         For prediction, new names are ignored. For learning they are numbered after the known ones, and become
-        features with `add` after the example has been learned.
+        features with `add` after the example has been learned. Messages call the example `name`.
         """
         names = tuple(x)
         last = self._last
         if last is not None and names == last[0]:  # most streams repeat their names
             by, indices, starts = last[1:]
-            return CSR(_values(x, by), indices, starts), []
+            return CSR(_values(x, by, name), indices, starts), []
         numbers = self._numbers
-        new = [name for name in names if name not in numbers]
+        new = [each for each in names if each not in numbers]
         if new and not self.grows:
-            raise InputError(f"x has features that were not in training: {new[:5]!r}. Leave them out.")
+            raise InputError(f"{name} has features that were not in training: {new[:5]!r}. Leave them out.")
         if new and not learn:
-            return self.row({name: value for name, value in x.items() if name in numbers}, learn=False)
-        numbered = {name: len(numbers) + j for j, name in enumerate(new)}
-        places = [numbers[name] if name in numbers else numbered[name] for name in names]
+            known = {each: value for each, value in x.items() if each in numbers}
+            return self.row(known, learn=False, name=name)
+        numbered = {each: float(len(numbers) + j) for j, each in enumerate(new)}
+        places = [numbers[each] if each in numbers else numbered[each] for each in names]
         by = np.argsort(places)  # so that the bits do not depend on the order of names
         indices = read_only(np.array(places, np.uint32)[by])
         starts = read_only(np.array([0, len(names)], np.uint32))
         if not new:
             self._last = names, by, indices, starts
-        return CSR(_values(x, by), indices, starts), new
+        return CSR(_values(x, by, name), indices, starts), new
 
     def add(self, names: Iterable[Any]) -> None:
         """Make features of names."""
         for name in names:
-            self._numbers[name] = len(self._numbers)
+            self._numbers[name] = float(len(self._numbers))
 
 
-def _values(x: Mapping[Any, Any], by: Ints) -> Floats:
+def are_mappings(X: Any) -> bool:
+    """Return whether X is a list or tuple of examples that are mappings of feature names to values."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, Mapping) for x in X)
+
+
+def _values(x: Mapping[Any, Any], by: Ints, name: str) -> Floats:
     """Return the values in the order `by`, checked like those of a table."""
     values = list(x.values())
     try:
@@ -96,8 +132,10 @@ def _values(x: Mapping[Any, Any], by: Ints) -> Floats:
     if held.shape != (len(values),) or held.dtype.kind not in "iub":
         held = object_array(values)
     names = list(x)
-    data = as_reals(held, name="x", where=lambda position: f"x[{names[position]!r}]").astype(np.float64)
+    data = as_reals(held, name=name, where=lambda position: f"{name}[{names[position]!r}]").astype(np.float64)
     if not np.isfinite(data).all():
-        name, value = list(x.items())[int(np.flatnonzero(~np.isfinite(data))[0])]
-        raise NonFiniteError(f"x[{name!r}] is {value!r}. Leave the feature out, or give it a finite value.")
+        feature, value = list(x.items())[int(np.flatnonzero(~np.isfinite(data))[0])]
+        raise NonFiniteError(
+            f"{name}[{feature!r}] is {value!r}. Leave the feature out, or give it a finite value."
+        )
     return read_only(data[by])

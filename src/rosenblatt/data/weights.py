@@ -15,6 +15,22 @@ from rosenblatt.exceptions import DataTypeError, ParameterError, WeightError
 from rosenblatt.typing import Floats, Ints
 
 
+def single_weight(sample_weight: Any) -> float:
+    """Return the weight of one example, which may be 0.
+
+    Examples
+    --------
+    >>> single_weight(2), single_weight(0.0)
+    (2.0, 0.0)
+    """
+    if isinstance(sample_weight, bool | np.bool_) or not isinstance(sample_weight, Real):
+        raise WeightError(f"sample_weight={shown(sample_weight)} must be one number: the weight of the example.")
+    weight = float(sample_weight)
+    if not 0.0 <= weight < np.inf:
+        raise WeightError(f"sample_weight={weight} must be finite and not negative. Use 0 to change no weights.")
+    return weight
+
+
 def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return the weight of each row, read-only; None stays None, and a number is the weight of every row.
 

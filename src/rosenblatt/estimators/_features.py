@@ -31,6 +31,7 @@ class ReadsTables:
 
     _width: int
     _names: tuple[str, ...] | None
+    _keeps_bytes = False  # True in classes whose loops predict rows of bytes
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_width" in self.__dict__
@@ -68,7 +69,7 @@ class ReadsTables:
         return nameless
 
     def _features(self, X: Any) -> Features:
-        features = as_rows(X)
+        features = as_rows(X, keep_bytes=self._keeps_bytes)
         self._check_features(features)
         return features
 

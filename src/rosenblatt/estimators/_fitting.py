@@ -113,6 +113,7 @@ def planned(
             patience=p.n_iter_no_change,
             held_out=drawn.held_out,
             trace=parameters.detail(p, stream=not isinstance(blocks, MemoryBlocks)),
+            most_mistakes=parameters.most_mistakes(p, blocks.stored),
             callbacks=[*([show] if show else []), *(p.callbacks or ())],
         )
         yield plan, start, drawn

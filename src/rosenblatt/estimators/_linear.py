@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from rosenblatt.data.labels import as_labels, is_column
 from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators.schemas import without_long_trace
 from rosenblatt.learners.stream import Stream
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
@@ -143,6 +145,23 @@ class VisitingClassifier(LinearClassifier):
     _traced: bool
     _untraced: str | None = None
     _stream: Stream | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle keeps: of a long run only the counts, like a model file."""
+        return without_long_trace(super().__getstate__())
+
+    def __copy__(self) -> Self:
+        """Return a shallow copy, with the whole trace."""
+        return self._with(self.__dict__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a deep copy, with the whole trace."""
+        return self._with(deepcopy(self.__dict__, memo))
+
+    def _with(self, attributes: dict[str, Any]) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(attributes)
+        return other
 
     @property
     def t_(self) -> int:

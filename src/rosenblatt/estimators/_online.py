@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import RLock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,22 +13,25 @@ from numpy.typing import NDArray
 from rosenblatt.blocks.memory import Blocks
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import as_labels
-from rosenblatt.data.single import Vocabulary, vector_row
-from rosenblatt.data.weights import as_weight
+from rosenblatt.data.single import Vocabulary, are_mappings, vector_row
+from rosenblatt.data.weights import as_weight, single_weight
 from rosenblatt.estimators import _parameters as parameters
 from rosenblatt.estimators._fitting import published
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import declared_classes, generator, require_same_classes
-from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError
+from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError, TrainingOverflowError
 from rosenblatt.learners.plan import PerceptronRun
 from rosenblatt.learners.stream import Stream
-from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.named import score_named
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel, overflow
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 
+BEGINNING = RLock()
+"""Is held while a stream begins; each stream has a lock of its own from then on."""
 FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_", "certificate_")
 
 
@@ -52,7 +57,7 @@ class OnlineLearning(VisitingClassifier):
         Parameters
         ----------
         X, y : array-like
-            A chunk of examples and their labels.
+            A chunk of examples and their labels. The examples may be a list of mappings, as in `learn_one`.
         classes : sequence of labels, "grow" or None
             The classes, if they are to be known from the first call on. "grow" takes labels as they come, however
             many (``multiclass="direct"``); None takes two as they come.
@@ -64,23 +69,27 @@ class OnlineLearning(VisitingClassifier):
         self
             The estimator. An error leaves it unchanged.
         """
-        features = as_rows(X)
         warn_of_column(y)
-        codes, found = as_labels(y, features.n_rows, features.n_features)
-        weight = as_weight(sample_weight, features.n_rows)
-        if self.__sklearn_is_fitted__():
-            self._check_features(features)
-        stream = self._stream_for(features.n_features, classes).fork()
-        if self.__sklearn_is_fitted__():
-            stream.rule = self._rule_to_go_on_by(stream)
-        labels = found.tolist()
-        if self._begins_at_first() and (weight is None or weight[0] > 0.0):
-            stream.begin_at(features.rows, labels[codes[0]])
-        stream.learn_rows(features, codes, labels, weight)
-        self._follow(stream, features.n_features, features.names)
+        with self._alone():
+            features, vocabulary = self._chunk(X)
+            codes, found = as_labels(y, features.n_rows, features.n_features)
+            weight = as_weight(sample_weight, features.n_rows)
+            if vocabulary is None and self.__sklearn_is_fitted__():
+                self._check_features(features)
+            stream = self._stream_for(features.n_features, classes).fork()
+            if self.__sklearn_is_fitted__():
+                stream.rule = self._rule_to_go_on_by(stream)
+            stream.make_room(features.n_features)
+            labels = found.tolist()
+            if self._begins_at_first() and (weight is None or weight[0] > 0.0):
+                stream.begin_at(features.rows, labels[codes[0]])
+            stream.learn_rows(features, codes, labels, weight)
+            self._follow(stream, features.n_features, features.names)
+            if vocabulary is not None:
+                self._vocabulary = vocabulary
         return self
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
         """Visit one example.
 
         Parameters
@@ -91,38 +100,97 @@ class OnlineLearning(VisitingClassifier):
             Its class. Two classes may be met on the way.
         classes : sequence of labels, "grow" or None
             As in `partial_fit`: all classes there are, or "grow" to take labels as they come.
+        sample_weight : float or None
+            Multiplies the step.
 
         Returns
         -------
         self
-            The estimator. An error leaves it unchanged.
+            The estimator. An error leaves it unchanged. Several threads may learn at once: each example is learned
+            once, in the order in which they come to it.
         """
-        stream = self.__dict__.get("_stream")
-        if stream is not None and classes is None and type(x) is np.ndarray:
-            target = stream.known_target(y)
-            if target is not None:
-                stream.learn_row(vector_row(x, self._width), target)
-                return self
-        return self._learn_one_with_care(x, y, classes)
+        stream: Stream | None = self.__dict__.get("_stream")
+        if stream is not None and classes is None and sample_weight is None:
+            with stream.lock:
+                # Another thread may have gone on with a fork.
+                target = stream.known_target(y) if self._stream is stream else None
+                if target is not None and type(x) is np.ndarray:
+                    stream.learn_row(vector_row(x, self._width), target)
+                    return self
+                if target is not None and type(x) is dict and stream.learns_pairs and self._vocabulary is not None:
+                    pairs = self._vocabulary.pairs(x)
+                    if pairs is not None and stream.learn_pairs(pairs, target):  # type: ignore[arg-type]
+                        return self
+        return self._learn_one_with_care(x, y, classes, sample_weight)
 
     def predict_one(self, x: Any) -> Any:
-        """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
-        self._require_fitted()
-        row, state = self._row(x), self._state
-        weights = state.w if state.u is None and state.shrunk is None else state.hypothesis()
-        if weights.ndim > 1:
-            model = LinearModel(weights, self._scheme, self._classes, self._zero)
-            try:
-                return model.predict(Features(row, 1, state.n_features))[0]
-            except NonFiniteError:
-                require_finite(Features(row, 1, self._width), name="x")
-                raise
-        f = score_row(row, weights)
-        if f - f != 0.0:
+        """Return the label of one example.
+
+        Parameters
+        ----------
+        x : sequence of numbers, or mapping of feature names to values
+            The example. Names never met before are left out.
+
+        Returns
+        -------
+        label or None
+            None before the first example: no label is known yet.
+        """
+        score = self.score_one(x)
+        if score is None:
+            return None
+        if type(score) is float:
+            positive = score >= 0.0 if self._zero > 0 else score > 0.0
+            return self._classes[-1 if positive else 0]
+        return self._classes[self._scheme.choose(score[None], self._zero)[0]]
+
+    def score_one(self, x: Any) -> Any:
+        """Return the score that the label of one example is chosen by.
+
+        Parameters
+        ----------
+        x : sequence of numbers, or mapping of feature names to values
+            The example. Names never met before are left out.
+
+        Returns
+        -------
+        float, ndarray or None
+            Of two classes f(x), positive on the side of ``classes_[1]``; of more, one number for each class. The
+            bits are those of `decision_function`. None before the first example.
+        """
+        if "_state" not in self.__dict__:
+            return None
+        # The row first: while another thread learns, its state may have more features than the row, never fewer.
+        vocabulary = self.__dict__.get("_vocabulary") if type(x) is dict else None
+        pairs = None if vocabulary is None else vocabulary.pairs(x)
+        state = self._state
+        if pairs is not None and state.w.ndim == 1 and state.shrunk is None:
+            f = score_named(pairs, state.w, state.u, state.visits)
+            if f - f == 0.0:
+                return f
+        row = self._row(x)
+        state = self._state
+        if state.w.ndim == 1 and state.u is None and state.shrunk is None:
+            f = score_row(row, state.w)
+            if f - f == 0.0:
+                return f
+        return self._score_of_row(row, state)
+
+    def _score_of_row(self, row: Rows, state: State) -> Any:
+        """Return the score of a row by any state, at the cost of its own features."""
+        own = row
+        if isinstance(row, CSR):
+            state = state.part(row.indices)
+            own = row._replace(indices=np.arange(len(row.indices), dtype=np.uint32))
+        model = LinearModel(state.hypothesis(), self._scheme, self._classes, self._zero)
+        try:
+            score = model.decision(Features(own, 1, state.n_features))[0]
+        except NonFiniteError:
             require_finite(Features(row, 1, self._width), name="x")
-            raise overflow("x")
-        positive = f >= 0.0 if self._zero > 0 else f > 0.0
-        return self._classes[-1 if positive else 0]
+            raise
+        except TrainingOverflowError:
+            raise overflow("x") from None
+        return float(score) if score.ndim == 0 else score
 
     def _row(self, x: Any) -> Rows:
         """Return one example as a matrix of one row."""
@@ -143,8 +211,36 @@ class OnlineLearning(VisitingClassifier):
                 raise
         return self
 
-    def _learn_one_with_care(self, x: Any, y: Any, classes: Any) -> Self:
-        """Learn one example that may bring the first label, a new one, or new features."""
+    def _features(self, X: Any) -> Features:
+        if are_mappings(X):
+            return self._known_vocabulary().rows(X, learn=False)[0]
+        return super()._features(X)
+
+    def _chunk(self, X: Any) -> tuple[Features, Vocabulary | None]:
+        """Return examples to learn, and where they are mappings, the vocabulary once they are learned."""
+        return self._known_vocabulary().rows(X, learn=True) if are_mappings(X) else (as_rows(X), None)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other thread learn meanwhile."""
+        while True:
+            lock = self._lock()
+            with lock:
+                if lock is self._lock():  # another thread may have begun the stream
+                    yield
+                    return
+
+    def _lock(self) -> Any:
+        stream = self.__dict__.get("_stream")
+        return BEGINNING if stream is None else stream.lock
+
+    def _learn_one_with_care(self, x: Any, y: Any, classes: Any, sample_weight: float | None) -> Self:
+        """Learn one example that may bring the first label, a new one, new features, or a weight."""
+        with self._alone():
+            weight = 1.0 if sample_weight is None else single_weight(sample_weight)
+            return self._learn_one_alone(x, y, classes, weight)
+
+    def _learn_one_alone(self, x: Any, y: Any, classes: Any, weight: float) -> Self:
         vocabulary: Vocabulary | None = None
         new_names: list[Any] = []
         if isinstance(x, Mapping):
@@ -158,16 +254,15 @@ class OnlineLearning(VisitingClassifier):
         stream = self._stream_for(width, classes)
         if stream.known_target(y) is None or width > stream.state.n_features:
             stream = stream.fork()
-            if width > stream.state.n_features:
-                stream.grow(max(width, 2 * stream.state.n_features))
+            stream.make_room(width)
         stream.meet(y)
-        if self._begins_at_first():
+        if self._begins_at_first() and weight > 0.0:
             stream.begin_at(row, y)
-        stream.learn_row(row, stream.target(y))
-        if vocabulary is not None:
+        stream.learn_row(row, stream.target(y, weight))
+        self._follow(stream, width, None)
+        if vocabulary is not None:  # after the state that has room for the new names
             vocabulary.add(new_names)
             self._vocabulary = vocabulary
-        self._follow(stream, width, None)
         return self
 
     def _begins_at_first(self) -> bool:

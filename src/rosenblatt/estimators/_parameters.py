@@ -27,6 +27,8 @@ from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Detail
 from rosenblatt.typing import Floats
 
+MISTAKES_KEPT = 2**19
+VALUES_A_MISTAKE = 320
 FIXED = {
     "penalty": None,
     "alpha": 0.0001,
@@ -289,6 +291,15 @@ def detail(p: Any, *, stream: bool) -> Detail:
         return "counts" if stream else "mistakes"
     kept: Detail = p.trace
     return kept
+
+
+def most_mistakes(p: Any, n_values: int) -> int | None:
+    """Return how many mistakes a fit on so many stored values keeps at most; None if there is no limit.
+
+    A mistake takes up to 32 bytes, and as many again while parts of the record are joined. So by default the
+    record takes at most 32 MB, or 2.5 % of larger data.
+    """
+    return max(MISTAKES_KEPT, n_values // VALUES_A_MISTAKE) if p.trace == "auto" else None
 
 
 def stream_weights(p: Any, counts: dict[Any, int] | None = None) -> dict[Any, float] | Balance:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rosenblatt.loops.compilation import announced
+
 
 def _mistakes(report: Any) -> str:
     return f"{report.mistakes:,} mistakes"
@@ -32,7 +34,8 @@ def progress_bar(
         TimeElapsedColumn(),
     )
     visits = 0
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console) as progress, announced(console.print):
         task = progress.add_task(title, total=max_iter, told="", rate="")
 
         def show(report: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.features import Features, require_finite
 from rosenblatt.estimators._fitting import Before, conclude, planned, require_same_problem, whole
 from rosenblatt.estimators._kernel import (
     KernelSpace,
@@ -229,16 +229,17 @@ class KernelPerceptron(KernelSpace):
         """Visit the rows of a chunk once, in the order they come; see `Perceptron.partial_fit`."""
         if not self.__sklearn_is_fitted__():
             check_kernel_parameters(self)
-            features = as_rows(X)
+            features = self._chunk(X)[0]
             require_finite(features)
             warn_unless_kernel(stream_kernel(self, features.n_features), points_of(features))
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def predict_one(self, x: Any) -> Any:
-        """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
+    def score_one(self, x: Any) -> Any:
+        """Return the score that the label of one example is chosen by; see `Perceptron.score_one`."""
         from rosenblatt.loops.kernel import add_scores
 
-        self._require_fitted()
+        if not self.__sklearn_is_fitted__():
+            return None
         row, state = self._row(x), self._state
         require_finite(Features(row, 1, self._width), name="x")
         weights = np.atleast_2d(state.hypothesis())
@@ -249,8 +250,8 @@ class KernelPerceptron(KernelSpace):
         scores = s[:, 0] + weights[:, -1]
         if not np.isfinite(scores).all():
             raise overflow("x")
-        decision = self._scheme.decision(scores if self._scheme.kind == "binary" else scores[None])
-        return self._classes[self._scheme.choose(decision, self._zero)[0]]
+        decision = self._scheme.decision(scores if self._scheme.kind == "binary" else scores[None])[0]
+        return float(decision) if decision.ndim == 0 else decision
 
     @property
     def kernel_(self) -> Kernel:

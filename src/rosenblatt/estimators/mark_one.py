@@ -212,11 +212,11 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._publish(retina, wiring, response, features)
         return self
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
         """Visit one image, a sequence of numbers line by line: a trial. See `Perceptron.learn_one`."""
         features = _one(x, self.__dict__.get("_width"))
         retina, wiring, response = self._going_on(features.n_features)
-        response.learn_one(_associate(retina, wiring, features)[0], y, classes)
+        response.learn_one(_associate(retina, wiring, features)[0], y, classes, sample_weight)
         self._publish(retina, wiring, response, features)
         return self
 
@@ -226,11 +226,18 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._response.predict(self.associate(X))
 
     def predict_one(self, x: Any) -> Any:
-        """Return the label of one image."""
-        self._require_fitted()
+        """Return the label of one image; None before the first one."""
+        return self._response.predict_one(self._associated(x)) if self.__sklearn_is_fitted__() else None
+
+    def score_one(self, x: Any) -> Any:
+        """Return the outputs of the response units for one image; None before the first one."""
+        return self._response.score_one(self._associated(x)) if self.__sklearn_is_fitted__() else None
+
+    def _associated(self, x: Any) -> NDArray[np.float32]:
+        """Return which association units one image turns on."""
         with predicting():
-            on = _associate(self._retina, self.wiring_, _one(x, self._width))
-        return self._response.predict_one(on[0])
+            on: NDArray[np.float32] = _associate(self._retina, self.wiring_, _one(x, self._width))[0]
+        return on
 
     def decision_function(self, X: Any) -> Floats:
         """Return the outputs of the response units: one for each image, or for each class if they are many."""

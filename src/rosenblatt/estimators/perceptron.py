@@ -108,7 +108,9 @@ class Perceptron(OnlineLearning):
     max_time : float or None
         The maximum training time of `fit` in seconds.
     trace : {"auto", "mistakes", "counts"} or None
-        What to record of a run. "auto" keeps every mistake of a fit, and the counts of a stream.
+        What to record of a run. "auto" keeps the mistakes of a fit, up to half a million of them or 1 for every
+        320 values of X, whichever is more, and the counts of a longer fit and of a stream. "mistakes" keeps every
+        mistake.
     callbacks : sequence of callables or None
         Each is called after each pass with a `PassReport`; training ends if one returns True.
     stop_on_cycle : bool
@@ -151,6 +153,7 @@ class Perceptron(OnlineLearning):
     (array([[2., 2.]]), array([-1.]), 9, 'separated')
     """
 
+    _keeps_bytes = True
     _learner = Learner(
         perceptron_state(),
         commands={"averaged": {"average": True}, "perceptron": {}},
@@ -245,7 +248,8 @@ class Perceptron(OnlineLearning):
         with interruptible():
             self._check_parameters()
             warn_of_column(y)
-            return self._train(whole(as_batch(X, y, sample_weight)), coef_init, intercept_init)
+            batch = as_batch(X, y, sample_weight, keep_bytes=not self.stop_on_cycle)  # a proof reads floats
+            return self._train(whole(batch), coef_init, intercept_init)
 
     def fit_blocks(
         self,

@@ -30,7 +30,7 @@ from rosenblatt.schema.plain import Names, PerLabel, VocabularyCodec
 from rosenblatt.trace.schemas import COLUMN, CURVE, TRACE
 
 LONGEST_TRACE = 2**16
-"""The most mistakes of a fit that a model file keeps, 1.5 MB of them. Of a longer run it keeps the counts."""
+"""The most mistakes of a fit that a model file or a pickle keeps: 1.5 MB. Of a longer run they keep counts."""
 
 Parts = dict[str, Codec]
 
@@ -85,13 +85,13 @@ def require_names(held: dict[str, Any]) -> None:
 
 
 def without_long_trace(held: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an estimator, with only the counts of a trace that is too long for a model file."""
+    """Return the attributes of an estimator, with only the counts of a trace that is too long for a file."""
     trace = held.get("_trace")
     if trace is None or trace.mistakes is None or len(trace) <= LONGEST_TRACE:
         return held
     why = (
-        f"The model file this was loaded from kept no trace: a run of {len(trace):,} mistakes is longer than the "
-        f"{LONGEST_TRACE:,} that a file keeps. Save the trace beside the model, by trace_.save."
+        f"The model file or pickle this was loaded from kept no trace: a run of {len(trace):,} mistakes is longer "
+        f"than the {LONGEST_TRACE:,} that files keep. Save the trace beside the model, by trace_.save."
     )
     return held | {"_trace": replace(trace, mistakes=None), "_traced": False, "_untraced": why}
 

@@ -167,9 +167,12 @@ class VotedPerceptron(OnlineLearning):
         model = self._vote()
         return model.predict(self._features(X))
 
-    def predict_one(self, x: Any) -> Any:
-        """Return the label of one example: a sequence of numbers, or a mapping of feature names to values."""
-        return self._vote().predict(Features(self._row(x), 1, self._width))[0]
+    def score_one(self, x: Any) -> Any:
+        """Return the shares of votes, as `decision_function` does, for one example; None before the first one."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        decision = self._vote().decision(Features(self._row(x), 1, self._width))[0]
+        return float(decision) if decision.ndim == 0 else decision
 
     coef_ = _absent("coef_")
     intercept_ = _absent("intercept_")

@@ -44,7 +44,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         plan = visitor.plan
         super().__init__(plan, start, visitor.state, plan.tol or 0.0)
         self.visitor, self.keeper = visitor, keeper
-        self.recorder = Recorder(plan.trace)
+        self.recorder = Recorder(plan.trace, plan.most_mistakes)
         self.cycles: Cycles | None = None
         self.proof: Any | None = None
         self.plateau = Plateau(visitor.data.stored, plan.patience)
@@ -215,6 +215,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
             bias=plan.rule.beta,
             radius=plan.radius,
             zero=plan.zero,
+            cut=recorder.cut,
         )
 
 

@@ -74,6 +74,7 @@ class Plan:
     patience: int | None = None  # see `Plateau`, `Tolerance` and `Validation`
     held_out: Ints | None = None  # rows not trained on; their error ends training and chooses the best pass
     trace: Detail = "mistakes"  # what to keep of the run
+    most_mistakes: int | None = None  # to keep; of a longer run only the counts are kept
     screened: bool | None = None  # whether to use the screen, None where it pays; the result is the same
     callbacks: Sequence[Callback] = ()  # called after each pass; training ends if one returns True
     prove: Prove | None = None  # ends training at repeated weights that it makes a proof of: see `Cycles`

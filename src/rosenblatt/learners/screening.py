@@ -30,9 +30,9 @@ class Screening:
         self._wanted = wanted
         self._possible = not isinstance(rows, CSR)
         if not isinstance(rows, CSR):
-            self._possible = rows.shape[1] <= WIDEST
+            self._possible = rows.shape[1] <= WIDEST and rows.itemsize > 1  # bytes are as small as their shadows
             self._large = rows.nbytes > SMALLEST and rows.shape[1] >= FEWEST_FEATURES
-            self._patience = STORED_PASSES[rows.itemsize]
+            self._patience = STORED_PASSES.get(rows.itemsize, 0)
         self._passes = 0
         self._debt = 0.0
 

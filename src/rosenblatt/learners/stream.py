@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from itertools import pairwise
+from threading import RLock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,7 @@ from rosenblatt.learners.plan import Plan
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.named import learn_named
 from rosenblatt.loops.passes import ONLY_ROW, learn_row, learn_row_by_machines
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.shrinking import Penalty
@@ -63,6 +65,8 @@ class Stream:
     ----------
     mistakes, seen : int
         The mistakes made and the examples seen since the stream began.
+    lock : RLock
+        Is held while an example is learned. Forks have the same.
     """
 
     def __init__(
@@ -88,15 +92,16 @@ class Stream:
         self.multiclass, self.zero, self.penalty = multiclass, zero, penalty
         self.class_weight, self.grows = class_weight, grows
         self._may_mirror = may_mirror
+        self.lock = RLock()
         self._know(classes)
 
     def __getstate__(self) -> dict[str, Any]:
         # The log is room to write in: what stands there is no part of the stream, nor of a file of it.
-        return {name: value for name, value in self.__dict__.items() if name != "_log"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_log", "lock")}
 
     def __setstate__(self, held: dict[str, Any]) -> None:
         self.__dict__.update(held)
-        self._log = self._room()
+        self._log, self.lock = self._room(), RLock()
 
     @property
     def rule(self) -> Rule:
@@ -136,21 +141,27 @@ class Stream:
         """Say whether a label is one of the classes."""
         return label in self._codes
 
-    def target(self, label: Any) -> Target:
+    def target(self, label: Any, weight: float = 1.0) -> Target:
         """Return what an example of a label that has been met is to be, as the next one of the stream."""
         known = self._targets.get(label)
-        if known is not None:
+        if known is not None and weight == 1.0:
             return known
-        assert isinstance(self.class_weight, Balance)
-        return self._target(label, self.class_weight.see(label))
+        balance = self.class_weight
+        own = balance.see(label) if isinstance(balance, Balance) else self._weight(label)
+        return self._target(label, own * weight)
 
     def meet(self, label: Any) -> None:
         """Make a label a class, if it is not yet one and there is room."""
         if not self.knows(label):
             self._meet(label)
 
+    def make_room(self, n_features: int) -> None:
+        """Have at least so many features, and room for more to come."""
+        if n_features > self.state.n_features:
+            self.grow(max(n_features, 2 * self.state.n_features))
+
     def grow(self, n_features: int) -> None:
-        """Make room for more features."""
+        """Have so many features."""
         self.state, self.start = self.state.grown(n_features), self.start.grown(n_features)
 
     def trace(self, n_features: int) -> Trace:
@@ -180,21 +191,36 @@ class Stream:
             score, correction = learn_row(X, target, self._plain_rule, state.w, state.u, state.visits)
             if score - score != 0.0:
                 raise self._not_finite(X)
-            if correction != 0.0:
-                self.mistakes += 1
-                if self.recorder.detail == "mistakes":
-                    log = self._log
-                    log.score[0], log.step[0], log.machine[0] = score, abs(correction), target <= 0.0
-                    self._keep(1)
-        else:
-            state.orient(X)
-            count = learn_row_by_machines(X, target, self._rule, state.w, state.u, state.visits, self._log)
-            if count < 0:
-                raise self._not_finite(X)
-            self.mistakes += count
-            if self.recorder.detail == "mistakes":
-                self._keep(count)
+            self._count(score, correction, target)
+            return
+        state.orient(X)
+        count = learn_row_by_machines(X, target, self._rule, state.w, state.u, state.visits, self._log)
+        if count < 0:
+            raise self._not_finite(X)
+        self.mistakes += count
+        if self.recorder.detail == "mistakes":
+            self._keep(count)
         state.visits += 1
+        self.seen += 1
+
+    def learn_pairs(self, pairs: Floats, target: float) -> bool:
+        """Visit one example of names and values; return False, and change nothing, if it needs a closer look."""
+        state = self.state
+        score, correction = learn_named(pairs, target, self._plain_rule, state.w, state.u, state.visits)
+        if score - score != 0.0:
+            return False
+        self._count(score, correction, target)
+        return True
+
+    def _count(self, score: float, correction: float, target: float) -> None:
+        """Count a visit by one machine, and its mistake if it made one."""
+        if correction != 0.0:
+            self.mistakes += 1
+            if self.recorder.detail == "mistakes":
+                log = self._log
+                log.score[0], log.step[0], log.machine[0] = score, abs(correction), target <= 0.0
+                self._keep(1)
+        self.state.visits += 1
         self.seen += 1
 
     def learn_rows(self, features: Features, codes: Ints, labels: list[Any], weight: Floats | None) -> None:
@@ -272,6 +298,8 @@ class Stream:
         codes = [1] if len(classes) == 1 else range(len(classes))
         labels = classes.tolist()
         self._codes = dict(zip(labels, codes, strict=True))
+        # Only the plain rule learns from pairs: others keep their rows, or read them by other loops.
+        self.learns_pairs = type(self) is Stream and self.scheme.kind == "binary" and self.penalty is None
         balanced = isinstance(self.class_weight, Balance)
         self._targets = {} if balanced else {label: self._target(label, self._weight(label)) for label in labels}
         self._log = self._room()

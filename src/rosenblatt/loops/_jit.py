@@ -5,16 +5,18 @@ No fastmath: training adds in a fixed order, so that the same visits give the sa
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba import types
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.sigutils import normalize_signature
 from numba.extending import overload
+
+from rosenblatt.loops.compilation import when_compiling
 
 # Loops own no array: Python keeps the arrays alive. Otherwise numba would count references to every view on every
 # visit, which costs more than scoring a short row. So loops neither make nor return arrays.
@@ -24,8 +26,14 @@ VERB = {"strict": False, "jit_options": COUNTS_NO_REFERENCES | {"forceinline": T
 """How the implementations of a verb are compiled: one chosen by the types of its arguments, into each caller."""
 
 
-when_compiling: list[Callable[[], None]] = []
-"""Functions to call whenever a loop is about to be compiled because the cache does not have it."""
+numba_log = logging.getLogger("numba")
+if numba_log.level == logging.NOTSET:
+    numba_log.setLevel(logging.WARNING)  # it writes thousands of lines for each loop where everything is logged
+
+
+def _begin_compiling() -> None:
+    for begins in tuple(when_compiling):
+        begins()
 
 
 class OwnTypesCache(FunctionCache):  # type: ignore[misc]
@@ -39,14 +47,21 @@ class OwnTypesCache(FunctionCache):  # type: ignore[misc]
         """Return a compiled loop, or None, and then call those that wait for a compilation."""
         found = super().load_overload(sig, target_context) if _is_own(sig) else None
         if found is None:
-            for begins in tuple(when_compiling):
-                begins()
+            _begin_compiling()
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled loop to the disk."""
         if _is_own(sig):
             super().save_overload(sig, data)
+
+
+class NoCache(NullCache):  # type: ignore[misc]
+    """No cache on disk: each process compiles anew."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Call those that wait for a compilation."""
+        _begin_compiling()
 
 
 def _is_own(sig: Any) -> bool:
@@ -62,8 +77,10 @@ def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
     """Compile `function` with numba, release the GIL, and cache the result on disk where that is possible."""
     options = COUNTS_NO_REFERENCES | {"nogil": True, "error_model": "numpy"} | options
     compiled = numba.njit(**options)(function)
-    with suppress(RuntimeError):  # neither the package's folder nor the user's can be written to
+    try:
         compiled._cache = OwnTypesCache(function)
+    except RuntimeError:  # neither the package's folder nor the user's can be written to
+        compiled._cache = NoCache()
     return cast("Callable[P, T]", compiled)
 
 

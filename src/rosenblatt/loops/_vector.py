@@ -72,7 +72,8 @@ def _lanes_dots(
             pointer = builder.gep(_element(context, builder, x, args[2], ahead), [j])
             for line in range(0, lanes, CACHE_LINE * 8 // x.dtype.bitwidth):
                 _prefetch(builder, builder.gep(pointer, [ir.IntType(64)(line)]), SECOND_LEVEL)
-        x_j = [_widen(builder, _load(builder, x_pointer, j, lanes, x.dtype), sum_type) for x_pointer in x_pointers]
+        loaded = [_load(builder, x_pointer, j, lanes, x.dtype) for x_pointer in x_pointers]
+        x_j = [_widen(builder, vector, sum_type, x.dtype) for vector in loaded]
         for w_pointer, totals in zip(w_pointers, sums, strict=True):
             w_j = _load(builder, w_pointer, j, lanes, w.dtype)
             for x_r, total in zip(x_j, totals, strict=True):
@@ -223,11 +224,11 @@ def _load(builder: Any, pointer: Any, at: Any, lanes: int, dtype: Any) -> Any:
     return builder.load(address, align=dtype.bitwidth // 8)
 
 
-def _widen(builder: Any, vector: Any, wanted: Any) -> Any:
+def _widen(builder: Any, vector: Any, wanted: Any, dtype: Any) -> Any:
     if vector.type == wanted:
         return vector
     if isinstance(vector.type.element, ir.IntType):
-        return builder.sitofp(vector, wanted)
+        return builder.sitofp(vector, wanted) if dtype.signed else builder.uitofp(vector, wanted)
     return builder.fpext(vector, wanted)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from rosenblatt.loops._jit import jit, verb
+from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule
@@ -166,6 +166,12 @@ def learn_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: i
     A `Rule` may be a plain tuple, which crosses into compiled code in a third of the time. If the score or a
     corrected weight is not finite, nothing changes and the score returned is not finite.
     """
+    return visit_only_row(X, pull, rule, w, u, t)
+
+
+@inline
+def visit_only_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
+    """Do what `learn_row` does, inside another loop."""
     f = dot(X, 0, w, 0) + w[-1]
     if f - f != 0.0:
         return f, 0.0

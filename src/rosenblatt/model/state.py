@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import Rows, oriented
@@ -85,6 +87,11 @@ class State:
     def narrowed(self, n_features: int) -> State:
         """Return the same state with the first features only."""
         return self._each(lambda w: w[..., [*range(n_features), -1]])
+
+    def part(self, features: NDArray[Any]) -> State:
+        """Return the same state with some features only."""
+        kept = np.append(features.astype(np.int64), self.n_features)
+        return self._each(lambda w: w[..., kept])
 
     def for_rule(self, *, average: bool, shrinks: bool) -> State:
         """Return the state from which a rule that averages, or shrinks weights, or does neither, continues.

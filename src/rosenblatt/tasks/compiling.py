@@ -1,20 +1,18 @@
-"""Compiling the loops ahead of their first use, and saying so when a first use compiles."""
+"""Compiling the loops ahead of their first use."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from rosenblatt.loops.compilation import when_compiling
 from rosenblatt.tasks.data import Log, log_info
 
-__all__ = ["announced", "compile_loops"]
-
-MESSAGE = "Compiling for this processor (once) …"
+__all__ = ["compile_loops"]
 
 
 def compile_loops(*, log: Log = log_info) -> int:
@@ -38,8 +36,6 @@ def compile_loops(*, log: Log = log_info) -> int:
     >>> import rosenblatt as rb
     >>> n = rb.compile_loops()  # doctest: +SKIP
     """
-    from rosenblatt.loops._jit import when_compiling
-
     compiled = 0
 
     def count() -> None:
@@ -58,23 +54,6 @@ def compile_loops(*, log: Log = log_info) -> int:
     return compiled
 
 
-@contextmanager
-def announced(log: Log) -> Iterator[None]:
-    """Say that loops are compiled, once, when that happens inside; the cache usually has them."""
-    from rosenblatt.loops._jit import when_compiling
-
-    def say() -> None:
-        when_compiling.remove(say)
-        log(MESSAGE)
-
-    when_compiling.append(say)
-    try:
-        yield
-    finally:
-        if say in when_compiling:
-            when_compiling.remove(say)
-
-
 def _tables() -> Iterator[tuple[Any, Any]]:
     """Yield tiny data of each kind that has its own loops: layout, precision, two or more classes."""
     from scipy.sparse import csr_array
@@ -88,10 +67,17 @@ def _tables() -> Iterator[tuple[Any, Any]]:
         yield csr_array(X), y
 
 
+def _byte_tables() -> Iterator[tuple[Any, Any]]:
+    """Yield tiny tables of bytes, which only perceptrons read as they are."""
+    for n_classes in (2, 3):
+        y = np.arange(24) % n_classes
+        yield (np.arange(72).reshape(24, 3) % 7 + y[:, None]).astype(np.uint8), y
+
+
 def _perceptrons() -> None:
     import rosenblatt as rb
 
-    for (X, y), average in product(_tables(), (False, True)):
+    for (X, y), average in product((*_tables(), *_byte_tables()), (False, True)):
         for multiclass in ("direct", "ovr")[: len(np.unique(y)) - 1]:
             rb.Perceptron(average=average, multiclass=multiclass, max_iter=3).fit(X, y).predict(X)
         stream = rb.Perceptron(average=average).partial_fit(X, y, classes=np.unique(y))

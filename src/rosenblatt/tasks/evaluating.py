@@ -172,7 +172,7 @@ def cross_validate(
     from rosenblatt.blocks.memory import MemoryBlocks
     from rosenblatt.blocks.scaled import transformed
     from rosenblatt.data.batch import as_batch
-    from rosenblatt.tasks.training import evaluated, fit_prepared, named_learner, preparation
+    from rosenblatt.tasks.training import evaluated, fit_prepared, named_learner, preparation, unscaled
 
     fill = False
     if y is not None:
@@ -190,7 +190,8 @@ def cross_validate(
         name, estimator = named_learner(learner, parameters, seed)
         rows = MemoryBlocks(batch.take(fold_of != fold))
         before = preparation(rows, fill=fill, scale=scale)
-        left = fit_prepared(estimator, transformed(rows, *before), before)
+        fit_prepared(estimator, transformed(rows, *before))
+        left = unscaled(estimator, before)
         found.append(evaluated(estimator, left, batch.take(fold_of == fold)))
     return CrossValidation(name, found)
 

@@ -88,13 +88,27 @@ class TrainingResult:
         model = put_together(self.preparation, learner)
         return model if self.calibration is None else CalibratedModel.of(model, self.calibration)
 
-    def save(self, path: Place) -> None:
-        """Write the model to a file, and remove the checkpoint."""
+    def save(self, path: Place, *, ended: bool = True) -> None:
+        """Write the model to a file, and remove the checkpoint unless the run is to go on."""
         write_model(
             self.preparation, self.estimator, path, provenance=self.provenance, calibration=self.calibration
         )
-        if self._checkpoint is not None:
+        if self._checkpoint is not None and ended:
             discard(self._checkpoint)
+
+
+class TrainingInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended training after at least one pass.
+
+    Attributes
+    ----------
+    result : TrainingResult
+        The model after the last completed pass.
+    """
+
+    def __init__(self, result: TrainingResult) -> None:
+        super().__init__("training was interrupted")
+        self.result = result
 
 
 def train(
@@ -145,7 +159,8 @@ def train(
     every : int
         The number of passes from one checkpoint to the next.
     resume : bool
-        Whether to continue from the checkpoint, if there is one. The model is the same, bit for bit.
+        Whether to continue from the checkpoint. The model is the same, bit for bit. If there is no checkpoint, a
+        message says so and training starts from the beginning.
     progress : bool
         Whether to show a progress bar on standard error.
     log : callable
@@ -157,6 +172,11 @@ def train(
     -------
     TrainingResult
         With `model`, `summary` and `save`.
+
+    Raises
+    ------
+    TrainingInterrupted
+        Ctrl-C ended training after at least one pass. Its `result` is the model after the last completed pass.
 
     Examples
     --------
@@ -191,15 +211,24 @@ def train(
         held, blocks = _held_out(blocks, holdout, seed)
     before = preparation(blocks, fill=fills_means(source), scale=scale)
     prepared = transformed(blocks, *before)
+    if resume and checkpoint is not None and not Path(checkpoint).exists():
+        log(f"there is no checkpoint {checkpoint}; training starts from the beginning")
     saving: dict[str, Any] = {}
     if checkpoint is not None or resume:
         saving = {"checkpoint": checkpoint, "every": every, "resume": resume}
     began = time.perf_counter()
-    with _watched(estimator) if progress else nullcontext():
-        left = fit_prepared(estimator, prepared, before, **saving)
+    interruption = None
+    try:
+        with _watched(estimator) if progress else nullcontext():
+            fit_prepared(estimator, prepared, **saving)
+    except KeyboardInterrupt as caught:
+        if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
+            raise
+        interruption = caught
+    left = unscaled(estimator, before)
     seconds = time.perf_counter() - began
     calibration = None
-    if probabilities is not None:
+    if probabilities is not None and interruption is None:
         again = partial(named_learner, learner, parameters, seed)
         size = size_of(_decision(estimator, left, blocks.batch))
         calibration = _calibrated(again, blocks.batch, probabilities, size, fill=fills_means(source), scale=scale)
@@ -224,7 +253,10 @@ def train(
         "held_out": holdout,
         "all_data": all_data,  # with the rows held out
     }
-    return TrainingResult(estimator, _preparation_of(blocks, left), summary, provenance, calibration, checkpoint)
+    result = TrainingResult(estimator, _preparation_of(blocks, left), summary, provenance, calibration, checkpoint)
+    if interruption is not None:
+        raise TrainingInterrupted(result) from interruption
+    return result
 
 
 def make_learner(name: str, parameters: Mapping[str, Any]) -> Any:
@@ -280,16 +312,22 @@ def preparation(blocks: Blocks, *, fill: bool, scale: bool) -> Transformation:
     return Transformation.of(measure(blocks), fill=fill, scale=scale) if fill or scale else Transformation()
 
 
-def fit_prepared(estimator: Any, blocks: Any, done: Transformation, **checkpoints: Any) -> Transformation:
-    """Train on transformed blocks, and return what must still be done to rows before the estimator predicts them.
+def fit_prepared(estimator: Any, blocks: Any, **checkpoints: Any) -> None:
+    """Train on transformed blocks."""
+    if learns_from_blocks(estimator):
+        estimator.fit_blocks(blocks, **checkpoints)
+    else:
+        batch: Batch = blocks.batch
+        estimator.fit(batch.native(), batch.classes[batch.codes])
+
+
+def unscaled(estimator: Any, done: Transformation) -> Transformation:
+    """Return what must still be done to rows before a trained estimator predicts them.
 
     Hyperplanes are turned into those of unscaled features, so that no scaling is left to do.
     """
     if learns_from_blocks(estimator):
-        estimator.fit_blocks(blocks, **checkpoints)
         return done._replace(scaling=None)
-    batch: Batch = blocks.batch
-    estimator.fit(batch.native(), batch.classes[batch.codes])
     if done.scaling is not None and "linear" in registry.abilities(estimator):
         estimator.unscale(done.scaling)
         return done._replace(scaling=None)
@@ -317,7 +355,8 @@ def _calibrated(again: Callable[[], Any], batch: Batch, method: str, size: float
         before = preparation(rows, **prepare)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
-            left = fit_prepared(estimator, transformed(rows, *before), before)
+            fit_prepared(estimator, transformed(rows, *before))
+        left = unscaled(estimator, before)
         found = _decision(estimator, left, batch)
         scores = np.empty(found.shape) if scores is None else scores
         scores[fold_of == fold] = found[fold_of == fold] / size_of(found)

@@ -76,6 +76,7 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
         radius=float(held["radius"]) if "radius" in held else None,
         zero=int(held["zero"]),
         penalty=Penalty(*map(float, held["penalty"])) if "penalty" in held else None,
+        cut=int(held["cut"]) if "cut" in held else None,
     )
     require_sound(trace)
     return trace
@@ -160,8 +161,7 @@ def _write_npz(trace: Trace, file: BinaryIO) -> None:
     if trace.penalty is not None and trace.start.shrunk is not None:
         sums, paid = trace.start.shrunk
         held |= {"penalty": np.array(trace.penalty), "start_sums": sums, "start_paid": paid}
-    if trace.radius is not None:
-        held["radius"] = trace.radius
+    held |= {name: value for name in ("radius", "cut") if (value := getattr(trace, name)) is not None}
     np.savez_compressed(file, allow_pickle=False, **held)
 
 

@@ -76,6 +76,9 @@ class Trace:
         R, where β = R².
     zero : int
         The side of f = 0.
+    cut : int or None
+        The number of mistakes after which the record was cut to bound its memory: it then holds counts only. None
+        if it was not cut.
     """
 
     mistakes: Mistakes | None = field(repr=False)
@@ -90,16 +93,23 @@ class Trace:
     radius: float | None = None
     zero: int = -1
     penalty: Penalty | None = None
+    cut: int | None = None
 
     def __repr__(self) -> str:
         passes = len(self.mistakes_per_pass)
         kept = "" if self.mistakes is not None else ", counts only"
+        kept += "" if self.cut is None else f": cut after {self.cut:,} mistakes"
         return f"Trace({len(self)} mistakes in {passes} passes over {self.n_rows} rows{kept})"
 
     def __len__(self) -> int:
         return int(self.mistakes_per_pass.sum())
 
     def _require_mistakes(self) -> Mistakes:
+        if self.mistakes is None and self.cut is not None:
+            raise InputError(
+                f"The trace was cut after {self.cut:,} mistakes to bound its memory; fit with "
+                "trace='mistakes' to keep everything."
+            )
         if self.mistakes is None:
             raise InputError("This trace holds counts only, not the single mistakes. Train with trace='mistakes'.")
         return self.mistakes

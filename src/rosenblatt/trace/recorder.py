@@ -60,10 +60,19 @@ class Stretch(NamedTuple):
 
 
 class Recorder:
-    """Counts the mistakes of each pass, and keeps the mistakes themselves if `detail` is "mistakes"."""
+    """Counts the mistakes of each pass, and keeps the mistakes themselves if `detail` is "mistakes".
 
-    def __init__(self, detail: Detail) -> None:
-        self.detail = detail
+    Parameters
+    ----------
+    detail : {"mistakes", "counts"} or None
+        What to keep.
+    most : int or None
+        The most mistakes to keep. Once there are more, all of them are dropped and only counts are kept.
+    """
+
+    def __init__(self, detail: Detail, most: int | None = None) -> None:
+        self.detail, self.most = detail, most
+        self._is_cut = False
         self.mistakes_per_pass: list[int] = []
         self.visits_per_pass: list[int] = []
         self._parts: list[Mistakes] = []
@@ -78,7 +87,11 @@ class Recorder:
         log = stretch.log
         self.mistakes_per_pass[-1] += len(log.at)
         self.visits_per_pass[-1] += len(stretch.visits)
-        if self.detail == "mistakes" and len(log.at):
+        if self.detail != "mistakes" or self._is_cut or not len(log.at):
+            return
+        if self.most is not None and sum(self.mistakes_per_pass) > self.most:
+            self._is_cut, self._parts = True, []
+        else:
             rows = stretch.rows
             small = np.int32 if rows.max() <= np.iinfo(np.int32).max else np.int64
             kept = log.score.copy(), _small(log.step.copy()), _small(log.machine.copy())
@@ -102,13 +115,19 @@ class Recorder:
         """Continue from another recorder of the same detail: its counts of each pass, and its mistakes."""
         self.mistakes_per_pass, self.visits_per_pass = list(mistakes), list(visits)
         self._parts = [] if kept is None or not len(kept.visit) else [kept]
+        self._is_cut = self.detail == "mistakes" and kept is None
+
+    @property
+    def cut(self) -> int | None:
+        """The number of mistakes after which all of them were dropped, or None if that did not happen."""
+        return self.most if self._is_cut else None
 
     def fork(self) -> Recorder:
         """Return a recorder that continues from here and does not change this one."""
-        fork = Recorder(self.detail)
+        fork = Recorder(self.detail, self.most)
         fork.mistakes_per_pass = list(self.mistakes_per_pass)
         fork.visits_per_pass = list(self.visits_per_pass)
-        fork._parts = list(self._parts)
+        fork._parts, fork._is_cut = list(self._parts), self._is_cut
         return fork
 
     def mirror(self) -> None:
@@ -129,8 +148,8 @@ class Recorder:
         self._parts = [part._replace(machine=part.machine + (part.machine >= code)) for part in self._parts]
 
     def mistakes(self, passes: int | None = None) -> Mistakes | None:
-        """Return the mistakes of the first passes, or of all passes; None if they were not recorded."""
-        if self.detail != "mistakes":
+        """Return the mistakes of the first passes, or of all passes; None if they were not kept."""
+        if self.detail != "mistakes" or self._is_cut:
             return None
         count = sum(self.mistakes_per_pass[:passes])
         joined = Mistakes.joined(self._parts, count)

@@ -1,0 +1,84 @@
+"""Ctrl-C while `rosenblatt train` runs: the last completed pass is saved, and how to go on is said."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.learners.fit_loop import FitLoop
+from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
+from tests.shared.strategies import noisy
+
+
+@pytest.fixture
+def data(tmp_path):
+    X, y = noisy(60, 3)
+    np.savetxt(tmp_path / "rows.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,label", comments="")
+    return tmp_path / "rows.csv"
+
+
+def interrupt(monkeypatch, after):
+    """Press Ctrl-C once so many passes are complete."""
+    plain = FitLoop.next_pass
+
+    def next_pass(loop, epoch):
+        if epoch > after:
+            raise KeyboardInterrupt
+        return plain(loop, epoch)
+
+    monkeypatch.setattr(FitLoop, "next_pass", next_pass)
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "voted", "network"])
+@pytest.mark.parametrize("scale", [[], ["--scale"]], ids=["plain", "scaled"])
+def test_the_last_completed_pass_is_saved(run, data, monkeypatch, learner, scale):
+    common = ["train", data, "--learner", learner, *scale]
+    expected = run(*common, "-o", "three", "--max-iter", 3)
+    interrupt(monkeypatch, 3)
+    ran = run(*common, "-o", "m", "--max-iter", 9)
+    assert ran.code == 130, ran
+    assert "saved in m: the model after 3 complete passes. This run cannot go on;" in ran.err
+    assert ran.err.endswith("rosenblatt: interrupted\n")
+    assert expected.code == 0
+    X = np.loadtxt(data, delimiter=",", skiprows=1)[:, :3]
+    got, wanted = (rb.load(name).decision_function(X) for name in ("m", "three"))
+    assert got.tobytes() == wanted.tobytes()
+
+
+def test_with_a_checkpoint_the_run_goes_on(run, data, monkeypatch):
+    common = ["train", data, "--learner", "averaged", "--max-iter", 7]
+    assert run(*common, "-o", "undisturbed").code == 0
+    with monkeypatch.context() as patch:
+        interrupt(patch, 1)
+        ran = run(*common, "-o", "m", "--checkpoint", 1)
+    assert ran.code == 130
+    assert "the model after 1 complete pass. Go on with the same command and --resume." in ran.err
+    assert checkpoint_of("m").exists()
+    resumed = run(*common, "-o", "m", "--checkpoint", 1, "--resume")
+    assert resumed.code == 0
+    assert "no checkpoint" not in resumed.err
+    assert not checkpoint_of("m").exists()
+    assert rb.load("m")[-1].coef_.tobytes() == rb.load("undisturbed")[-1].coef_.tobytes()
+
+
+def test_before_the_first_pass_nothing_is_saved(run, data, monkeypatch):
+    interrupt(monkeypatch, 0)
+    ran = run("train", data, "-o", "m")
+    assert (ran.code, ran.out) == (130, "")
+    assert "saved" not in ran.err
+    assert not Path("m").exists()
+
+
+def test_resuming_without_a_checkpoint_says_so(run, data):
+    ran = run("train", data, "-o", "m", "--resume", "--max-iter", 2)
+    assert ran.code == 0
+    assert "there is no checkpoint .m.checkpoint; training starts from the beginning" in ran.err
+
+
+def test_in_python_the_result_comes_with_the_interrupt(data, monkeypatch):
+    interrupt(monkeypatch, 2)
+    with pytest.raises(TrainingInterrupted) as stop:
+        rb.train(data, parameters={"max_iter": 9})
+    assert stop.value.result.summary.stop_reason == "interrupted"
+    assert stop.value.result.estimator.n_iter_ == 2
