@@ -224,9 +224,10 @@ def test_every_spelling_of_missing(table):
 
     rows = "".join(f"{k},{value},{value},p\n" for k, value in enumerate(MISSING))
     X, _, source = read(table(f"n,a,kind,y\n7,1,z,p\n{rows}"), missing="mean")
-    assert source.names == ("n", "a", "kind=z")
+    assert source.names == ("n", "a", "kind=z", "kind is missing", "kind=-", "kind=.")
     assert np.isnan(X[1:, 1]).all()
     assert not X[1:, 2].any()
+    assert X[1:-2, 3].all()
 
 
 def test_the_first_integer_that_is_rounded(table):

@@ -24,10 +24,10 @@ def table(tmp_path):
 
 
 @pytest.mark.parametrize("learner", ["averaged", "voted", "soft-margin"])
-@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("scale", [False, True, None])
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
 def test_the_model_of_the_command(table, tmp_path, learner, scale):
-    flags = ["--scale"] if scale else []
+    flags = {False: ["--no-scale"], True: ["--scale"], None: []}[scale]
     command = ["train", table, "-o", tmp_path / "m", "--learner", learner, "--max-iter", 30, "--quiet", *flags]
     assert main(list(map(str, command))) == 0
     trained = rb.train(table, learner, parameters={"max_iter": 30}, scale=scale)

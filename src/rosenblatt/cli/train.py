@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
+from rosenblatt.cli.options import DATA, SCALE, Output, Sectioned, common, reading
 
 
 @click.command(
@@ -17,7 +17,7 @@ from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
 Examples:
   rosenblatt train mail.csv -o spam.model
   rosenblatt train SMSSpamCollection --target 1 --text 2 -o sms.model --vocabulary
-  rosenblatt train 'clicks-*.parquet' -o clicks.model --scale --checkpoint 1
+  rosenblatt train 'clicks-*.parquet' -o clicks.model --checkpoint 1
   rosenblatt train a9a.libsvm -o a9a.model --learner pocket --max-iter 50 --holdout 0.2
   rosenblatt train @digits -o digits.model --learner kernel --set budget=500
 
@@ -28,7 +28,7 @@ the first file, which later runs use again. The other learners need all rows in 
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False), required=True, metavar="MODEL",
               help="Model file to write.")  # fmt: skip
 @learning
-@click.option("--scale", is_flag=True, help="Standardise features; the saved model takes unscaled ones.")
+@SCALE
 @click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
               help="Hold out this share of rows to test the model (all in memory).")  # fmt: skip
 @click.option("--checkpoint", type=click.IntRange(1), metavar="N", help="Save the state of training after every N "
@@ -45,7 +45,7 @@ def train(
     learner: str,
     parameters: dict[str, Any],
     seed: int,
-    scale: bool,
+    scale: bool | None,
     holdout: float | None,
     checkpoint: int | None,
     resume: bool,

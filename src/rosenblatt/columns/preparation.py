@@ -285,10 +285,10 @@ def sound_encoding(encoding: Encoding) -> None:
         require(
             (encoding.filling is not None) == (recipe.missing == "mean"), "its recipe and its means contradict"
         )
-        sparse = not recipe.only_numbers
+        centred = len(recipe.numbers)
     else:
-        sparse = True
-    require(encoding.scaling is None or not (sparse and encoding.scaling.mean.any()), "it centres sparse rows")
+        centred = 0
+    require(encoding.scaling is None or not encoding.scaling.mean[centred:].any(), "it centres sparse features")
 
 
 def _sound_standardisation(scaler: Standardisation) -> None:

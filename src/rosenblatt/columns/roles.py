@@ -98,6 +98,7 @@ def begun(table: Table, roles: Roles, options: Options) -> TableRecipe:
         ngrams=options.ngrams,
         bits=options.bits,
         missing=options.missing,
+        na=options.na,
     )
 
 

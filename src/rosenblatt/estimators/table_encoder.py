@@ -59,7 +59,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What stands for a missing number: nothing (an error says where it is), 0, or the mean of the column. A
         missing category gets zeros unless it is an error; a missing text is empty.
     scale : bool
-        Whether features are standardised: (x − mean) / deviation, and x / deviation where the output is sparse.
+        Whether numbers are standardised: (x − mean) / deviation. Categories and words stay as they are. A sparse
+        matrix is divided by the deviations and not centred.
 
     Attributes
     ----------
@@ -340,7 +341,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learned(self, recipe: Recipe, statistics: Statistics, columns: tuple[str, ...] | None) -> Encoding:
         fill, scale = self.missing == "mean", bool(self.scale)
-        done = Transformation.of(statistics, fill=fill, scale=scale) if fill or scale else Transformation()
+        done = Transformation()
+        if fill or scale:
+            done = Transformation.of(statistics, fill=fill, scale=scale, numbers=recipe.n_numbers)
         if self.missing == "zero" and isinstance(recipe, SparseRecipe):
             done = done._replace(filling=Filling(np.zeros(recipe.width)))
         known = statistics if fill or scale else None

@@ -100,12 +100,15 @@ class FileSource(Source):
         Rows that the last pass left out because they could not be read.
     unmet : int
         Values that the last pass left out because training had not met their feature.
+    notes : tuple of str
+        What was decided about columns, a sentence each.
     """
 
     files: tuple[str, ...] = ()
     options: Options = Options()
     skipped: Skipped = Skipped()
     unmet: int = 0
+    notes: tuple[str, ...] = ()
 
     def __init__(self, files: Sequence[DataFile], formats: Sequence[Format], options: Options) -> None:
         self.files = tuple(file.name for file in files)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -65,6 +65,16 @@ class TableSource(FileSource):
         """The number of features met so far."""
         return self._encoder.n_features
 
+    @property
+    def unknown(self) -> Mapping[str, int]:
+        """For each categorical column, the rows of the last reading whose value training had not seen."""
+        return self._encoder.unknown
+
+    @property
+    def n_read(self) -> int:
+        """The number of rows of the last reading."""
+        return self._encoder.n_rows
+
     def close(self) -> None:
         """Close the table that was opened and not read."""
         if self._first is not None:
@@ -82,6 +92,7 @@ class TableSource(FileSource):
         return f"{self._format}; {labels}; {', '.join(filter(None, parts))}"
 
     def _chunks(self) -> Iterator[Chunk]:
+        self._encoder.begin_again()
         for file, format_ in self._inputs:
             table, roles = self._next_table(file, format_)
             label = roles.target if self.options.labelled else None

@@ -16,7 +16,7 @@ from rosenblatt.columns.preparation import Preparation
 from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.data.features import Features, stacked
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation, evaluate
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 from rosenblatt.storage.stored import StoredModel, names_of, open_model
@@ -191,21 +191,22 @@ class OpenedModel:
         """Return the scores by which labels are chosen: one a row for two classes, else one for each class."""
         return self.predictor.decision(self.features(X))
 
-    def evaluate(self, source: Any) -> Evaluation:
+    def evaluate(self, source: Any) -> Evaluation | RegressionEvaluation:
         """Compare predictions with the labels of a source, some rows at a time."""
         classes = self.predictor.classes
-        if classes is None:
-            raise LabelError(
-                f"{self.stored.path} predicts no classes, so there is nothing to compare labels with."
-            )
-        total = None
+        total: Any = None
+        found: Evaluation | RegressionEvaluation
         for features, labels in self.rows(source):
             assert labels is not None, "a labelled source has labels"
-            predicted = encode_labels(self.predictor.predict(features), classes, features.n_rows)
-            found = evaluate(_codes(labels, classes, source), predicted, classes)
+            predicted = self.predictor.predict(features)
+            if classes is None:
+                found = RegressionEvaluation.of(_numbers(labels, source), predicted)
+            else:
+                codes = encode_labels(predicted, classes, features.n_rows)
+                found = evaluate(_codes(labels, classes, source), codes, classes)
             total = found if total is None else total.merged(found)
         assert total is not None, "a source has rows"
-        return total
+        return total  # type: ignore[no-any-return]
 
     def table(self, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows of a source as the learner sees them, and their labels as classes of the model."""
@@ -225,6 +226,16 @@ def _require_as_trained(options: Options, recipe: Recipe) -> None:
     filled = recipe.missing if isinstance(recipe, TableRecipe) else "error"
     if filled != "error" and options.missing not in ("error", filled):
         raise ParameterError(f"the model was trained with --missing {filled}. Drop --missing {options.missing}.")
+
+
+def _numbers(labels: NDArray[Any], source: Any) -> NDArray[Any]:
+    """Return the true values of a regression."""
+    if labels.dtype.kind not in "iuf":
+        raise LabelError(
+            f"{source.files[0]}: the target holds {labels[0]!s}, but the model predicts numbers. Choose the column "
+            "of numbers with --target."
+        )
+    return labels
 
 
 def _codes(labels: NDArray[Any], classes: NDArray[Any], source: Any) -> Any:

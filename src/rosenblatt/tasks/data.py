@@ -126,8 +126,9 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
     source = open_data(*places, **options)
     blocks: Any = all_rows(source)
     describe_reading(source, log)
-    require_classes(source, blocks)
-    batch = transformed(blocks, *preparation(blocks, fill=fills_means(source), scale=False)).batch  # type: ignore[attr-defined]
+    require_target(source, blocks, regression=False)
+    before = preparation(blocks, source.recipe, fill=fills_means(source), scale=False)
+    batch = transformed(blocks, *before).batch  # type: ignore[attr-defined]
     return DataTable(batch.native(), batch.classes[batch.codes], feature_names(source))
 
 
@@ -140,7 +141,7 @@ def read_options(options: Mapping[str, Any]) -> Options:
             f"{unknown[0]!r} is not an option of reading data. Use one of {', '.join(sorted(known))}."
         )
     given = dict(options)
-    for name in ("features", "ignore", "text", "categorical", "hashed"):
+    for name in ("features", "ignore", "text", "categorical", "hashed", "na"):
         if name in given:
             given[name] = (given[name],) if isinstance(given[name], str | int) else tuple(given[name])
     return Options(**given)
@@ -198,15 +199,37 @@ def fills_means(source: Source) -> bool:
     return source.options is not None and source.options.missing == "mean"
 
 
-def require_classes(source: Source, blocks: Blocks) -> None:
-    """Refuse a target that was guessed and whose values nearly all differ: they are hardly classes."""
+def require_target(source: Source, blocks: Blocks, *, regression: bool) -> None:
+    """Refuse names where numbers are predicted, and numbers or identifiers where classes are."""
+    recipe, classes = source.recipe, blocks.classes
+    target = recipe.target if isinstance(recipe, TableRecipe) else None
     guessed = source.options is not None and source.options.target is None
-    target = source.recipe.target if isinstance(source.recipe, TableRecipe) else None
-    n_classes = len(blocks.classes)
-    if guessed and target is not None and n_classes > max(MOST_GUESSED, blocks.n_rows // 2):
+    which = "the target"
+    if target is not None and isinstance(recipe, TableRecipe):
+        which = f"the target, {target[0]!r},"
+        if guessed:
+            last = "the last column" if target[1] == recipe.n_columns - 1 else f"column {target[1] + 1}"
+            which = f"{last}, {target[0]!r}, was taken as the target and"
+    where = f"{shown(source.files)}: " if source.files else ""
+    if regression:
+        if classes.dtype.kind not in "iuf":
+            raise ParameterError(
+                f"{where}{which} holds names such as {classes[0]!s}, but a regression predicts numbers; choose "
+                "another column with --target, or leave out task=regression."
+            )
+        return
+    if target is None or len(classes) <= MOST_GUESSED:
+        return
+    mostly = len(classes) > blocks.n_rows // 2
+    if classes.dtype.kind == "f" and (guessed or mostly):
         raise ParameterError(
-            f"{shown(source.files)}: the target, {target[0]!r}, has {n_classes:,} different labels in "
-            f"{blocks.n_rows:,} rows. Name the column of labels with --target, even if it is this one."
+            f"{where}{which} holds continuous numbers ({len(classes):,} different in {blocks.n_rows:,} rows); choose "
+            "another with --target, or predict numbers with --learner network --set task=regression."
+        )
+    if guessed and mostly:
+        raise ParameterError(
+            f"{where}{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose another with "
+            "--target, or name this one to take each value as a class."
         )
 
 
@@ -249,9 +272,12 @@ def describe_reading(source: Source, log: Log, facts: Mapping[str, Any] = NOTHIN
 def _descriptions(source: Source, facts: Mapping[str, Any]) -> Iterator[str]:
     name = shown(source.files) if source.files else type(source).__name__
     yield f"{name}: {facts.get('description', source.description)}"
+    yield from (f"note: {note}" for note in source.notes)
     skipped = facts.get("skipped", source.skipped.count)
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"
         yield from (f"  {problem}" for problem in source.skipped.first)
     if source.unmet:
         yield f"values ignored because their features did not occur in training: {source.unmet:,}"
+    for column, rows in source.unknown.items():
+        yield f"{column}: {rows:,} of {source.n_read:,} rows hold a value not seen in training"

@@ -20,12 +20,12 @@ from rosenblatt.blocks.collect import MEMORY, collect, measure
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
 from rosenblatt.blocks.scaled import transformed
 from rosenblatt.columns.preparation import Preparation, encoding_of
-from rosenblatt.columns.recipe import Recipe
+from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
@@ -39,7 +39,7 @@ from rosenblatt.tasks.data import (
     describe_reading,
     fills_means,
     log_info,
-    require_classes,
+    require_target,
     source_of,
 )
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
@@ -89,7 +89,7 @@ def train(
     learner: Any = "averaged",
     *,
     parameters: Mapping[str, Any] | None = None,
-    scale: bool = False,
+    scale: bool | None = False,
     holdout: float | None = None,
     seed: int = 0,
     memory: int = MEMORY,
@@ -114,11 +114,12 @@ def train(
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
     parameters : mapping or None
         Parameters of a learner given by name.
-    scale : bool
-        Whether to standardise the features. The weights of linear models are turned into weights of the original
-        features afterwards.
+    scale : bool or None
+        Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The weights
+        of linear models are turned into weights of the original features afterwards. None: only tables, as
+        ``rosenblatt train`` does.
     holdout : float or None
-        The share of each class that is not trained on, to measure the model. All rows are then kept in memory.
+        The share of each class, or of all rows in a regression, that is not trained on, to measure the model. All rows are then kept in memory.
     seed : int
         Chooses the rows that are held out, and is the `random_state` of a learner given by name.
     memory, cache
@@ -160,13 +161,14 @@ def train(
     if (checkpoint is not None or resume) and not learns_from_blocks(estimator):
         raise ParameterError(f"The learner {name} keeps no checkpoints; perceptron and averaged do.")
     source = source_of(data, options)
+    scale = scales_by_default(source) if scale is None else scale
     blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=holdout is not None)
     describe_reading(source, log, blocks.facts)
-    require_classes(source, blocks)
+    require_target(source, blocks, regression=is_regression(estimator))
     held = None
     if holdout is not None:
-        held, blocks = _held_out(blocks, holdout, seed)
-    before = preparation(blocks, fill=fills_means(source), scale=scale)
+        held, blocks = _held_out(blocks, holdout, seed, by_class=not is_regression(estimator))
+    before = preparation(blocks, _recipe_of(blocks), fill=fills_means(source), scale=scale)
     prepared = transformed(blocks, *before)
     saving: dict[str, Any] = {}
     if checkpoint is not None or resume:
@@ -246,9 +248,20 @@ def learns_from_blocks(estimator: Any) -> bool:
     return "blocks" in registry.abilities(estimator)
 
 
-def preparation(blocks: Blocks, *, fill: bool, scale: bool) -> Transformation:
-    """Return the transformation of rows before training, by the means and deviations of these rows."""
-    return Transformation.of(measure(blocks), fill=fill, scale=scale) if fill or scale else Transformation()
+def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: bool) -> Transformation:
+    """Return the transformation of rows before training, by the means and deviations of these rows.
+
+    Of a table only the numbers are scaled: the `recipe` says how many features these are.
+    """
+    if not (fill or scale):
+        return Transformation()
+    numbers = None if recipe is None else recipe.n_numbers
+    return Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
+
+
+def scales_by_default(source: Source) -> bool:
+    """Return whether the command line standardises a source: a table of a file, and no built-in set."""
+    return isinstance(source.recipe, TableRecipe)
 
 
 def fit_prepared(estimator: Any, blocks: Any, done: Transformation, **checkpoints: Any) -> Transformation:
@@ -267,9 +280,16 @@ def fit_prepared(estimator: Any, blocks: Any, done: Transformation, **checkpoint
     return done
 
 
-def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation:
-    """Compare predictions with labels, for all classes of the batch."""
+def is_regression(estimator: Any) -> bool:
+    """Return whether an estimator predicts numbers, not classes."""
+    return getattr(estimator, "task", None) == "regression"
+
+
+def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation | RegressionEvaluation:
+    """Compare predictions with labels, for all classes of the batch, or with numbers."""
     labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    if is_regression(estimator):
+        return RegressionEvaluation.of(batch.classes[batch.codes], labels)
     return compare(batch.codes, encode_labels(labels, batch.classes, batch.n_rows), batch.classes)
 
 
@@ -299,24 +319,31 @@ def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *
     return blocks
 
 
-def _held_out(blocks: MemoryBlocks, share: float, seed: int) -> tuple[Batch, MemoryBlocks]:
-    """Return the rows to measure on, the given share of each class, and those to train on."""
+def _held_out(blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool) -> tuple[Batch, MemoryBlocks]:
+    """Return the rows to measure on, the given share of each class or of all rows, and those to train on."""
     batch = blocks.batch
-    if blocks.counts.min() < 2:
+    codes = batch.codes if by_class else np.zeros_like(batch.codes)
+    if by_class and blocks.counts.min() < 2:
         raise ParameterError(
             "A holdout needs two rows of each class, one to train on and one to measure on; class "
             f"{blocks.classes[blocks.counts.argmin()]!s} has one. Add rows, or train without a holdout."
         )
-    rows = hold_out(batch.codes, share, np.random.default_rng(seed))
+    if batch.n_rows < 2:
+        raise ParameterError("A holdout needs two rows, one to train on and one to measure on.")
+    rows = hold_out(codes, share, np.random.default_rng(seed))
     kept = np.ones(batch.n_rows, np.bool_)
     kept[rows] = False
     return batch.take(rows), MemoryBlocks(batch.take(kept), facts=blocks.facts)
 
 
-def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
+def _recipe_of(blocks: Blocks) -> Recipe | None:
+    """Return the recipe by which the source of blocks was read; a cache keeps it."""
     described = blocks.facts.get("recipe")
-    recipe = None if described is None else Recipe.from_json(described)
-    encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
+    return None if described is None else Recipe.from_json(described)
+
+
+def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
+    encoding = encoding_of(_recipe_of(blocks), left, blocks.names, blocks.n_features)
     return Preparation(() if encoding is None else (encoding,))
 
 
