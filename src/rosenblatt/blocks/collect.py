@@ -23,7 +23,7 @@ from rosenblatt.blocks.memory import Blocks, MemoryBlocks, protected
 from rosenblatt.blocks.streamed import StreamedBlocks, type_of
 from rosenblatt.blocks.summary import DataSummary, digest
 from rosenblatt.columns.options import Options
-from rosenblatt.columns.source import Source
+from rosenblatt.columns.source import ReadAgainError, Source
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.memory import require_memory
@@ -113,6 +113,24 @@ def collect(
     Blocks
         `MemoryBlocks`, `CachedBlocks` or `StreamedBlocks`.
     """
+    how: dict[str, Any] = {"memory": memory, "cache": cache, "passes": passes, "statistics": statistics}
+    try:
+        return _collect(source, **how, block_bytes=block_bytes, log=log)
+    except ReadAgainError as found:
+        log(f"Reading begins again: {found}")
+        return _collect(source, **how, block_bytes=block_bytes, log=log)
+
+
+def _collect(
+    source: Source,
+    *,
+    memory: int,
+    cache: str | os.PathLike[str],
+    passes: int | None,
+    statistics: bool,
+    block_bytes: int,
+    log: Callable[[str], None],
+) -> Blocks:
     stamp = stamp_of(source, block_bytes)
     # A fit may go on after its data were moved or restored; only a cache must be of the very same file.
     identity = None if stamp["files"] is None else digest({**stamp, "changes": None})

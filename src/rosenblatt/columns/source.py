@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe
 from rosenblatt.data.chunk import Chunk, Skipped
+from rosenblatt.exceptions import FormatError
 
-__all__ = ["Known", "Source"]
+__all__ = ["Known", "ReadAgainError", "Source"]
+
+
+class ReadAgainError(FormatError):
+    """Rows read so far were read wrongly; the source has learned how to read them, and must be read again."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -18,7 +18,7 @@ from rosenblatt.columns.options import Column, Options
 from rosenblatt.columns.preparation import Encoding
 from rosenblatt.columns.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.scaling import Filling, Transformation
-from rosenblatt.columns.source import Source
+from rosenblatt.columns.source import ReadAgainError, Source
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.chunk import Chunk
 from rosenblatt.data.features import Features
@@ -228,7 +228,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
         statistics = Statistics()
-        _measure(source.chunks(), statistics)
+        try:
+            _measure(source.chunks(), statistics)
+        except ReadAgainError:
+            statistics = Statistics()
+            _measure(source.chunks(), statistics)
         self.encoding_ = self._learned(source.recipe, statistics, None)
         return self
 

@@ -44,6 +44,7 @@ class TableSource(FileSource):
         except BaseException:
             table.close()
             raise
+        self.notes = roles.notes
         self._columns = frozenset(field.name for field in table.fields)
         self._target = roles.target
         self._encoder = Encoder(
@@ -149,6 +150,8 @@ def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Optio
         if options.missing == "mean":
             raise ParameterError("missing='mean' needs means from training, but the model has none; use 'zero'.")
         recipe = replace(recipe, missing=options.missing)
+    if options.na:
+        recipe = replace(recipe, na=tuple(dict.fromkeys((*recipe.na, *options.na))))
     if roles.target is not None and recipe.labels is None:
         field = table.fields[roles.target]
         recipe = replace(recipe, target=(field.name, roles.target), labels=label_kind(field))
