@@ -126,7 +126,7 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
     source = open_data(*places, **options)
     blocks: Any = all_rows(source)
     describe_reading(source, log)
-    require_target(source, blocks, regression=False)
+    require_target(source, blocks, regression=None)
     before = preparation(blocks, source.recipe, fill=fills_means(source), scale=False)
     batch = transformed(blocks, *before).batch  # type: ignore[attr-defined]
     return DataTable(batch.native(), batch.classes[batch.codes], feature_names(source))
@@ -199,8 +199,11 @@ def fills_means(source: Source) -> bool:
     return source.options is not None and source.options.missing == "mean"
 
 
-def require_target(source: Source, blocks: Blocks, *, regression: bool) -> None:
-    """Refuse names where numbers are predicted, and numbers or identifiers where classes are."""
+def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -> None:
+    """Refuse names where numbers are predicted, and numbers or identifiers where classes are.
+
+    Where it is not known what will be predicted, `regression` is None and a target that was named is accepted.
+    """
     recipe, classes = source.recipe, blocks.classes
     target = recipe.target if isinstance(recipe, TableRecipe) else None
     guessed = source.options is not None and source.options.target is None
@@ -218,13 +221,14 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool) -> None:
                 "another column with --target, or leave out task=regression."
             )
         return
-    if target is None or len(classes) <= MOST_GUESSED:
+    if target is None or (regression is None and not guessed):
         return
-    mostly = len(classes) > blocks.n_rows // 2
-    if classes.dtype.kind == "f" and (guessed or mostly):
+    mostly = len(classes) > max(MOST_GUESSED, blocks.n_rows // 2)
+    fractions = classes.dtype.kind == "f" and len(classes) > (2 if regression is False else MOST_GUESSED)
+    if fractions or (guessed and mostly and classes.dtype.kind in "iuf"):
         raise ParameterError(
             f"{where}{which} holds continuous numbers ({len(classes):,} different in {blocks.n_rows:,} rows); choose "
-            "another with --target, or predict numbers with --learner network --set task=regression."
+            "another with --target, or predict numbers with --learner extreme --set task=regression."
         )
     if guessed and mostly:
         raise ParameterError(
