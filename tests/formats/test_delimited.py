@@ -286,7 +286,7 @@ def test_decimal_commas(table):
     assert X.tolist() == [[1.5, 1], [2, 2], [-0.25, 0]]
     assert y.tolist() == [2.5, 1, 2.5]
     assert source.recipe.named
-    with pytest.raises(FormatError, match="'a' holds numbers with decimal commas.*--decimal ,"):
+    with pytest.raises(FormatError, match=r"'a' holds numbers with decimal commas.*--decimal ,"):
         read(path, decimal=".")
     both = table("a;b;label\n1,5;1.5;p\n2,5;2.5;q\n")
     with pytest.raises(FormatError, match="'a' holds numbers with decimal commas"):
@@ -341,7 +341,7 @@ def test_the_index_that_pandas_writes_is_left_out(table):
 
 def test_columns_of_one_name(table):
     path = table("a,a,b,y\n1,2,3,p\n4,5,6,q\n")
-    with pytest.raises(FormatError, match="two columns are called 'a'.*--ignore 2"):
+    with pytest.raises(FormatError, match=r"two columns are called 'a'.*--ignore 2"):
         read(path)
     X, _, source = read(path, ignore=(1,))
     assert X.tolist() == [[2, 3], [5, 6]]

@@ -50,7 +50,7 @@ def test_standard_input_names_the_option(monkeypatch):
         buffer = io.BytesIO(LATE)
 
     monkeypatch.setattr(sys, "stdin", Stdin)
-    with pytest.raises(FormatError, match="index 0.*--zero-based") as caught:
+    with pytest.raises(FormatError, match=r"index 0.*--zero-based") as caught:
         rb.read_table("-")
     assert not isinstance(caught.value, ReadAgainError)
 

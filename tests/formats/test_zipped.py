@@ -55,7 +55,7 @@ def test_damage(tmp_path):
     with pytest.raises(FormatError, match="no valid zip archive"):
         read(str(path))
     path.write_bytes(whole.replace(b"1,p,0", b"1,p,7"))
-    with pytest.raises(FormatError, match="cannot be read to its end.*CRC"):
+    with pytest.raises(FormatError, match=r"cannot be read to its end.*CRC"):
         read(str(path))
     encrypted = bytearray(whole)
     encrypted[6] |= 1  # the flag of the file, and that of the directory

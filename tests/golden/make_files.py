@@ -58,8 +58,9 @@ NOT_LINEAR = ("kernel", "voted", "network", "extreme", "mark-one")
 CASES = {
     "text-vocabulary": Case("mail.csv", "mail-new.csv", "--text message --bits 8 --vocabulary"),
     "text-ngrams": Case("mail.csv", "mail-new.csv", "--text message --ngrams 2 --bits 8 --ignore length"),
-    "text-scaled": Case("mail.csv", "mail-new.csv", "--text message --bits 6 --scale --learner perceptron",
-                        repeatable=False),
+    "text-scaled": Case(
+        "mail.csv", "mail-new.csv", "--text message --bits 6 --scale --learner perceptron", repeatable=False
+    ),
     "categories": Case("things.csv", "things-new.csv", "--target kind --max-iter 20"),
     "categories-tsv-gz": Case("things.tsv.gz", "things-new.csv", "--learner perceptron --max-iter 20 --seed 3"),
     "missing-scaled": Case("gaps.csv", "gaps-new.csv", "--missing mean --scale --max-iter 20"),
@@ -94,7 +95,11 @@ CASES = {
     "mixed-pocket": Case("things.csv", "things-new.csv", "--learner pocket --max-iter 6"),
     "mixed-lifted": Case("things.csv", "things-new.csv", "--learner lifted --features colour,weight,count"),
     "mixed-soft-margin": Case(
-        "things.csv", "things-new.csv", "--learner soft-margin --set alpha=0.01 --scale", exact=False, repeatable=False
+        "things.csv",
+        "things-new.csv",
+        "--learner soft-margin --set alpha=0.01 --scale",
+        exact=False,
+        repeatable=False,
     ),
     "mixed-extreme": Case("things.csv", "things-new.csv", "--learner extreme --set n_hidden=7", exact=False),
     "max-margin": Case("pixels.npz", "pixels-new.npz", "--learner max-margin", exact=False),
@@ -104,7 +109,9 @@ CASES = {
     "json-lines": Case(
         "visits.jsonl", "visits-new.jsonl", "--text note --bits 6 --missing mean --max-iter 10 --vocabulary"
     ),
-    "parquet": Case("trips.parquet", "trips-new.parquet", "--missing mean --scale --max-iter 10", repeatable=False),
+    "parquet": Case(
+        "trips.parquet", "trips-new.parquet", "--missing mean --scale --max-iter 10", repeatable=False
+    ),
     "arrow": Case("trips.arrow", "trips-new.arrow", "--missing zero --target y --early-stopping --max-iter 10"),
     "sparse-npz": Case("sparse.npz", "sparse-new.npz", "--max-iter 10 --class-weight balanced", labelled=False),
     "text-centred": Case("mail.csv", "mail-new.csv", "--text message --bits 6 --scale --max-iter 20"),

@@ -83,6 +83,7 @@ def collect(
     cache: str | os.PathLike[str] = "auto",
     passes: int | None = None,
     statistics: bool = False,
+    numbers: bool = False,
     block_bytes: int = BLOCK_BYTES,
     log: Callable[[str], None] = _log.info,
 ) -> Blocks:
@@ -103,6 +104,8 @@ def collect(
         The largest number of passes to come, if it is known: a single pass needs no cache.
     statistics : bool
         Whether to gather the mean and the variance of each feature on the way.
+    numbers : bool
+        Whether labels may be any numbers, for a regression.
     block_bytes : int
         The size of a block.
     log : callable
@@ -114,6 +117,7 @@ def collect(
         `MemoryBlocks`, `CachedBlocks` or `StreamedBlocks`.
     """
     how: dict[str, Any] = {"memory": memory, "cache": cache, "passes": passes, "statistics": statistics}
+    how["numbers"] = numbers
     try:
         return _collect(source, **how, block_bytes=block_bytes, log=log)
     except ReadAgainError as found:
@@ -128,6 +132,7 @@ def _collect(
     cache: str | os.PathLike[str],
     passes: int | None,
     statistics: bool,
+    numbers: bool,
     block_bytes: int,
     log: Callable[[str], None],
 ) -> Blocks:
@@ -152,7 +157,7 @@ def _collect(
             if where is not None:
                 log(f"The first pass writes the cache {where}.")
             return StreamedBlocks(source, known, dtype, where, stamp, identity, block_bytes)
-    builder = Builder(source, block_bytes, Statistics() if statistics else None)
+    builder = Builder(source, block_bytes, Statistics() if statistics else None, numbers=numbers)
     batches = builder.blocks()
     held, total = [], 0
     for batch in batches:

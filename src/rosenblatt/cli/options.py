@@ -167,7 +167,7 @@ reading = taking(
         click.option("--vocabulary", is_flag=True, help="Store the words, so that weights have names."),
         click.option("--missing", type=click.Choice(["error", "zero", "mean"]), default="error", show_default=True,
                      help="How to fill missing numbers; missing categories are a category of their own."),
-        click.option("--na", multiple=True, metavar="WORD", help="Another word for a missing value, such as -999."),
+        click.option("--na", multiple=True, metavar="WORD", help="Another word for missing values, such as -999."),
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and count them."),
         click.option("--format", type=click.Choice(list(FORMATS)), metavar="NAME",
                      help=f"File format: {', '.join(FORMATS)}. [default: by name or content]"),

@@ -46,7 +46,7 @@ class Options:
     encoding : str or None
         The encoding of text files, such as "latin-1"; None: UTF-8.
     decimal : {".", ","} or None
-        The decimal mark of CSV and TSV; None: a comma where columns are not separated by commas and numbers have it.
+        The decimal mark of CSV and TSV; None: a comma where numbers have it and columns are separated otherwise.
     skip_bad : bool
         Whether rows that cannot be read are counted and left out.
     zero_based : bool or None

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-PARAMETERS = {"text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale"}
+PARAMETERS = {"text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale", "na"}
 """The parameters of a `TableEncoder`."""
 
 
@@ -112,6 +112,7 @@ class Encoding:
             "vocabulary": recipe.words is not None,
             "missing": recipe.missing,
             "scale": scale,
+            "na": list(recipe.na),
         }
 
     def read(self, X: Any) -> Features:

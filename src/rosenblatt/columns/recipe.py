@@ -55,7 +55,7 @@ class Recipe(ABC):
 
     @property
     def n_numbers(self) -> int | None:
-        """How many features are numbers of a table, which come first; None where the features are not of a table."""
+        """How many features are numbers of a table, which come first; None where there is no table."""
         return None
 
     @abstractmethod

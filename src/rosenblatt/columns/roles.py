@@ -163,8 +163,8 @@ def _left_out(table: Table, asked: set[int | None]) -> dict[int, str]:
             notes[j] = f"{which} and was left out; give it a name to use it"
         elif field.kind == "other" and field.type.startswith(DATES):
             notes[j] = (
-                f"{field.name!r} holds dates or times and was left out; --categorical {field.name} takes each as a "
-                "category"
+                f"{field.name!r} holds dates or times and was left out; --categorical {field.name} takes each as "
+                "a category"
             )
     return notes
 
@@ -184,8 +184,8 @@ def _require_names(table: Table, used: Sequence[int], wording: Wording) -> None:
         first = wording.first_column
         if not name and wording.skips_columns:
             raise FormatError(
-                f"column {j + 1} has no name. Give it one, or leave it out with --ignore {j + 1}; if the first line "
-                "is no header, say so with --no-header",
+                f"column {j + 1} has no name. Give it one, or leave it out with --ignore {j + 1}; if the first "
+                "line is no header, say so with --no-header",
                 file=table.file,
                 line=1,
                 column=j + 1,
@@ -310,8 +310,8 @@ def _require_usable(table: Table, plain: Sequence[int], target: int | None, word
         if table.fields[j].decimal_commas:
             name = table.fields[j].name
             raise wording.error(
-                f"{name!r} holds numbers with decimal commas, but numbers are read with points: say --decimal , if "
-                f"all have commas, or leave the column out with {wording.use('ignore', name)}",
+                f"{name!r} holds numbers with decimal commas, but numbers are read with points: say --decimal , "
+                f"if all have commas, or leave the column out with {wording.use('ignore', name)}",
                 table,
                 column=name,
             )

@@ -204,7 +204,8 @@ def stored_up_to(rows: CSR, width: int) -> CSR:
     ([0, 1, 2, 3], [0.0, 5.0, 0.0, 1.0])
     """
     n_rows = len(rows.indptr) - 1
-    row_of = np.repeat(np.arange(n_rows), np.diff(rows.indptr.astype(np.int64)))
+    stored: Any = np.diff(rows.indptr.astype(np.int64))
+    row_of = np.repeat(np.arange(n_rows), stored)
     behind = rows.indices >= width
     before = np.zeros((n_rows, width), rows.data.dtype)
     before[row_of[~behind], rows.indices[~behind]] = rows.data[~behind]
@@ -217,7 +218,8 @@ def stored_up_to(rows: CSR, width: int) -> CSR:
     others = np.ones(len(data), bool)
     others[first] = False
     data[others], indices[others] = rows.data[behind], rows.indices[behind]
-    return CSR(data, indices, starts.astype(rows.indptr.dtype))
+    indptr: Any = starts.astype(rows.indptr.dtype)
+    return CSR(data, indices, indptr)
 
 
 def writable(rows: Rows) -> Rows:

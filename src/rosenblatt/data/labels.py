@@ -112,6 +112,10 @@ def _is_hashable(label: object) -> bool:
     return True
 
 
+class ContinuousLabelError(LabelError):
+    """Labels that are fractions, and so name no classes."""
+
+
 def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
     """Raise `LabelError` if labels are missing, infinite or continuous; rows are counted from `first`."""
     if classes.dtype.kind in "biuUS":
@@ -125,7 +129,7 @@ def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
         if math.isinf(label):
             raise LabelError(f"Input y contains infinity, at row {row}. Drop the row or give it a label.")
         if label != math.floor(label):
-            raise LabelError(
+            raise ContinuousLabelError(
                 f"Unknown label type: continuous. y is {shown(label)} at row {row}, but this is a classifier and "
                 "its labels name classes. Sort y into classes, or use a regressor."
             )

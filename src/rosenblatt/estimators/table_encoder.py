@@ -57,10 +57,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Whether to remember words, so that `get_feature_names_out` names them.
     missing : {"error", "zero", "mean"}
         What stands for a missing number: nothing (an error says where it is), 0, or the mean of the column. A
-        missing category gets zeros unless it is an error; a missing text is empty.
+        missing category is a category of its own; a missing text is empty.
     scale : bool
         Whether numbers are standardised: (x − mean) / deviation. Categories and words stay as they are. A sparse
         matrix is divided by the deviations and not centred.
+    na : sequence of str
+        More words that stand for a missing value.
 
     Attributes
     ----------
@@ -108,6 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vocabulary: bool = False,
         missing: str = "error",
         scale: bool = False,
+        na: Sequence[str] = (),
     ) -> None:
         self.text = text
         self.categorical = categorical
@@ -118,6 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.vocabulary = vocabulary
         self.missing = missing
         self.scale = scale
+        self.na = na
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -220,7 +224,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from rosenblatt.formats.source import open_source
 
         how = self._options()
-        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing"})
+        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing", "na"})
         if twice:
             raise ParameterError(f"{twice[0]} is a parameter of the encoder. Set it there.")
         columns: dict[str, Any] = {
@@ -363,7 +367,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen: dict[str, Any] = {name: _chosen(name, getattr(self, name)) for name in CHOSEN}
         missing: Any = self.missing
         how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}
-        return Options(vocabulary=bool(self.vocabulary), **how, **chosen)
+        return Options(vocabulary=bool(self.vocabulary), na=_words("na", self.na), **how, **chosen)
 
 
 def _chosen(name: str, columns: Any) -> tuple[Column, ...]:
@@ -376,13 +380,21 @@ def _chosen(name: str, columns: Any) -> tuple[Column, ...]:
     return tuple(found)
 
 
+def _words(name: str, words: Any) -> tuple[str, ...]:
+    """Return the words that a parameter lists."""
+    if isinstance(words, str) or not isinstance(words, Iterable) or not all(type(each) is str for each in words):
+        raise ParameterError(f"{name}={words!r} must be a list of words, such as ['unknown'].")
+    return tuple(words)
+
+
 def _from_1(column: Column) -> Column:
     return column + 1 if isinstance(column, int) and column >= 0 else column
 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters as plain values, which files can hold."""
-    chosen = {name: _chosen(name, parameters[name]) for name in CHOSEN}
+    chosen: dict[str, tuple[Any, ...]] = {name: _chosen(name, parameters[name]) for name in CHOSEN}
+    chosen["na"] = _words("na", parameters["na"])
     return parameters | {
         name: each if isinstance(parameters[name], tuple) else list(each) for name, each in chosen.items()
     }

@@ -55,7 +55,12 @@ class CsvTable:
             rows = list(islice(fields_of(sample, self._dialect), LOOKED_AT))
             first = [field.strip() for field in rows[0]]
             header = options.header
-            self.named = looks_like_header(rows, commas=chosen != "," or options.decimal == ",") or bool(expected & set(first)) if header is None else header
+            self.named = (
+                looks_like_header(rows, commas=chosen != "," or options.decimal == ",")
+                or bool(expected & set(first))
+                if header is None
+                else header
+            )
             self.format = ("TSV" if self.tabs else "CSV") + (
                 " with a header" if self.named else " without a header"
             )

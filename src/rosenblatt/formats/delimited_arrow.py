@@ -102,9 +102,11 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    def matching(column: pa.ChunkedArray, pattern: str) -> int:
+        return pc.sum(pc.match_substring_regex(column, pattern)).as_py() or 0
+
     def mostly(column: pa.ChunkedArray, pattern: str) -> bool:
-        numbers = pc.sum(pc.match_substring_regex(column, pattern)).as_py() or 0
-        return bool(2 * numbers > len(column) - column.null_count)
+        return bool(2 * matching(column, pattern) > len(column) - column.null_count)
 
     def field(name: str, column: pa.ChunkedArray) -> Field:
         if pa.types.is_binary(column.type):  # strings that are not UTF-8; reading will say where they are
@@ -115,7 +117,9 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
         numeric = mostly(column, NUMBER.replace(r"\.", re.escape(dialect.decimal)))
         if not numeric and mostly(column, DATE):
             return Field(name, "other", "date")
-        return Field(name, "string", "string", numeric, not numeric and mostly(column, WITH_COMMA))
+        commas = mostly(column, WITH_COMMA) and (not numeric or dialect.delimiter != ",")
+        commas = commas and dialect.decimal == "." and matching(column, WITH_COMMA) > matching(column, NUMBER)
+        return Field(name, "string", "string", numeric, commas)
 
     table = _read(data, dialect, len(names), len(data) + 1, {"strings_can_be_null": True})
     return tuple(map(field, names, table.columns))
@@ -204,7 +208,11 @@ def _read_again(
         name = fields[j].name
         values, wrong = strings, _ = _convert(column, pa.string())
         for row in wrong:
-            bad.refuse(row, j, f"{name!r} is not UTF-8: {shown(column[row].as_py())}; name its encoding, such as --encoding latin-1")
+            bad.refuse(
+                row,
+                j,
+                f"{name!r} is not UTF-8: {shown(column[row].as_py())}; name its encoding, as in --encoding latin-1",
+            )
         if type_ != pa.string():
             written = pc.ascii_trim_whitespace(strings)
             missing = pc.is_in(written, pa.array(dialect.missing))

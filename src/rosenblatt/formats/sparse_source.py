@@ -110,7 +110,10 @@ class SparseSource(FileSource):
         try:
             for chunk in reader.chunks():
                 if self._given is None and self._zero_based is False and reader.zero_based:
-                    raise ZeroIndexError("index 0, where the files before count from 1", file=file.name)
+                    raise ZeroIndexError(  # noqa: TRY301  # as the reader raises it
+                        "index 0, where the files before count from 1; say --zero-based if all count from 0",
+                        file=file.name,
+                    )
                 self._zero_based = self._zero_based if reader.zero_based is None else reader.zero_based
                 self._require_own_base(reader, file)
                 yield chunk
@@ -133,8 +136,8 @@ class SparseSource(FileSource):
         smallest, largest = getattr(reader, "span", (0, -1))
         if smallest >= 1 and largest == given.width:
             raise FormatError(
-                f"the model counts its {given.width} features from 0, but this file has the index {largest} and no "
-                "0: say --one-based if it counts from 1, or --zero-based",
+                f"the model counts its {given.width} features from 0, but this file has the index {largest} and "
+                "no 0: say --one-based if it counts from 1, or --zero-based",
                 file=file.name,
             )
 

@@ -232,8 +232,8 @@ def _numbers(labels: NDArray[Any], source: Any) -> NDArray[Any]:
     """Return the true values of a regression."""
     if labels.dtype.kind not in "iuf":
         raise LabelError(
-            f"{source.files[0]}: the target holds {labels[0]!s}, but the model predicts numbers. Choose the column "
-            "of numbers with --target."
+            f"{source.files[0]}: the target holds {labels[0]!s}, but the model predicts numbers. Choose the "
+            "column of numbers with --target."
         )
     return labels
 

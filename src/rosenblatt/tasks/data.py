@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.source import Source
+from rosenblatt.data.labels import ContinuousLabelError
 from rosenblatt.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ Log: TypeAlias = Callable[[str], None]
 
 log_info: Log = logging.getLogger("rosenblatt").info
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+CONTINUOUS = (
+    "holds continuous numbers; choose another with --target, or predict numbers with --learner extreme --set "
+    "task=regression."
+)
 MOST_GUESSED = 20
 """A target that was not named may have this many classes, however few rows there are."""
 HARMLESS = ("labelled", "missing", "skip_bad", "chunk_bytes")
@@ -124,7 +130,7 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
     from rosenblatt.tasks.training import preparation
 
     source = open_data(*places, **options)
-    blocks: Any = all_rows(source)
+    blocks: Any = all_rows(source, numbers=True)
     describe_reading(source, log)
     require_target(source, blocks, regression=None)
     before = preparation(blocks, source.recipe, fill=fills_means(source), scale=False)
@@ -184,12 +190,12 @@ def places_of(data: Place | Sequence[Place]) -> list[str]:
     return [os.fspath(place) for place in ([data] if isinstance(data, str | os.PathLike) else data)]
 
 
-def all_rows(source: Source) -> MemoryBlocks:
-    """Read all rows of a source into memory."""
+def all_rows(source: Source, *, numbers: bool = False) -> MemoryBlocks:
+    """Read all rows of a source into memory; `numbers` allows labels of a regression."""
     from rosenblatt.blocks.collect import collect
     from rosenblatt.blocks.memory import MemoryBlocks
 
-    blocks = collect(source, memory=sys.maxsize, cache="no")
+    blocks = collect(source, memory=sys.maxsize, cache="no", numbers=numbers)
     assert isinstance(blocks, MemoryBlocks), "no data is larger than all memory"
     return blocks
 
@@ -204,37 +210,45 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -
 
     Where it is not known what will be predicted, `regression` is None and a target that was named is accepted.
     """
-    recipe, classes = source.recipe, blocks.classes
-    target = recipe.target if isinstance(recipe, TableRecipe) else None
+    classes, which = blocks.classes, _target_words(source)
+    named = isinstance(source.recipe, TableRecipe) and source.recipe.target is not None
     guessed = source.options is not None and source.options.target is None
-    which = "the target"
-    if target is not None and isinstance(recipe, TableRecipe):
-        which = f"the target, {target[0]!r},"
-        if guessed:
-            last = "the last column" if target[1] == recipe.n_columns - 1 else f"column {target[1] + 1}"
-            which = f"{last}, {target[0]!r}, was taken as the target and"
-    where = f"{shown(source.files)}: " if source.files else ""
     if regression:
         if classes.dtype.kind not in "iuf":
             raise ParameterError(
-                f"{where}{which} holds names such as {classes[0]!s}, but a regression predicts numbers; choose "
+                f"{which} holds names such as {classes[0]!s}, but a regression predicts numbers; choose "
                 "another column with --target, or leave out task=regression."
             )
         return
-    if target is None or (regression is None and not guessed):
+    if not (named and guessed and len(classes) > max(MOST_GUESSED, blocks.n_rows // 2)):
         return
-    mostly = len(classes) > max(MOST_GUESSED, blocks.n_rows // 2)
-    fractions = classes.dtype.kind == "f" and len(classes) > (2 if regression is False else MOST_GUESSED)
-    if fractions or (guessed and mostly and classes.dtype.kind in "iuf"):
-        raise ParameterError(
-            f"{where}{which} holds continuous numbers ({len(classes):,} different in {blocks.n_rows:,} rows); choose "
-            "another with --target, or predict numbers with --learner extreme --set task=regression."
-        )
-    if guessed and mostly:
-        raise ParameterError(
-            f"{where}{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose another with "
-            "--target, or name this one to take each value as a class."
-        )
+    if classes.dtype.kind in "iuf":
+        raise ParameterError(f"{which} {CONTINUOUS}")
+    raise ParameterError(
+        f"{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose another with "
+        "--target, or name this one to take each value as a class."
+    )
+
+
+@contextmanager
+def explained_target(source: Source) -> Iterator[None]:
+    """Explain labels that are fractions by the column that holds them."""
+    try:
+        yield
+    except ContinuousLabelError as error:
+        raise ParameterError(f"{_target_words(source)} {CONTINUOUS}") from error
+
+
+def _target_words(source: Source) -> str:
+    """Return the file and the target, and how it was chosen, as the subject of a sentence."""
+    recipe, which = source.recipe, "the target"
+    if isinstance(recipe, TableRecipe) and recipe.target is not None:
+        name, position = recipe.target
+        which = f"the target, {name!r},"
+        if source.options is not None and source.options.target is None:
+            last = "the last column" if position == recipe.n_columns - 1 else f"column {position + 1}"
+            which = f"{last}, {name!r}, was taken as the target and"
+    return f"{shown(source.files)}: {which}" if source.files else which
 
 
 def require_apart(path: Place | None, places: Sequence[Place]) -> None:

@@ -19,10 +19,11 @@ from rosenblatt.tasks.data import (
     Log,
     all_rows,
     describe_reading,
+    explained_target,
     fills_means,
     log_info,
-    require_target,
     require_no_options,
+    require_target,
     source_of,
 )
 from rosenblatt.tasks.models import opened_model, source_for
@@ -185,7 +186,8 @@ def cross_validate(
         batch, scale = as_batch(data, y), bool(scale)
     else:
         source = source_of(data, options)
-        blocks = all_rows(source)
+        with explained_target(source):
+            blocks = all_rows(source, numbers=regression)
         describe_reading(source, log)
         require_target(source, blocks, regression=regression)
         batch, fill, recipe = blocks.batch, fills_means(source), source.recipe

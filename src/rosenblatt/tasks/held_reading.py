@@ -37,7 +37,9 @@ def held_reading(proofs: Sequence[Mapping[str, Any]], file: str) -> dict[str, An
     usual = {each.name: each.default for each in fields(Options) if each.name not in NOT_HELD}
     for name, value in held.items():
         if name not in usual or not _fits(name, value, usual[name]):
-            raise FormatError(f"its reading holds {name[:40]!r}, which is no option or has another type", file=file)
+            raise FormatError(
+                f"its reading holds {name[:40]!r}, which is no option or has another type", file=file
+            )
         if isinstance(value, list):
             held[name] = tuple(value)
     return held

@@ -243,7 +243,8 @@ class TrainingSummary:
         elif self.first_pass is not None:
             majority = percent(float(self.counts.max() / self.counts.sum()))
             lines.append(
-                f"first pass: {percent(self.first_pass)} right before they were learned from; majority class {majority}"
+                f"first pass: {percent(self.first_pass)} right before they were learned from; majority class "
+                f"{majority}"
             )
         return lines
 

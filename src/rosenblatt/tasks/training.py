@@ -37,6 +37,7 @@ from rosenblatt.tasks.data import (
     Place,
     all_rows,
     describe_reading,
+    explained_target,
     fills_means,
     log_info,
     require_target,
@@ -115,11 +116,12 @@ def train(
     parameters : mapping or None
         Parameters of a learner given by name.
     scale : bool or None
-        Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The weights
-        of linear models are turned into weights of the original features afterwards. None: only tables, as
+        Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The
+        weights of linear models are turned into weights of the original features afterwards. None: only tables, as
         ``rosenblatt train`` does.
     holdout : float or None
-        The share of each class, or of all rows in a regression, that is not trained on, to measure the model. All rows are then kept in memory.
+        The share of each class that is not trained on, to measure the model; of all rows in a regression. All rows
+        are then kept in memory.
     seed : int
         Chooses the rows that are held out, and is the `random_state` of a learner given by name.
     memory, cache
@@ -162,7 +164,8 @@ def train(
         raise ParameterError(f"The learner {name} keeps no checkpoints; perceptron and averaged do.")
     source = source_of(data, options)
     scale = scales_by_default(source) if scale is None else scale
-    blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=holdout is not None)
+    with explained_target(source):
+        blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=holdout is not None)
     describe_reading(source, log, blocks.facts)
     require_target(source, blocks, regression=is_regression(estimator))
     held = None
@@ -305,7 +308,7 @@ def named_learner(learner: Any, parameters: Mapping[str, Any] | None, seed: int)
 def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *, scale: bool, whole: bool) -> Any:
     """Read a source into blocks: all in memory if the estimator or a holdout needs it."""
     if whole or not learns_from_blocks(estimator):
-        return all_rows(source)
+        return all_rows(source, numbers=is_regression(estimator))
     blocks = collect(
         source,
         memory=memory,
