@@ -60,8 +60,26 @@ def test_sparse_data_is_divided_only(tmp_path):
         np.testing.assert_allclose(found, X.toarray() / scaling.deviation, rtol=1e-15)
         model = quietly(rb.Perceptron(max_iter=5).fit_blocks, done)
         assert np.mean(model.predict(X) == y) > 0.6
-    with pytest.raises(ShapeError, match="cannot be centred"):
-        Scaling(np.ones(5), np.ones(5)).into(blocks.read(0).rows)
+
+
+def test_the_numbers_of_a_table_are_centred_beside_sparse_features(tmp_path):
+    X, y = crooked()
+    X = X * (np.random.default_rng(1).random(X.shape) < 0.6)
+    expected = X.copy()
+    expected[:, :3] = (X[:, :3] - X[:, :3].mean(axis=0)) / X[:, :3].std(axis=0)
+    for blocks in everywhere(csr_array(X), y, tmp_path, block_bytes=1000).values():
+        scaling = Scaling.of(measure(blocks), numbers=3)
+        assert (scaling.mean[3:] == 0.0).all()
+        assert (scaling.deviation[3:] == 1.0).all()
+        done = transformed(blocks, None, scaling)
+        found = np.concatenate([done.read(k).native().toarray() for k in range(len(done.boundaries) - 1)])
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+        walked = [batch.native().toarray() for batch in done.walk(range(len(done.boundaries) - 1))]
+        np.testing.assert_array_equal(np.concatenate(walked), found)
+        model = quietly(rb.Perceptron(max_iter=5, order="cyclic").fit_blocks, done)
+        plain = quietly(rb.Perceptron(max_iter=5, order="cyclic").fit, csr_array(found), y)
+        scores = model.decision_function(csr_array(X))
+        np.testing.assert_allclose(scores, plain.decision_function(csr_array(found)), rtol=1e-9, atol=1e-9)
 
 
 def test_walks_and_reads_agree_and_leave_the_data_alone(tmp_path):

@@ -41,8 +41,7 @@ def test_a_model_trained_from_a_file_is_the_estimator_trained_in_memory(done, tm
     X, y = write_table(tmp_path / "t.csv")
     if learner == "max-margin":
         assert rb.certify(X, y).verdict == "separable"
-    options = ["--scale"] if scale else []
-    done("train", "t.csv", "-o", "m", "--learner", learner, *options)
+    done("train", "t.csv", "-o", "m", "--learner", learner, "--scale" if scale else "--no-scale")
     kind, fixed = command(learner)
     Z = (X - X.mean(axis=0)) / X.std(axis=0) if scale else X
     expected = kind(**fixed).fit(Z, y).predict(Z)
@@ -56,7 +55,7 @@ def test_a_model_trained_from_a_file_is_the_estimator_trained_in_memory(done, tm
 
 def test_the_weights_are_those_of_python_to_the_bit(done, tmp_path):
     X, y = write_table(tmp_path / "t.csv", noise=1.0)
-    done("train", "t.csv", "-o", "m", "--seed", "5", "--max-iter", "20")
+    done("train", "t.csv", "-o", "m", "--seed", "5", "--max-iter", "20", "--no-scale")
     expected = rb.Perceptron(average=True, random_state=5, max_iter=20)
     with pytest.warns(match="max_iter"):
         expected.fit(X, y)
@@ -87,7 +86,7 @@ def test_columns_are_found_by_name_and_labels_may_be_missing(done, tmp_path):
 
 def test_summary_tells_of_margin_and_bound(done, tmp_path):
     write_table(tmp_path / "t.csv")
-    told = json.loads(done("train", "t.csv", "-o", "m", "--learner", "perceptron", "--json"))
+    told = json.loads(done("train", "t.csv", "-o", "m", "--learner", "perceptron", "--no-scale", "--json"))
     X, y = write_table(tmp_path / "t.csv")
     clf = rb.Perceptron().fit(X, y)
     sign = np.where(y == "yes", 1, -1)
@@ -116,7 +115,7 @@ def test_missing_numbers(run, done, tmp_path):
     ran = run("train", "t.csv", "-o", "m")
     assert ran.code == 2
     assert "t.csv:3:1" in ran.err
-    done("train", "t.csv", "-o", "m", "--missing", "mean", "--learner", "perceptron")
+    done("train", "t.csv", "-o", "m", "--missing", "mean", "--learner", "perceptron", "--no-scale")
     filled = np.array([[1, 2], [1, 4], [3, 2], [-1, 0]])
     expected = rb.Perceptron().fit(filled, ["x", "y", "y", "x"])
     assert predictions(done("predict", "m", "t.csv")).tolist() == expected.predict(filled).tolist()
@@ -325,7 +324,7 @@ def test_texts_are_not_taken_for_labels_unless_named(run, tmp_path, command):
     write_tsv(tmp_path / "sms", messages(60))
     ran = run(command[0], "sms", *command[1:])
     assert (ran.code, ran.out) == (2, "")
-    assert "the target, 'x2', has " in ran.err
+    assert "the last column, 'x2', was taken as the target and holds " in ran.err
     assert "--target" in ran.err
     (tmp_path / "few.csv").write_text("a,kind\n" + "".join(f"{k},k{k}\n" for k in range(30)))
     assert run("train", "few.csv", "-o", "m").code == 2
@@ -374,7 +373,7 @@ def test_a_file_that_counts_features_otherwise_than_that_of_training(done, tmp_p
 
 def test_weights_of_classes_that_are_numbers(done, run, tmp_path):
     X, y = write_table(tmp_path / "t.csv", noise=1.0, classes=(0, 1))
-    done("train", "t.csv", "-o", "m", "--max-iter", 5, "--set", 'class_weight={"0": 1, "1": 5}')
+    done("train", "t.csv", "-o", "m", "--no-scale", "--max-iter", 5, "--set", 'class_weight={"0": 1, "1": 5}')
     with pytest.warns(match="max_iter"):
         expected = rb.Perceptron(average=True, max_iter=5, class_weight={0: 1, 1: 5}).fit(X, y)
     np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)

@@ -73,7 +73,7 @@ def test_every_problem_of_a_block_is_counted(table):
 
 def test_not_utf8(table):
     path = table(b"name,y\nab,0\n\xe4b,1\n")
-    with pytest.raises(FormatError, match=r"'name' is not UTF-8: b'\\xe4b'; save the file as UTF-8") as caught:
+    with pytest.raises(FormatError, match=r"'name' is not UTF-8: b'\\xe4b'; name its encoding") as caught:
         read(path)
     assert place(caught) == (3, 1)
     with pytest.raises(FormatError, match="header is not UTF-8"):
@@ -146,7 +146,7 @@ def test_whether_there_is_a_header(table, content, named):
     "content, problem",
     [
         ("age,age,label\n1,2,yes\n3,4,no\n", "two columns are called 'age'"),
-        (",age,label\n0,31,yes\n1,32,no\n", "index=False"),
+        ("age,,label\n0,31,yes\n1,32,no\n", "column 2 has no name.*--ignore 2"),
     ],
 )
 def test_a_header_with_faults_is_not_taken_for_a_row(table, content, problem):
@@ -214,9 +214,19 @@ def test_truth_values_are_numbers(table):
     assert read(table("a,y\ntrue,p\nFALSE,q\n"))[0].tolist() == [[1], [0]]
 
 
-def test_dates_are_no_features(table):
-    with pytest.raises(FormatError, match=r"'day' holds values of type date32.*--ignore day"):
-        read(table("day,a,y\n2020-01-01,1,p\n2020-01-02,2,q\n"))
+@pytest.mark.parametrize("day", ["2020-01-0{}", "2020-01-01 1{}:00:00", "0{}.12.2020", "1/{}/20"])
+def test_dates_are_left_out(table, day):
+    path = table(f"day,a,y\n{day.format(1)},1,p\n{day.format(2)},2,q\n")
+    X, _, source = read(path)
+    assert X.tolist() == [[1], [2]]
+    assert source.notes == (
+        "'day' holds dates or times and was left out; --categorical day takes each as a category",
+    )
+    X, _, source = read(path, categorical=("day",))
+    assert X.tolist() == [[1, 1, 0], [2, 0, 1]]
+    assert not source.notes
+    with pytest.raises(FormatError, match=r"'day' holds values of type (date|timestamp).*--ignore day"):
+        read(path, features=("day", "a"))
 
 
 def test_every_spelling_of_missing(table):
@@ -224,9 +234,10 @@ def test_every_spelling_of_missing(table):
 
     rows = "".join(f"{k},{value},{value},p\n" for k, value in enumerate(MISSING))
     X, _, source = read(table(f"n,a,kind,y\n7,1,z,p\n{rows}"), missing="mean")
-    assert source.names == ("n", "a", "kind=z")
+    assert source.names == ("n", "a", "kind=z", "kind is missing", "kind=-", "kind=.")
     assert np.isnan(X[1:, 1]).all()
     assert not X[1:, 2].any()
+    assert X[1:-2, 3].all()
 
 
 def test_the_first_integer_that_is_rounded(table):
@@ -269,8 +280,74 @@ def test_words_that_are_sometimes_numbers_stay_names(tmp_path):
     assert y.tolist() == ["1", "no", "1", "2"]
 
 
-def test_decimal_commas_are_told(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a;label\n1,5;yes\n2;no\n0,25;yes\n")
+def test_decimal_commas(table):
+    path = table("a;b;label\n1,5;1;2,5\n2;2;1\n-0,25;-;2,5\n")
+    X, y, source = read(path, missing="zero")
+    assert X.tolist() == [[1.5, 1], [2, 2], [-0.25, 0]]
+    assert y.tolist() == [2.5, 1, 2.5]
+    assert source.recipe.named
+    with pytest.raises(FormatError, match=r"'a' holds numbers with decimal commas.*--decimal ,"):
+        read(path, decimal=".")
+    both = table("a;b;label\n1,5;1.5;p\n2,5;2.5;q\n")
     with pytest.raises(FormatError, match="'a' holds numbers with decimal commas"):
-        read([path])
+        read(both)
+    quoted = table('a,label\n"1,5",p\n"2,5",q\n')
+    assert read(quoted, decimal=",")[0].tolist() == [[1.5], [2.5]]
+    with pytest.raises(FormatError, match="'a' is 'x', which is no number") as caught:
+        read(table("a;label\n1,5;p\n2,5;q\nx;q\n"))
+    assert place(caught) == (4, 1)
+    with pytest.raises(ParameterError, match="decimal is '!'"):
+        read(path, decimal="!")
+
+
+def test_more_words_for_missing_values(table):
+    path = table("a,kind,y\n1,p,0\n-999,gone,1\n3,-,1\n")
+    X, _, source = read(path, missing="zero", na=("-999", "gone"))
+    assert X.tolist() == [[1, 1, 0, 0], [0, 0, 1, 0], [3, 0, 0, 1]]
+    assert source.names == ("a", "kind=p", "kind is missing", "kind=-")
+    assert source.recipe.to_json()["na"] == ["-999", "gone"]
+    again, _, _ = read(path, source.recipe)
+    assert again.tolist() == X.tolist()
+
+
+def test_encodings(table):
+    text = "größe,stadt,y\n1,Köln,p\n2,Ulm,q\n"
+    _, _, expected = read(table(text))
+    for encoding in ("latin-1", "cp1252", "utf-16"):
+        _, _, source = read(table(text.encode(encoding)), encoding=encoding)
+        assert source.names == expected.names
+    _, _, source = read(table(text.encode("utf-16")))
+    assert source.names == expected.names
+    with pytest.raises(FormatError, match=r"is not ascii throughout.*--encoding"):
+        read(table(text), encoding="ascii")
+    for wrong in ("base64", "nonsense"):
+        with pytest.raises(ParameterError, match="no encoding of text"):
+            read(table(text), encoding=wrong)
+
+
+def test_the_index_that_pandas_writes_is_left_out(table):
+    for name in ("", "Unnamed: 0"):
+        X, _, source = read(table(f"{name},age,label\n0,31,yes\n1,32,no\n"))
+        assert X.tolist() == [[31], [32]]
+        assert len(source.notes) == 1
+        assert "left out" in source.notes[0]
+        again, _, _ = read(table("age,label\n31,yes\n32,no\n"), source.recipe)
+        assert again.tolist() == X.tolist()
+    X, _, source = read(table(",age,label\n0,31,yes\n1,32,no\n"), features=(1, 2), header=False, skip_bad=True)
+    assert not source.notes
+    X, y, _ = read(table("age,label,\n31,yes,\n32,no,\n"))
+    assert (X.tolist(), y.tolist()) == ([[31], [32]], ["yes", "no"])
+
+
+def test_columns_of_one_name(table):
+    path = table("a,a,b,y\n1,2,3,p\n4,5,6,q\n")
+    with pytest.raises(FormatError, match=r"two columns are called 'a'.*--ignore 2"):
+        read(path)
+    X, _, source = read(path, ignore=(1,))
+    assert X.tolist() == [[2, 3], [5, 6]]
+    assert read(path, source.recipe)[0].tolist() == X.tolist()
+    with pytest.raises(FormatError, match="2 columns are called 'a'"):
+        read(table("a,b,a\n1,2,3\n", "other.csv"), source.recipe, labelled=False)
+    assert read(path, ignore=("a",))[0].tolist() == [[3], [6]]
+    with pytest.raises(FormatError, match="--categorical: 2 columns are called 'a'"):
+        read(path, categorical=("a",))

@@ -245,8 +245,23 @@ def _digits(rng: Random) -> dict[str, bytes]:
     }
 
 
+def _levels(rng: Random) -> dict[str, bytes]:
+    def row(towns: Sequence[str]) -> list[Any]:
+        town, age = rng.choice(towns), rng.randrange(18, 80)
+        income = rng.choice([round(rng.lognormvariate(10, 0.5)), round(rng.lognormvariate(10, 0.5)), "-"])
+        votes = 0.05 * (age - 45) + (town == "Ulm") - (town in ("", "unknown")) + rng.gauss(0, 0.3)
+        return [rng.choice([0, 0, 2.5]), age, income, town, ("no", "yes")[votes > 0]]
+
+    head = ["hours", "age", "income", "town", "label"]
+    towns = ["Ulm", "Bonn", "Köln", "", "unknown"]
+    return {
+        "levels.csv": _csv([head, *(row(towns) for _ in range(MANY))]),
+        "levels-new.csv": _csv([head, *(row([*towns, "Rome"]) for _ in range(FEW))]),
+    }
+
+
 MAKERS: tuple[Callable[[Random], dict[str, bytes]], ...] = (
-    *(_mail, _things, _gaps, _events, _bare, _points, _counts, _visits, _trips, _arrays, _digits),
+    *(_mail, _things, _gaps, _events, _bare, _points, _counts, _visits, _trips, _arrays, _digits, _levels),
 )
 
 

@@ -1,5 +1,7 @@
 """Training from files, in Python: the same model as `rosenblatt train` makes."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.pipeline import Pipeline
@@ -24,10 +26,10 @@ def table(tmp_path):
 
 
 @pytest.mark.parametrize("learner", ["averaged", "voted", "soft-margin"])
-@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("scale", [False, True, None])
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
 def test_the_model_of_the_command(table, tmp_path, learner, scale):
-    flags = ["--scale"] if scale else []
+    flags = {False: ["--no-scale"], True: ["--scale"], None: []}[scale]
     command = ["train", table, "-o", tmp_path / "m", "--learner", learner, "--max-iter", 30, "--quiet", *flags]
     assert main(list(map(str, command))) == 0
     trained = rb.train(table, learner, parameters={"max_iter": 30}, scale=scale)
@@ -97,3 +99,82 @@ def test_what_cannot_be_trained(arguments, message):
 def test_options_go_with_places_alone():
     with pytest.raises(ParameterError, match="missing is an option of reading files"):
         rb.train(rb.open_data("@or"), missing="mean")
+
+
+def ages(path, n, seed, cities=("Rome", "Oslo", "Bern")):
+    """Write a table whose columns differ in scale, and whose classes are not equally frequent."""
+    rng = np.random.default_rng(seed)
+    age, income, city = rng.integers(18, 80, n), rng.lognormal(10.3, 0.6, n).round(), rng.integers(0, 3, n)
+    score = 1.6 + 0.05 * (age - 45) - 2.5 * (np.log(income) - 10.3) + np.array([0.8, -0.6, 0.0])[city]
+    rows = zip(age, income, city, score + 0.6 * rng.standard_normal(n) > 0, strict=True)
+    lines = [f"{a},{i:.0f},{cities[c]},{'yes' if y else 'no'}" for a, i, c, y in rows]
+    path.write_text("\n".join(["age,income,city,bought", *lines]) + "\n")
+    return str(path)
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_tables_are_standardised_and_unknown_values_told(tmp_path, capsys):
+    train, new = ages(tmp_path / "t.csv", 1000, 0), ages(tmp_path / "new.csv", 500, 1)
+    unknown = ages(tmp_path / "unknown.csv", 500, 1, ("Ulm", "Bonn", "Köln"))
+    model = str(tmp_path / "m")
+    found = {}
+    for option in ("--no-scale", "--scale", ""):
+        assert main(["train", train, "-o", model, "--max-iter", "50", "-q", *filter(None, [option])]) == 0
+        for name, path in (("new", new), ("unknown", unknown)):
+            capsys.readouterr()
+            assert main(["evaluate", model, path, "--json"]) == 0
+            printed = capsys.readouterr()
+            found[option, name] = json.loads(printed.out)
+            told = "city: 500 of 500 rows hold a value not seen in training"
+            assert (told in printed.err) == (name == "unknown")
+    assert found["", "new"] == found["--scale", "new"]
+    assert found["", "new"]["accuracy"] > max(0.9, found["--no-scale", "new"]["accuracy"] + 0.05)
+    assert found["", "unknown"]["accuracy"] > found["", "unknown"]["majority"] + 0.02
+    predicted = str(tmp_path / "lines")
+    assert main(["predict", model, unknown, "-o", predicted]) == 0
+    assert "city: 500 of 500 rows hold a value not seen in training" in capsys.readouterr().err
+
+
+def test_built_in_sets_and_sparse_files_are_not_scaled(tmp_path):
+    (tmp_path / "t.svm").write_text("1 1:3 2:1\n0 2:3\n")
+    for data in ("@and", tmp_path / "t.svm"):
+        assert not rb.train(data, scale=None).provenance["scaled"]
+    assert rb.train(tmp_path / "t.svm", scale=True).provenance["scaled"]
+
+
+def test_regression(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 300)
+    rows = [
+        f"{a!r},{3 * a * a + 1 + 0.01 * b!r}"
+        for a, b in zip(x.tolist(), rng.standard_normal(300).tolist(), strict=True)
+    ]
+    path, model = tmp_path / "t.csv", str(tmp_path / "m")
+    path.write_text("x,height\n" + "\n".join(rows) + "\n")
+    assert main(["train", str(path), "-o", model, "-q"]) == 2
+    assert capsys.readouterr().err == (
+        f"rosenblatt: {path}: the last column, 'height', was taken as the target and holds continuous numbers; "
+        "choose another with --target, or predict numbers with --learner extreme --set task=regression.\n"
+    )
+    assert main(["train", str(path), "-o", model, "-q", "--target", "height"]) == 2
+    assert "the target, 'height', holds continuous numbers" in capsys.readouterr().err
+    regression = ["--learner", "extreme", "--set", "task=regression", "--set", "n_hidden=30", "-q"]
+    assert main(["train", str(path), "-o", model, "--holdout", "0.3", *regression]) == 0
+    printed = capsys.readouterr().out
+    assert "target from 0.98" in printed
+    assert "held out: MSE" in printed
+    assert main(["evaluate", model, str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    X, y, _ = rb.read_table(path, target="height")
+    loaded = rb.load(model)
+    assert found["mse"] == pytest.approx(np.mean((loaded.predict(X) - y) ** 2))
+    assert found["mse"] < 0.01 < found["variance"] == pytest.approx(y.var())
+    assert found["r2"] == pytest.approx(loaded.score(X, y))
+    assert rb.evaluate(loaded, X, y).mse == pytest.approx(found["mse"])
+    assert main(["evaluate", "--cv", "3", str(path), "--json", *regression]) == 0
+    total = json.loads(capsys.readouterr().out)["all"]
+    assert total["rows"] == 300
+    assert total["mse"] < 0.01
+    path.write_text("x,name\n1,p\n2,q\n")
+    assert main(["train", str(path), "-o", model, *regression]) == 2
+    assert "the last column, 'name', was taken as the target and holds names such as p" in capsys.readouterr().err

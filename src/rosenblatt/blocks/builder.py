@@ -46,6 +46,8 @@ class Builder:
     buffers : int or None
         Dense blocks share this many buffers in turn, so that a block is valid only until this many more were made;
         None gives each block its own memory.
+    numbers : bool
+        Whether labels may be any numbers, for a regression.
 
     Attributes
     ----------
@@ -56,9 +58,15 @@ class Builder:
     """
 
     def __init__(
-        self, source: Source, block_bytes: int, statistics: Statistics | None = None, buffers: int | None = None
+        self,
+        source: Source,
+        block_bytes: int,
+        statistics: Statistics | None = None,
+        buffers: int | None = None,
+        *,
+        numbers: bool = False,
     ) -> None:
-        self.labels, self.statistics = LabelTable(), statistics
+        self.labels, self.statistics = LabelTable(numbers=numbers), statistics
         self.n_rows = self.n_features = self._stored = 0
         self._source, self._block_bytes, self._buffers = source, block_bytes, buffers
         self._boundaries = [0]

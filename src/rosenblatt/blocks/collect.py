@@ -23,7 +23,7 @@ from rosenblatt.blocks.memory import Blocks, MemoryBlocks, protected
 from rosenblatt.blocks.streamed import StreamedBlocks, type_of
 from rosenblatt.blocks.summary import DataSummary, digest
 from rosenblatt.columns.options import Options
-from rosenblatt.columns.source import Source
+from rosenblatt.columns.source import ReadAgainError, Source
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.memory import require_memory
@@ -83,6 +83,7 @@ def collect(
     cache: str | os.PathLike[str] = "auto",
     passes: int | None = None,
     statistics: bool = False,
+    numbers: bool = False,
     block_bytes: int = BLOCK_BYTES,
     log: Callable[[str], None] = _log.info,
 ) -> Blocks:
@@ -104,6 +105,8 @@ def collect(
         The largest number of passes to come, if it is known: a single pass needs no cache.
     statistics : bool
         Whether to gather the mean and the variance of each feature on the way.
+    numbers : bool
+        Whether labels may be any numbers, for a regression.
     block_bytes : int
         The size of a block.
     log : callable
@@ -114,6 +117,26 @@ def collect(
     Blocks
         `MemoryBlocks`, `CachedBlocks` or `StreamedBlocks`.
     """
+    how: dict[str, Any] = {"memory": memory, "cache": cache, "passes": passes, "statistics": statistics}
+    how["numbers"] = numbers
+    try:
+        return _collect(source, **how, block_bytes=block_bytes, log=log)
+    except ReadAgainError as found:
+        log(f"Reading begins again: {found}")
+        return _collect(source, **how, block_bytes=block_bytes, log=log)
+
+
+def _collect(
+    source: Source,
+    *,
+    memory: int,
+    cache: str | os.PathLike[str],
+    passes: int | None,
+    statistics: bool,
+    numbers: bool,
+    block_bytes: int,
+    log: Callable[[str], None],
+) -> Blocks:
     stamp = stamp_of(source, block_bytes)
     # A fit may go on after its data were moved or restored; only a cache must be of the very same file.
     identity = None if stamp["files"] is None else digest({**stamp, "changes": None})
@@ -137,7 +160,7 @@ def collect(
             if where is not None:
                 log(f"The first pass writes the cache {where}.")
             return StreamedBlocks(source, known, dtype, where, stamp, identity, block_bytes)
-    builder = Builder(source, block_bytes, Statistics() if statistics else None)
+    builder = Builder(source, block_bytes, Statistics() if statistics else None, numbers=numbers)
     batches = builder.blocks()
     held, total = [], 0
     for batch in batches:

@@ -20,6 +20,11 @@ class LabelTable:
 
     Integers and floats may be mixed, and then all become floats; numbers and strings may not be mixed.
 
+    Parameters
+    ----------
+    numbers : bool
+        Whether the labels of a regression are allowed: fractions, which name no classes.
+
     Examples
     --------
     >>> table = LabelTable()
@@ -29,7 +34,8 @@ class LabelTable:
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0]), array([2, 1]))
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, numbers: bool = False) -> None:
+        self._fractions = numbers
         self._numbers: dict[Any, int] = {}
         self._counts: list[int] = []
         self._kinds = ""
@@ -39,7 +45,8 @@ class LabelTable:
         if labels is None:
             raise LabelError("The source has no labels to learn from. Name the column that holds them.")
         found, codes = factorize(one_a_row(labels, len(labels)))
-        require_classes(found, codes, first)
+        if not (self._fractions and found.dtype.kind == "f" and np.isfinite(found).all()):
+            require_classes(found, codes, first)
         self._require_kind(found, codes, first)
         values = found.tolist()
         for code, label in enumerate(values):
@@ -50,7 +57,8 @@ class LabelTable:
                     f"Use integers below 2**{EXACT_BITS} as labels, or strings."
                 )
         new = [code for code, label in enumerate(values) if label not in self._numbers]
-        for code in sorted(new, key=lambda code: int(np.argmax(codes == code))):
+        where = np.unique(codes, return_index=True)[1].tolist()
+        for code in sorted(new, key=where.__getitem__):
             self._numbers[values[code]] = len(self._numbers)
             self._counts.append(0)
             if len(self._numbers) > MOST_FRACTIONS:

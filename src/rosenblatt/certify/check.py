@@ -293,7 +293,9 @@ def conforming(proof: Any) -> dict[str, Any]:
         if type(kind) is not str or kind not in TIES:
             raise ProofError(f"proof.ties is of kind {short(kind)}, neither 'quasi' nor 'overlap'")
         shape["ties"] = TIES[kind]
-    conform(proof, shape, "proof")
+    if type(proof.get("reading", {})) is not dict:
+        raise ProofError(f"proof.reading is {short(proof['reading'])}, not of type dict")
+    conform({key: value for key, value in proof.items() if key != "reading"}, shape, "proof")
     return proof
 
 
@@ -618,10 +620,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
         print("--delimiter must be one character, and not a quote or a line end", file=sys.stderr)
         return 2
-    columns = {"target": options.target, "delimiter": options.delimiter, "header": options.header}
+    given = {"target": options.target, "delimiter": options.delimiter, "header": options.header}
     try:
-        lines, code = checked(read_file(options.proof), lambda: read_table(options.data, **columns))
-        show(lines)
+        proofs = read_file(options.proof)
+        columns, told = reading_of(proofs[0], given)
+        lines, code = checked(proofs, lambda: read_table(options.data, **columns))
+        show([*told, *lines])
     except BrokenPipeError:  # the reader of the output has left, which changes no answer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (DataError, OSError) as error:
@@ -645,6 +649,22 @@ def read_file(path: str) -> list[dict[str, Any]]:
         raise DataError(f"{path} is not UTF-8: {error.reason}") from None
     except ProofError as error:
         raise DataError(f"{path} is not a proof: {error.args[0]}") from None
+
+
+def reading_of(proof: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return how to read the data, as given or else as the proof says, and a line about the latter.
+
+    A proof may choose the columns that it is about: whoever checks it must know which ones.
+    """
+    kinds = {"target": (str, int), "delimiter": (str,), "header": (bool,)}
+    held = {name: value for name, value in proof.get("reading", {}).items() if given.get(name, "") is None}
+    for name, value in held.items():
+        if type(value) not in kinds[name] or (name == "delimiter" and (len(value) != 1 or value in '"\r\n')):
+            raise DataError(f"the proof's reading has {name} {short(value)}")
+    words = ", ".join(f"{name} {short(value)}" for name, value in held.items())
+    return {**given, **held, **({"target": str(held["target"])} if "target" in held else {})}, [
+        f"Read as the proof says: {words}."
+    ] * bool(held)
 
 
 def checked(

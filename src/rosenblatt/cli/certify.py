@@ -44,15 +44,16 @@ def certify(
     from rosenblatt.atomic import write_whole
     from rosenblatt.certify.separability import certify as decide
     from rosenblatt.tasks.data import read_table, require_apart
+    from rosenblatt.tasks.held_reading import holding
 
     require_apart(path, data)
     X, y, names = read_table(*data, log=output.remark, **options)
     answer = decide(X, y, bias=not no_bias, margin=margin, time_limit=time_limit)
     answer = answer if names is None else answer.renamed(names)
-    proof = None if answer.verdict == "undecided" else answer.to_json()
+    proof = None if answer.verdict == "undecided" else holding(answer.to_json(), options)
     if path is not None and proof is not None:
         write_whole(path, (proof + "\n").encode())
-        again = f"rosenblatt check {shlex.quote(path)} {as_typed(data, options)}"
+        again = f"rosenblatt check {shlex.quote(path)} {as_typed(data, {})}"
         output.remark(f"the proof is in {path}; check it with: {again}")
     elif path is not None:
         output.remark(f"there is no proof to write to {path}")

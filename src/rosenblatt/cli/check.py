@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from rosenblatt.cli.main import DONE, NO
-from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
+from rosenblatt.cli.options import DATA, Output, Sectioned, as_typed, common, reading
+from rosenblatt.columns.options import Options
 
 
 @click.command(
@@ -15,6 +16,8 @@ from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
     epilog="""\b
 Examples:
   rosenblatt check proof.json data.csv
+
+The proof holds the options with which certify read the data; options given here replace them.
 
 The same check of a CSV file with nothing but Python's standard library:
   python -m rosenblatt.certify.check proof.json data.csv
@@ -29,12 +32,21 @@ def check(proof: str, data: tuple[str, ...], options: dict[str, Any], output: Ou
     """Check PROOF against DATA, in exact arithmetic."""
     from rosenblatt.certify.proof_reader import read_file, verify_proofs
     from rosenblatt.tasks.data import read_table
+    from rosenblatt.tasks.held_reading import held_reading
 
+    with open(proof, "rb") as file:
+        if not file.read(1 << 12).lstrip().startswith((b"{", b"[")):
+            raise click.ClickException(f"{proof} is not a proof; the order is PROOF DATA")
     proofs = read_file(proof)
-    table = read_table(*data, log=output.remark, **options)
+    usual = Options()
+    given = {name: value for name, value in options.items() if value != getattr(usual, name)}
+    held = {name: value for name, value in held_reading(proofs, proof).items() if name not in given}
+    table = read_table(*data, log=output.remark, **held, **given)
     found, verdict = verify_proofs(proofs, table.X, table.y)
+    answer = f"the proof holds: {found.reason}" if found else f"the proof does not hold: {found.reason}"
+    if held:  # they decide which columns the proof is about
+        answer += f"\nread as the proof says, with {as_typed((), held)}"
     output.result(
-        f"the proof holds: {found.reason}" if found else f"the proof does not hold: {found.reason}",
-        {"holds": found.holds, "verdict": verdict, "reason": found.reason},
+        answer, {"holds": found.holds, "verdict": verdict, "reason": found.reason, "reading_of_proof": held}
     )
     return DONE if found else NO

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import Output, Sectioned, common, reading
+from rosenblatt.cli.options import SCALE, Output, Sectioned, common, reading
 
 
 @click.command(
@@ -24,7 +24,7 @@ model trained on the other folds, and features are scaled by those folds.""",
 @click.argument("places", nargs=-1, required=True, metavar="[MODEL] DATA...")
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")
 @click.option("--positive", metavar="LABEL", help="Class of ROC AUC, average precision and thresholds.")
-@click.option("--scale", is_flag=True, help="With --cv: standardise features.")
+@SCALE
 @learning
 @reading
 @common
@@ -32,7 +32,7 @@ def evaluate(
     places: tuple[str, ...],
     cv: int | None,
     positive: str | None,
-    scale: bool,
+    scale: bool | None,
     learner: str,
     parameters: dict[str, Any],
     seed: int,

@@ -17,13 +17,19 @@ from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.formats.catalogue import FORMATS
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 
-__all__ = ["DATA", "MODEL", "Output", "Sectioned", "as_typed", "common", "reading", "taking"]
+__all__ = ["DATA", "MODEL", "SCALE", "Output", "Sectioned", "as_typed", "common", "reading", "taking"]
 
 Command: TypeAlias = Callable[..., Any]
 OWN = "Options"
 
 DATA = click.argument("data", nargs=-1, required=True, metavar="DATA...")
 MODEL = click.argument("model", type=click.Path(exists=True, dir_okay=False))
+SCALE = click.option(
+    "--scale/--no-scale",
+    default=None,
+    help="Standardise numbers for training; the model takes them as they are. [default: yes for tables, no for "
+    "sparse files and built-in sets]",
+)
 
 
 class Sectioned(click.Command):
@@ -133,7 +139,7 @@ class ColumnsType(click.ParamType[tuple[Column, ...]]):
 
 
 COLUMN, COLUMNS = ColumnType(), ColumnsType()
-SEVERAL = ("features", "ignore", "text", "categorical", "hashed")
+SEVERAL = ("features", "ignore", "text", "categorical", "hashed")  # "na" is a tuple of words already
 OPPOSITES = {"--header": "--no-header", "--zero-based": "--one-based"}
 
 
@@ -160,13 +166,18 @@ reading = taking(
                      help="Hash words into 2^N features."),
         click.option("--vocabulary", is_flag=True, help="Store the words, so that weights have names."),
         click.option("--missing", type=click.Choice(["error", "zero", "mean"]), default="error", show_default=True,
-                     help="How to fill missing numbers."),
+                     help="How to fill missing numbers; missing categories are a category of their own."),
+        click.option("--na", multiple=True, metavar="WORD", help="Another word for missing values, such as -999."),
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and count them."),
         click.option("--format", type=click.Choice(list(FORMATS)), metavar="NAME",
                      help=f"File format: {', '.join(FORMATS)}. [default: by name or content]"),
         click.option("--header/--no-header", default=None, help="Whether the first line names the columns. "
                      "[default: by its content]"),
         click.option("--delimiter", metavar="C", help="Separator of columns in CSV."),
+        click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of numbers in CSV and TSV. "
+                     "[default: by their content]"),
+        click.option("--encoding", metavar="NAME", help="Encoding of text files, such as latin-1. "
+                     "[default: UTF-8]"),
         click.option("--zero-based/--one-based", default=None, help="First feature number in LIBSVM files. "
                      "[default: by the first rows]"),
     ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
+from rosenblatt.cli.options import DATA, SCALE, Output, Sectioned, common, reading
 
 if TYPE_CHECKING:
     from rosenblatt.tasks.training import TrainingResult
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Examples:
   rosenblatt train mail.csv -o spam.model
   rosenblatt train SMSSpamCollection --target 1 --text 2 -o sms.model --vocabulary
-  rosenblatt train 'clicks-*.parquet' -o clicks.model --scale --checkpoint 1
+  rosenblatt train 'clicks-*.parquet' -o clicks.model --checkpoint 1
   rosenblatt train a9a.libsvm -o a9a.model --learner pocket --max-iter 50 --holdout 0.2
   rosenblatt train @digits -o digits.model --learner kernel --set budget=500
 
@@ -31,7 +31,7 @@ the first file, which later runs use again. The other learners need all rows in 
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False), required=True, metavar="MODEL",
               help="Model file to write.")  # fmt: skip
 @learning
-@click.option("--scale", is_flag=True, help="Standardise features; the saved model takes unscaled ones.")
+@SCALE
 @click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
               help="Hold out this share of rows to test the model (all in memory).")  # fmt: skip
 @click.option("--probabilities", type=click.Choice(["sigmoid", "isotonic"]), is_flag=False, flag_value="sigmoid",
@@ -51,7 +51,7 @@ def train(
     learner: str,
     parameters: dict[str, Any],
     seed: int,
-    scale: bool,
+    scale: bool | None,
     holdout: float | None,
     probabilities: str | None,
     checkpoint: int | None,

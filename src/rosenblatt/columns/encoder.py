@@ -14,7 +14,7 @@ from rosenblatt.columns.arrow_buffers import distinct, from_numpy
 from rosenblatt.columns.labels import label_problems, read_labels
 from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.side_by_side import Part, of_columns, of_dense, side_by_side
-from rosenblatt.columns.table import MISSING, Block, Table
+from rosenblatt.columns.table import MISSING_NAMES, Block, Table
 from rosenblatt.columns.wording import COMMAND_LINE, Wording
 from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.data.reals import read_only
@@ -43,7 +43,7 @@ class Encoder:
     recipe : TableRecipe
         How to encode. Learning adds to its categories and words.
     learning : bool
-        Whether unseen categories become new features; if not, they get zeros.
+        Whether unseen categories become new features; if not, they get zeros and are counted.
     skipped : Skipped or None
         Counts the rows that cannot be read; None: the first one is an error.
     vocabulary : bool
@@ -52,6 +52,13 @@ class Encoder:
         The categorical columns that may have many values, by their place among these.
     wording : Wording
         How errors name places and ways out.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows encoded.
+    unknown : Counter of str
+        For each categorical column, the number of rows whose value was not seen in training.
     """
 
     def __init__(
@@ -68,6 +75,8 @@ class Encoder:
         self._learning, self._skipped, self._chosen = learning, skipped, chosen
         self._categories = {category: feature for feature, category in enumerate(recipe.categories)}
         self._counts = Counter(column for column, _ in recipe.categories)
+        self._missing = frozenset((*MISSING_NAMES, *recipe.na))
+        self.n_rows, self.unknown = 0, Counter[str]()
         self._words: list[dict[int, tuple[str, ...]]] | None = None
         if vocabulary and learning:
             known = recipe.words or tuple({} for _ in recipe.texts + recipe.hashed)
@@ -87,12 +96,18 @@ class Encoder:
         recipe = self._recipe
         return recipe.n_features - len(recipe.categories) + len(self._categories)
 
+    def begin_again(self) -> None:
+        """Count rows and unknown values from zero."""
+        self.n_rows = 0
+        self.unknown.clear()
+
     def chunk(self, block: Block, table: Table) -> Chunk | None:
         """Return the chunk of a block, or None if no row of it could be read."""
         block = self._without_bad_rows(block, table)
         n_rows = len(block.numbers)
         if n_rows == 0:
             return None
+        self.n_rows += n_rows
         labels = None
         if block.label is not None and self._recipe.labels is not None:
             labels = read_only(read_labels(block.label, self._recipe.labels))
@@ -133,11 +148,6 @@ class Encoder:
             total = block.numbers.sum(dtype=np.float64)
         if not np.isfinite(total):  # one sum is faster than a look at each value; it may also overflow
             self._look_at_numbers(block.numbers, add)
-        if recipe.missing == "error":
-            first = len(recipe.texts) + len(recipe.hashed)
-            for (name, _), column in zip(recipe.categorical, block.strings[first:], strict=True):
-                for row in np.flatnonzero(_missing(column)).tolist():
-                    add(row, f"{name!r} is missing; {self._wording.missing}", name)
         if block.label is not None and recipe.labels is not None:
             target = recipe.target[0] if recipe.target else ""
             for row, problem in label_problems(block.label, recipe.labels).items():
@@ -189,7 +199,7 @@ class Encoder:
         values, codes = distinct(column)
         buckets = np.full(len(values), -1, np.int64)
         for code, value in enumerate(values):
-            if not _stands_for_missing(value):
+            if not self._stands_for_missing(value):
                 buckets[code] = bucket(f"{name}={value}".encode(), self._recipe.bits)
                 if self._words is not None:
                     self._remember(which, str(value).encode(), int(buckets[code]))
@@ -215,20 +225,32 @@ class Encoder:
             self._learn(encoded, table)
         features = np.full((n_rows, len(columns)), -1, np.int64)
         for which, (values, codes) in enumerate(encoded):
-            known = [self._categories.get((which, value), -1) for value in values]
-            features[:, which] = np.array(known, np.int64)[codes]
+            known = [self._categories.get((which, self._level(which, value)), -1) for value in values]
+            features[:, which] = found = np.array(known, np.int64)[codes]
+            lost = int(np.count_nonzero(found < 0))
+            if lost:
+                self.unknown[self._recipe.categorical[which][0]] += lost
         features.sort(axis=1)
         return features
 
+    def _level(self, which: int, value: str | None) -> str | None:
+        """Return the level of a value: itself, or None if it stands for a missing value and is no level."""
+        if (which, value) in self._categories or not self._stands_for_missing(value):
+            return value
+        return None
+
+    def _stands_for_missing(self, value: str | None) -> bool:
+        return value is None or value.strip() in self._missing
+
     def _learn(self, encoded: list[tuple[list[Any], NDArray[np.int32]]], table: Table) -> None:
-        new: list[tuple[int, int, str]] = []
+        new: dict[tuple[int, str | None], int] = {}
         for which, (values, codes) in enumerate(encoded):
             met, rows = np.unique(codes, return_index=True)
             for code, row in zip(met.tolist(), rows.tolist(), strict=True):
-                value = values[code]
-                if not _stands_for_missing(value) and (which, value) not in self._categories:
-                    new.append((row, which, value))
-        for _, which, value in sorted(new):
+                level = which, self._level(which, values[code])
+                if level not in self._categories:
+                    new[level] = min(row, new.get(level, row))
+        for which, value in sorted(new, key=lambda level: (new[level], level[0])):
             self._categories[which, value] = len(self._categories)
             self._counts[which] += 1
             most = MOST_CHOSEN if which in self._chosen else MOST_AUTOMATIC
@@ -244,12 +266,3 @@ class Encoder:
             f"(words), {also}{use('hashed', name)} (names, hashed), or leave it out with {use('ignore', name)}",
             table,
         )
-
-
-def _stands_for_missing(value: str | None) -> bool:
-    return value is None or value.strip() in MISSING
-
-
-def _missing(column: pa.Array) -> NDArray[np.bool_]:
-    values, codes = distinct(column)
-    return np.array([_stands_for_missing(value) for value in values], bool)[codes]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.columns.arrow_buffers import distinct
-from rosenblatt.columns.table import EXACT, MISSING, WRITTEN_TRUTH, Field
+from rosenblatt.columns.table import EXACT, MISSING_NAMES, WRITTEN_TRUTH, Field
 from rosenblatt.data.reals import shown
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _are_integers(labels: pa.Array) -> bool:
 
 
 def _problem(value: Any, kind: LabelKind) -> str | None:
-    if value is None or value != value or (isinstance(value, str) and value.strip() in MISSING):
+    if value is None or value != value or (isinstance(value, str) and value.strip() in MISSING_NAMES):
         return "the label is missing; give the row one, or leave such rows out with --skip-bad"
     if kind == "number":
         if isinstance(value, bool) or (isinstance(value, str) and not NUMERAL.fullmatch(value)):

@@ -40,7 +40,13 @@ class Options:
     vocabulary : bool
         Whether to remember which words fall into which hashed feature, so that weights have names.
     missing : {"error", "zero", "mean"}
-        What to do about missing numbers.
+        What to do about missing numbers. Missing categories are a level of their own.
+    na : tuple of str
+        More words that stand for a missing value.
+    encoding : str or None
+        The encoding of text files, such as "latin-1"; None: UTF-8.
+    decimal : {".", ","} or None
+        The decimal mark of CSV and TSV; None: a comma where numbers have it and columns are separated otherwise.
     skip_bad : bool
         Whether rows that cannot be read are counted and left out.
     zero_based : bool or None
@@ -63,6 +69,9 @@ class Options:
     bits: int = 18
     vocabulary: bool = False
     missing: Literal["error", "zero", "mean"] = "error"
+    na: tuple[str, ...] = ()
+    encoding: str | None = None
+    decimal: Literal[".", ","] | None = None
     skip_bad: bool = False
     zero_based: bool | None = None
     chunk_bytes: int = 1 << 21

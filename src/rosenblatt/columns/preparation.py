@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-PARAMETERS = {"text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale"}
+PARAMETERS = {"text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale", "na"}
 """The parameters of a `TableEncoder`."""
 
 
@@ -112,6 +112,7 @@ class Encoding:
             "vocabulary": recipe.words is not None,
             "missing": recipe.missing,
             "scale": scale,
+            "na": list(recipe.na),
         }
 
     def read(self, X: Any) -> Features:
@@ -285,10 +286,10 @@ def sound_encoding(encoding: Encoding) -> None:
         require(
             (encoding.filling is not None) == (recipe.missing == "mean"), "its recipe and its means contradict"
         )
-        sparse = not recipe.only_numbers
+        centred = len(recipe.numbers)
     else:
-        sparse = True
-    require(encoding.scaling is None or not (sparse and encoding.scaling.mean.any()), "it centres sparse rows")
+        centred = 0
+    require(encoding.scaling is None or not encoding.scaling.mean[centred:].any(), "it centres sparse features")
 
 
 def _sound_standardisation(scaler: Standardisation) -> None:

@@ -35,6 +35,8 @@ Words: TypeAlias = Mapping[int, tuple[str, ...]]
 
 MOST_COLUMNS = 2**31 - 1
 ROLES = ("numbers", "texts", "hashed", "categorical")
+OPTIONAL: dict[str, Any] = {"na": []}
+"""Parts of a table's recipe that are written only where they are not empty; files before them have none."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class Recipe(ABC):
         """Whether words are hashed to features."""
         return False
 
+    @property
+    def n_numbers(self) -> int | None:
+        """How many features are numbers of a table, which come first; None where there is no table."""
+        return None
+
     @abstractmethod
     def names(self, n_features: int) -> tuple[str, ...] | None:
         """Return the names of the features, or None where they have only numbers."""
@@ -58,7 +65,8 @@ class Recipe(ABC):
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as dicts, lists, strings, numbers and bools."""
         kind = "table" if isinstance(self, TableRecipe) else "sparse"
-        return {"kind": kind, **RECIPES[kind].encode(self, "recipe", Context())}
+        told = {"kind": kind, **RECIPES[kind].encode(self, "recipe", Context())}
+        return {name: part for name, part in told.items() if name not in OPTIONAL or part}
 
     @staticmethod
     def from_json(description: object) -> Recipe:
@@ -123,14 +131,17 @@ class TableRecipe(Recipe):
         What they are.
     numbers, texts, hashed, categorical : tuple of Place
         The columns by their use.
-    categories : tuple of (int, str)
-        The place of a categorical column among these, and a value: one pair for each feature.
+    categories : tuple of (int, str or None)
+        The place of a categorical column among these, and a value: one pair for each feature. None is the level of
+        missing values.
     ngrams, bits : int
         The longest run of words that counts as one; each hashed column has 2^bits features.
     missing : {"error", "zero", "mean"}
-        What stands for a missing value.
+        What stands for a missing number.
     words : tuple of mapping, or None
         For each text and hashed column, the first few words of each feature.
+    na : tuple of str
+        Words that stand for a missing value, beside the usual ones.
     """
 
     named: bool
@@ -141,11 +152,12 @@ class TableRecipe(Recipe):
     texts: tuple[Place, ...] = ()
     hashed: tuple[Place, ...] = ()
     categorical: tuple[Place, ...] = ()
-    categories: tuple[tuple[int, str], ...] = ()
+    categories: tuple[tuple[int, str | None], ...] = ()
     ngrams: int = 1
     bits: int = 18
     missing: Literal["error", "zero", "mean"] = "error"
     words: tuple[Words, ...] | None = field(default=None, hash=False)
+    na: tuple[str, ...] = ()
 
     @classmethod
     def of_numbers(
@@ -167,6 +179,11 @@ class TableRecipe(Recipe):
         return bool(self.texts or self.hashed)
 
     @property
+    def n_numbers(self) -> int:
+        """How many features are numbers; they come first."""
+        return len(self.numbers)
+
+    @property
     def only_numbers(self) -> bool:
         """Whether every feature is a number of the table."""
         return len(self.columns) == len(self.numbers)
@@ -179,6 +196,8 @@ class TableRecipe(Recipe):
 
     def names(self, n_features: int) -> tuple[str, ...]:
         """Return the names: ``age``, ``text=free`` or ``text#17`` where no word is known, ``colour=red``.
+
+        The level of missing values is called ``colour is missing``.
 
         Examples
         --------
@@ -195,7 +214,9 @@ class TableRecipe(Recipe):
             for bucket, words in known.items():
                 one[bucket] = f"{column}={'|'.join(words)}"
             named += one
-        named += [f"{self.categorical[column][0]}={value}" for column, value in self.categories]
+        for which, value in self.categories:
+            column = self.categorical[which][0]
+            named.append(f"{column} is missing" if value is None else f"{column}={value}")
         return tuple(named)
 
 
@@ -281,11 +302,12 @@ RECIPES: dict[str, Record] = {
             "target": Maybe(PLACE),
             "labels": Maybe(Text(("number", "truth", "name"))),
             **dict.fromkeys(ROLES, Several(PLACE, tuple)),
-            "categories": Several(Pair(COUNT, NAME), tuple),
+            "categories": Several(Pair(COUNT, Maybe(NAME)), tuple),
             "ngrams": Count(1, MOST_NGRAMS),
             "bits": Count(1, MOST_BITS),
             "missing": Text(("error", "zero", "mean")),
             "words": Maybe(Several(WordsOfOne(), tuple)),
+            "na": Several(NAME, tuple),
         },
         check=_sound_table,
     ),
@@ -305,7 +327,9 @@ class RecipeCodec:
         kind = told.get("kind") if isinstance(told, dict) else None
         if not isinstance(kind, str) or kind not in RECIPES:
             wrong(at, f"has the kind {shown(kind)}, but it must be 'table' or 'sparse'")
-        recipe: Recipe = RECIPES[kind].decode({k: v for k, v in told.items() if k != "kind"}, at, context)
+        usual = OPTIONAL if kind == "table" else {}
+        given = {name: part for name, part in told.items() if name != "kind"}
+        recipe: Recipe = RECIPES[kind].decode({**usual, **given}, at, context)
         return recipe
 
 

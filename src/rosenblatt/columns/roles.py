@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -17,6 +18,8 @@ from rosenblatt.exceptions import FormatError, ParameterError
 
 __all__ = ["Roles", "assign", "begun", "choose", "find_again"]
 
+DATES = ("date", "timestamp", "time32", "time64")
+"""How the types of columns of dates and times begin."""
 TARGETS = ("label", "target", "class", "y")
 """The default target: the first of these names that there is, in upper or lower case."""
 
@@ -33,6 +36,8 @@ class Roles:
         The features: numbers as they are, texts as bags of words, values hashed, values one feature each.
     chosen : frozenset of int
         The categorical ones that were asked for, and so may have many values: their places among these.
+    notes : tuple of str
+        Which columns were left out without being asked to, and why.
     """
 
     target: int | None
@@ -41,6 +46,7 @@ class Roles:
     hashed: tuple[int, ...]
     categorical: tuple[int, ...]
     chosen: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
 
     @property
     def strings(self) -> tuple[int, ...]:
@@ -56,15 +62,18 @@ def choose(table: Table, options: Options) -> Roles:
 def assign(table: Table, options: Options, target: int | None, wording: Wording = COMMAND_LINE) -> Roles:
     """Return the role of every column but the target, by the options and by what the columns hold."""
     asked = {
-        name: [_position(table, column, name, wording) for column in getattr(options, name)]
+        name: [j for column in getattr(options, name) for j in _positions(table, column, name, wording)]
         for name in ("features", "ignore", "text", "categorical", "hashed")
     }
     _require_compatible(table, target, asked, wording)
-    used = asked["features"] or [j for j in range(len(table.fields)) if j != target]
+    named = {j for positions in asked.values() for j in positions}
+    left_out = _left_out(table, {target, *named}) if wording.skips_columns else {}
+    used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in left_out]
     used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
     plain = [j for j in used if j not in special]
     _require_usable(table, plain, target, wording)
+    _require_names(table, used if target is None else [*used, target], wording)
     strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
     if not used:
         raise wording.error(wording.nothing_left.format(target=_called(table, target)), table)
@@ -76,6 +85,7 @@ def assign(table: Table, options: Options, target: int | None, wording: Wording 
         tuple(sorted({*asked["hashed"]})),
         categorical,
         frozenset(k for k, position in enumerate(categorical) if position in asked["categorical"]),
+        tuple(left_out.values()) if not asked["features"] else (),
     )
 
 
@@ -98,14 +108,16 @@ def begun(table: Table, roles: Roles, options: Options) -> TableRecipe:
         ngrams=options.ngrams,
         bits=options.bits,
         missing=options.missing,
+        na=options.na,
     )
 
 
 def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wording = COMMAND_LINE) -> Roles:
     """Find the columns of a recipe in another table: by name if they have names, else by position."""
     if recipe.named and table.named:
-        places = {field.name: j for j, field in enumerate(table.fields)}
+        places = {field.name: j for j, field in reversed([*enumerate(table.fields)])}
         lacking = [name for name, _ in recipe.columns if name not in places]
+        places |= _of_repeated(table, recipe, wording)
         if lacking:
             raise wording.error(_lacking(lacking, places), table, wording.header)
         found = [places[name] for name, _ in recipe.columns]
@@ -125,6 +137,68 @@ def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wor
         for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
     )
     return Roles(target, numbers, texts, hashed, categorical)
+
+
+def _of_repeated(table: Table, recipe: TableRecipe, wording: Wording) -> dict[str, int]:
+    """Return the columns of a recipe whose name several columns have: those at their places in training."""
+    counts = Counter(field.name for field in table.fields)
+    found = {}
+    for name, position in (*recipe.columns, *([] if recipe.target is None else [recipe.target])):
+        if counts[name] > 1:
+            if len(table.fields) != recipe.n_columns or table.fields[position].name != name:
+                raise wording.error(f"{counts[name]} columns are called {name!r}; rename all but one", table, 1)
+            found[name] = position
+    return found
+
+
+def _left_out(table: Table, asked: set[int | None]) -> dict[int, str]:
+    """Return the columns that are no features unless they are asked for, each with a note about it."""
+    notes: dict[int, str] = {}
+    for j, field in enumerate(table.fields):
+        if j in asked:
+            continue
+        if _is_index(field, j):
+            which = "the first column has no name" if j == 0 else f"column {j + 1} has no name and no values"
+            which = which if not field.name else f"the first column is called {field.name!r}"
+            notes[j] = f"{which} and was left out; give it a name to use it"
+        elif field.kind == "other" and field.type.startswith(DATES):
+            notes[j] = (
+                f"{field.name!r} holds dates or times and was left out; --categorical {field.name} takes each as "
+                "a category"
+            )
+    return notes
+
+
+def _is_index(field: Field, position: int) -> bool:
+    """Return whether a column seems to number the rows, as pandas and R write it, or to be empty."""
+    if position == 0 and field.name == "Unnamed: 0":
+        return field.type.startswith("int")
+    return not field.name and (position == 0 or field.type == "null")
+
+
+def _require_names(table: Table, used: Sequence[int], wording: Wording) -> None:
+    """Require the columns in use to have names that differ."""
+    seen: dict[str, int] = {}
+    for j in sorted({*used}) if table.named else ():
+        name = table.fields[j].name
+        first = wording.first_column
+        if not name and wording.skips_columns:
+            raise FormatError(
+                f"column {j + 1} has no name. Give it one, or leave it out with --ignore {j + 1}; if the first "
+                "line is no header, say so with --no-header",
+                file=table.file,
+                line=1,
+                column=j + 1,
+            )
+        if name in seen:
+            raise FormatError(
+                f"two columns are called {name!r}; rename one, or leave one out with "
+                f"{wording.use('ignore', str(j + first))}",
+                file=table.file,
+                line=1,
+                column=j + 1,
+            )
+        seen[name] = j
 
 
 def _by_position(
@@ -156,14 +230,27 @@ def _target(table: Table, options: Options) -> Any:
         for name in TARGETS:
             if name in lowered:
                 return lowered.index(name)
-    return len(table.fields) - 1 if options.labelled else None
+    last = len(table.fields) - 1
+    while table.named and last > 0 and _is_index(table.fields[last], last):
+        last -= 1
+    return last if options.labelled else None
+
+
+def _positions(table: Table, column: Column, name: str, wording: Wording) -> list[int]:
+    """Return the columns that an option names: several columns of one name can be ignored together."""
+    named = [j for j, field in enumerate(table.fields) if field.name == column]
+    return named if name == "ignore" and len(named) > 1 else [_position(table, column, name, wording)]
 
 
 def _position(table: Table, column: Column, name: str, wording: Wording) -> int:
     names, width, first = [field.name for field in table.fields], len(table.fields), wording.first_column
-    if isinstance(column, str) and column in names:
-        return names.index(column)
     option = wording.option(name)
+    if isinstance(column, str) and column in names:
+        if names.count(column) > 1:
+            raise wording.error(
+                f"{option}: {names.count(column)} columns are called {column!r}; choose one by its position", table
+            )
+        return names.index(column)
     number = wording.position(column)
     if number is None:
         raise wording.error(f"{option}: {_lacking([str(column)], names)}", table)
@@ -223,8 +310,8 @@ def _require_usable(table: Table, plain: Sequence[int], target: int | None, word
         if table.fields[j].decimal_commas:
             name = table.fields[j].name
             raise wording.error(
-                f"{name!r} holds numbers with decimal commas, which are not read: write them with points, or "
-                f"leave the column out with {wording.use('ignore', name)}",
+                f"{name!r} holds numbers with decimal commas, but numbers are read with points: say --decimal , "
+                f"if all have commas, or leave the column out with {wording.use('ignore', name)}",
                 table,
                 column=name,
             )

@@ -62,13 +62,14 @@ class Filling:
 class Scaling:
     """Subtracts the mean of each feature and divides by its standard deviation.
 
-    Sparse rows are only divided, so that zero stays zero. Computed in float64 and rounded once to the type of the
-    rows. A feature that never changes has deviation 1.
+    Features of sparse files are only divided, so that zero stays zero. Of a table, the numbers are standardised;
+    categories and words stay as they are. Computed in float64 and rounded once to the type of the rows. A feature
+    that never changes has deviation 1.
 
     Attributes
     ----------
     mean : ndarray
-        Subtracted: zeros for sparse data.
+        Subtracted. Sparse rows store a value for every feature up to the last one whose mean is not 0.
     deviation : ndarray
         The divisor.
 
@@ -92,26 +93,30 @@ class Scaling:
         return len(self.mean)
 
     @classmethod
-    def of(cls, statistics: Statistics, filled: bool = False) -> Self:
+    def of(cls, statistics: Statistics, filled: bool = False, numbers: int | None = None) -> Self:
         """Return the scaling by the figures of `statistics`.
 
         Missing values do not count. Where they are `filled` with means they count as values, which leaves the mean
-        and makes the deviation smaller.
+        and makes the deviation smaller. With `numbers`, only the first so many features are scaled.
         """
         counted = np.maximum(statistics.n_rows, 1) if filled else np.maximum(statistics.count, 1)
         variance = _finite(statistics.squares / counted, "variance")
-        mean = np.zeros_like(variance) if statistics.sparse else _finite(statistics.mean, "mean")
+        centred = numbers is not None or not statistics.sparse
+        mean = _finite(statistics.mean, "mean").copy() if centred else np.zeros_like(variance)
         deviation = np.sqrt(variance)
         # A feature that never changes may have a deviation from rounding alone.
         constant = deviation <= np.abs(statistics.mean) * np.sqrt(max(statistics.n_rows, 1)) * np.finfo(float).eps
-        return cls(mean, np.where(constant, 1.0, deviation))
+        deviation[constant] = 1.0
+        if numbers is not None:
+            mean[numbers:], deviation[numbers:] = 0.0, 1.0
+        return cls(mean, deviation)
 
     def into(self, rows: Rows) -> Rows:
-        """Scale rows in place, and return them."""
+        """Scale rows and return them: in place, except for sparse rows that are centred."""
         if isinstance(rows, CSR):
             if self.mean.any():
-                raise ShapeError("Sparse rows cannot be centred: all their zeros would become other numbers.")
-            rows.data[:] = rows.data / self.deviation[rows.indices]
+                rows = stored_up_to(rows, int(np.flatnonzero(self.mean)[-1]) + 1)
+            rows.data[:] = (rows.data - self.mean[rows.indices]) / self.deviation[rows.indices]
             return rows
         for part in slices(rows):
             rows[part] = (rows[part] - self.mean) / self.deviation
@@ -152,9 +157,9 @@ class Transformation(NamedTuple):
     scaling: Scaling | None = None
 
     @classmethod
-    def of(cls, statistics: Statistics, *, fill: bool, scale: bool) -> Transformation:
-        """Return the transformation by the figures of `statistics`."""
-        scaling = Scaling.of(statistics, filled=fill) if scale else None
+    def of(cls, statistics: Statistics, *, fill: bool, scale: bool, numbers: int | None = None) -> Transformation:
+        """Return the transformation by the figures of `statistics`; see `Scaling.of`."""
+        scaling = Scaling.of(statistics, filled=fill, numbers=numbers) if scale else None
         return cls(Filling.of(statistics) if fill else None, scaling)
 
     @property
@@ -186,6 +191,35 @@ class Transformation(NamedTuple):
         for step in self.steps:
             rows = step.into(rows)
         return rows
+
+
+def stored_up_to(rows: CSR, width: int) -> CSR:
+    """Return a copy of sparse rows that stores every value of the first `width` features, zeros too.
+
+    Examples
+    --------
+    >>> rows = CSR(np.array([5.0, 1.0]), np.array([1, 3], np.uint32), np.array([0, 2], np.uint64))
+    >>> full = stored_up_to(rows, 3)
+    >>> full.indices.tolist(), full.data.tolist()
+    ([0, 1, 2, 3], [0.0, 5.0, 0.0, 1.0])
+    """
+    n_rows = len(rows.indptr) - 1
+    stored: Any = np.diff(rows.indptr.astype(np.int64))
+    row_of = np.repeat(np.arange(n_rows), stored)
+    behind = rows.indices >= width
+    before = np.zeros((n_rows, width), rows.data.dtype)
+    before[row_of[~behind], rows.indices[~behind]] = rows.data[~behind]
+    counts = np.bincount(row_of[behind], minlength=n_rows)
+    starts = np.zeros(n_rows + 1, np.int64)
+    np.cumsum(counts + width, out=starts[1:])
+    data, indices = np.empty(starts[-1], rows.data.dtype), np.empty(starts[-1], rows.indices.dtype)
+    first = starts[:-1, None] + np.arange(width)
+    data[first], indices[first] = before, np.arange(width, dtype=indices.dtype)
+    others = np.ones(len(data), bool)
+    others[first] = False
+    data[others], indices[others] = rows.data[behind], rows.indices[behind]
+    indptr: Any = starts.astype(rows.indptr.dtype)
+    return CSR(data, indices, indptr)
 
 
 def writable(rows: Rows) -> Rows:

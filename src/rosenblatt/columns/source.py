@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,13 @@ from numpy.typing import NDArray
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe
 from rosenblatt.data.chunk import Chunk, Skipped
+from rosenblatt.exceptions import FormatError
 
-__all__ = ["Known", "Source"]
+__all__ = ["Known", "ReadAgainError", "Source"]
+
+
+class ReadAgainError(FormatError):
+    """Rows read so far were read wrongly; the source has learned how to read them, and must be read again."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -106,3 +111,18 @@ class Source(ABC):
     def unmet(self) -> int:
         """The number of values that the last reading left out because training had not seen their feature."""
         return 0
+
+    @property
+    def unknown(self) -> Mapping[str, int]:
+        """For each categorical column, the rows of the last reading whose value training had not seen."""
+        return {}
+
+    @property
+    def n_read(self) -> int:
+        """The number of rows of the last reading, as far as `unknown` counts them."""
+        return 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided about columns that a user may want to change, a sentence each."""
+        return ()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXACT",
     "MISSING",
+    "MISSING_NAMES",
     "WRITTEN_TRUTH",
     "Block",
     "Field",
@@ -31,8 +32,10 @@ __all__ = [
     "require_distinct",
 ]
 
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
-"""Strings that stand for a missing value: in fields of CSV and TSV, and in all categories."""
+MISSING_NAMES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
+"""Strings that stand for a missing category or label."""
+MISSING = (*MISSING_NAMES, "-", ".")
+"""Strings that stand for a missing number in CSV and TSV; as names, - and . mean themselves."""
 
 EXACT = 2**53
 """Beyond this, float64 does not hold every integer."""

@@ -28,6 +28,7 @@ class Wording:
     nothing_left += "--delimiter, --target and --ignore"
     header: int | None = 1  # the line that names the columns
     reads_labels = True
+    skips_columns = True  # of dates, and those without a name
 
     def option(self, name: str) -> str:
         """Return what an option is called."""
@@ -67,6 +68,7 @@ class _Parameters(Wording):
     nothing_left = "no column is left: ignore names all of them"
     header = None
     reads_labels = False
+    skips_columns = False
 
     def option(self, name: str) -> str:
         return name

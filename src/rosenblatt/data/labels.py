@@ -118,6 +118,10 @@ def _is_hashable(label: object) -> bool:
     return True
 
 
+class ContinuousLabelError(LabelError):
+    """Labels that are fractions, and so name no classes."""
+
+
 def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
     """Raise `LabelError` if labels are missing, infinite or continuous; rows are counted from `first`.
 
@@ -137,9 +141,9 @@ def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
             raise continuous(label, row)
 
 
-def continuous(label: object, row: int) -> LabelError:
+def continuous(label: object, row: int) -> ContinuousLabelError:
     """Return the error for a label of a regression."""
-    return LabelError(
+    return ContinuousLabelError(
         f"Unknown label type: continuous. y is {shown(label)} at row {row} and has more than two different "
         "values, but this is a classifier and its labels name classes. Sort y into classes, or use a regressor."
     )

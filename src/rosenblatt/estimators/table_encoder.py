@@ -18,7 +18,7 @@ from rosenblatt.columns.options import Column, Options
 from rosenblatt.columns.preparation import Encoding
 from rosenblatt.columns.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.scaling import Filling, Transformation
-from rosenblatt.columns.source import Source
+from rosenblatt.columns.source import ReadAgainError, Source
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.chunk import Chunk
 from rosenblatt.data.features import Features
@@ -56,10 +56,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     vocabulary : bool
         Whether to store the words, so that `get_feature_names_out` names them.
     missing : {"error", "zero", "mean"}
-        How to fill missing numbers: raise an error with the place, use 0, or use the mean of the column. With
-        "error" a missing category is an error too; otherwise it gets zeros. A missing text is empty.
+        How to fill missing numbers: raise an error with the place, use 0, or use the mean of the column. A missing
+        category is a category of its own. A missing text is empty.
     scale : bool
-        Whether features are standardised: (x − mean) / deviation, and x / deviation where the output is sparse.
+        Whether numbers are standardised: (x − mean) / deviation. Categories and words stay as they are. A sparse
+        matrix is divided by the deviations and not centred.
+    na : sequence of str
+        More words that stand for a missing value.
 
     Attributes
     ----------
@@ -107,6 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vocabulary: bool = False,
         missing: str = "error",
         scale: bool = False,
+        na: Sequence[str] = (),
     ) -> None:
         self.text = text
         self.categorical = categorical
@@ -117,6 +121,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.vocabulary = vocabulary
         self.missing = missing
         self.scale = scale
+        self.na = na
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -219,7 +224,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         from rosenblatt.formats.source import open_source
 
         how = self._options()
-        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing"})
+        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing", "na"})
         if twice:
             raise ParameterError(f"{twice[0]} is a parameter of the encoder. Set it there.")
         columns: dict[str, Any] = {
@@ -227,7 +232,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
         statistics = Statistics()
-        _measure(source.chunks(), statistics)
+        try:
+            _measure(source.chunks(), statistics)
+        except ReadAgainError:
+            statistics = Statistics()
+            _measure(source.chunks(), statistics)
         self.encoding_ = self._learned(source.recipe, statistics, None)
         return self
 
@@ -340,7 +349,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learned(self, recipe: Recipe, statistics: Statistics, columns: tuple[str, ...] | None) -> Encoding:
         fill, scale = self.missing == "mean", bool(self.scale)
-        done = Transformation.of(statistics, fill=fill, scale=scale) if fill or scale else Transformation()
+        done = Transformation()
+        if fill or scale:
+            done = Transformation.of(statistics, fill=fill, scale=scale, numbers=recipe.n_numbers)
         if self.missing == "zero" and isinstance(recipe, SparseRecipe):
             done = done._replace(filling=Filling(np.zeros(recipe.width)))
         known = statistics if fill or scale else None
@@ -356,7 +367,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen: dict[str, Any] = {name: _chosen(name, getattr(self, name)) for name in CHOSEN}
         missing: Any = self.missing
         how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}
-        return Options(vocabulary=bool(self.vocabulary), **how, **chosen)
+        return Options(vocabulary=bool(self.vocabulary), na=_words("na", self.na), **how, **chosen)
 
 
 def _chosen(name: str, columns: Any) -> tuple[Column, ...]:
@@ -369,13 +380,21 @@ def _chosen(name: str, columns: Any) -> tuple[Column, ...]:
     return tuple(found)
 
 
+def _words(name: str, words: Any) -> tuple[str, ...]:
+    """Return the words that a parameter lists."""
+    if isinstance(words, str) or not isinstance(words, Iterable) or not all(type(each) is str for each in words):
+        raise ParameterError(f"{name}={words!r} must be a list of words, such as ['unknown'].")
+    return tuple(words)
+
+
 def _from_1(column: Column) -> Column:
     return column + 1 if isinstance(column, int) and column >= 0 else column
 
 
 def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters as plain values, which files can hold."""
-    chosen = {name: _chosen(name, parameters[name]) for name in CHOSEN}
+    chosen: dict[str, tuple[Any, ...]] = {name: _chosen(name, parameters[name]) for name in CHOSEN}
+    chosen["na"] = _words("na", parameters["na"])
     return parameters | {
         name: each if isinstance(parameters[name], tuple) else list(each) for name, each in chosen.items()
     }

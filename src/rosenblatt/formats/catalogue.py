@@ -123,12 +123,14 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
     if asked is not None:
         found = FORMATS[asked]
     else:
-        found = _by_mark(head) or _by_ending(file.path) or FORMATS[_by_text(head)]
+        found = _by_mark(head) or _by_ending(file.inner) or FORMATS[_by_text(head)]
         if ARRAY_OF_OBJECTS.match(head):
             raise FormatError(
                 "this is an array of JSON objects; write one object a line instead, as jq -c '.[]' does",
                 file=file.name,
             )
+    if file.encoding is not None and found.marks:
+        raise ParameterError(f"{file.name} is {found.name}, which is no text. Drop --encoding.")
     if head.startswith(found.on_disk) and not file.is_plain:
         where = file.where if file.is_stream else "a compressed file"
         raise FormatError(f"{found.name} cannot be read from {where}: save it to a plain file", file=file.name)

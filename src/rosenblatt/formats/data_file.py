@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 import os
@@ -9,10 +10,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from rosenblatt.escaping import printable
-from rosenblatt.exceptions import FormatError, InputError
+from rosenblatt.exceptions import FormatError, InputError, ParameterError
+from rosenblatt.formats.zipped import ZIP_MARKS, ZippedFile, zipped_table
 from rosenblatt.text.delimited_rows import behind_rows
 from rosenblatt.text.lines import BYTE_ORDER_MARK, LONGEST_LINE
 
@@ -103,9 +106,12 @@ class DataFile:
         What messages call it.
     is_stream : bool
         Whether this is no regular file, so that its bytes come only once.
+    encoding : str or None
+        The encoding of its text; None: UTF-8, or UTF-16 where the file begins with its mark.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, encoding: str | None = None) -> None:
+        self.encoding = encoding
         self.path = "-" if path in STDIN_PATHS and not os.path.isfile(path) else path
         self.name = STDIN if self.path == "-" else path
         self.is_stream = self.path == "-" or not os.path.isfile(path)
@@ -122,7 +128,21 @@ class DataFile:
         if self.is_stream:
             return False
         with open(self.path, "rb") as file:
-            return _compression(file.read(4)) is None
+            return _compression(file.read(4)) is None and self._zipped is None
+
+    @property
+    def inner(self) -> str:
+        """The path, or the name of the table in a zip archive."""
+        return self._zipped or self.path
+
+    @cached_property
+    def _zipped(self) -> str | None:
+        """The only file in a zip archive; None if this is no such archive."""
+        if self.is_stream:
+            return None
+        with self._raw() as raw:
+            is_zip = raw.head(4) in ZIP_MARKS
+        return zipped_table(self.path, self.name) if is_zip else None
 
     def open(self) -> ByteStream:
         """Open the file as decompressed bytes. A stream is opened once, and what was looked at is not lost."""
@@ -130,17 +150,19 @@ class DataFile:
             if self._opened.closed:
                 raise once_only([self])
             return self._opened
-        opened = _decompressed(self._raw())
+        opened = _recoded(_decompressed(self._raw(self._zipped)), self.encoding)
         if self.is_stream:
             self._opened = opened
         return opened
 
-    def _raw(self) -> ByteStream:
+    def _raw(self, zipped: str | None = None) -> ByteStream:
         if self.path == "-":
             if sys.stdin is None:
                 raise InputError("Standard input is closed: name a file, or send data with a pipe.")
             return ByteStream(sys.stdin.buffer, self.name, keep_open=True)
         try:
+            if zipped is not None:
+                return ByteStream(ZippedFile(self.path, zipped), self.name)
             return ByteStream(open(self.path, "rb", buffering=0), self.name)
         except OSError as error:
             raise InputError(f"{self.path} cannot be read: {error.strerror or error}.") from error
@@ -162,8 +184,10 @@ def once_only(files: Sequence[DataFile]) -> InputError:
     return InputError(f"{named} can be read only once: save it to a file first, and name that file.")
 
 
-def expand(places: Sequence[str]) -> list[DataFile]:
+def expand(places: Sequence[str], encoding: str | None = None) -> list[DataFile]:
     """Return the files that paths and globs name, in their order; the files of each glob are sorted."""
+    if encoding is not None:
+        require_encoding(encoding)
     if not places:
         raise InputError("There is nothing to read: name a file, a glob, or - for standard input.")
     found: list[str] = []
@@ -181,7 +205,7 @@ def expand(places: Sequence[str]) -> list[DataFile]:
     folders = [place for place in found if os.path.isdir(place)]
     if folders:
         raise InputError(f"{', '.join(folders)}: a folder, not a file. Name its files, as in {folders[0]}/*.csv.")
-    files = [DataFile(place) for place in found]
+    files = [DataFile(place, encoding) for place in found]
     streams = [file for file in files if file.is_stream]
     if len({os.path.realpath(file.path) for file in streams}) < len(streams):
         raise InputError("A pipe or standard input (-) can be read only once, but is named twice.")
@@ -212,6 +236,50 @@ def _decompressed(stream: ByteStream) -> ByteStream:
     import pyarrow as pa
 
     return ByteStream(pa.CompressedInputStream(pa.PythonFile(stream, "r"), kind), stream.file, below=stream)
+
+
+def require_encoding(encoding: str) -> None:
+    """Raise `ParameterError` unless this is the name of an encoding of text."""
+    try:
+        "".encode(encoding)  # refuses codecs that are not of text
+    except (LookupError, ValueError) as error:
+        raise ParameterError(
+            f"encoding is {encoding!r}, which is no encoding of text. Use one such as latin-1, cp1252 or utf-16."
+        ) from error
+
+
+class _Recoder(io.RawIOBase):
+    """A stream of text in another encoding, as UTF-8."""
+
+    def __init__(self, stream: ByteStream, encoding: str) -> None:
+        self._stream, self._encoding = stream, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ended = False
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read about `size` bytes; none are the end."""
+        while not self._ended:
+            part = self._stream.read(size)
+            self._ended = not part
+            try:
+                text = self._decoder.decode(part, final=self._ended)
+            except UnicodeError as error:
+                raise FormatError(
+                    f"is not {self._encoding} throughout: {error}; name another encoding with --encoding",
+                    file=self._stream.file,
+                ) from error
+            if text:
+                return text.encode(errors="replace")
+        return b""
+
+
+def _recoded(stream: ByteStream, encoding: str | None) -> ByteStream:
+    with closed_on_error(stream):
+        if encoding is None and stream.head(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            encoding = "utf-16"
+        if encoding is None:
+            return stream
+        return ByteStream(_Recoder(stream, encoding), stream.file, below=stream)
 
 
 def _compression(head: bytes) -> str | None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
-from rosenblatt.columns.table import Block, Field, Wanted, require_distinct
+from rosenblatt.columns.table import MISSING, Block, Field, Wanted
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats.data_file import DataFile, closed_on_error
 from rosenblatt.formats.delimited_arrow import infer_fields, read_block
@@ -50,11 +50,17 @@ class CsvTable:
                 raise FormatError("the file is empty", file=self.file)
             sample = head[: behind_rows(head, LOOKED_AT)]
             chosen = delimiter or ("\t" if self.tabs else guess_delimiter(sample))
-            self._dialect = Dialect(chosen, quoted=not self.tabs)
+            na = (*options.na, *(recipe.na if recipe else ()))
+            self._dialect = Dialect(chosen, not self.tabs, options.decimal or ".", (*MISSING, *na))
             rows = list(islice(fields_of(sample, self._dialect), LOOKED_AT))
             first = [field.strip() for field in rows[0]]
             header = options.header
-            self.named = looks_like_header(rows) or bool(expected & set(first)) if header is None else header
+            self.named = (
+                looks_like_header(rows, commas=chosen != "," or options.decimal == ",")
+                or bool(expected & set(first))
+                if header is None
+                else header
+            )
             self.format = ("TSV" if self.tabs else "CSV") + (
                 " with a header" if self.named else " without a header"
             )
@@ -63,6 +69,8 @@ class CsvTable:
             names = first if self.named else [f"x{j}" for j in range(1, len(first) + 1)]
             end = len(head) if complete else last_end(head, self._dialect) or len(head)
             self.fields = self._inferred(TextBlock(head[:end], 1), names)
+            if options.decimal is None and chosen != ",":
+                self._try_commas(TextBlock(head[:end], 1))
 
     def close(self) -> None:
         """Close the file."""
@@ -98,6 +106,18 @@ class CsvTable:
         except pa.ArrowException as error:
             raise FormatError(f"cannot be read as {self.format}: {error}", file=self.file, line=1) from error
 
+    def _try_commas(self, text: TextBlock) -> None:
+        """Read numbers with decimal commas if some columns have them and none has decimal points."""
+        if not any(field.decimal_commas for field in self.fields):
+            return
+        points, before = self._dialect, self.fields
+        self._dialect = points._replace(decimal=",")
+        self.fields = self._inferred(text, [field.name for field in before])
+        for old, new in zip(before, self.fields, strict=True):
+            if old.kind == "number" and new.kind != "number":
+                self._dialect, self.fields = points, before
+                return
+
     def _without_header(self, text: TextBlock) -> TextBlock:
         """Return the rows after the first."""
         first = text.data[: behind_rows(text.data, 2)]
@@ -111,18 +131,10 @@ class CsvTable:
         return TextBlock(text.data[next(ends).end() :], second)
 
     def _require_names(self, names: list[str]) -> None:
-        for position, name in enumerate(names, 1):
-            if not name:
-                raise FormatError(
-                    "a column has no name. Give it one, or, if it only numbers the rows, write the table without "
-                    "it (in pandas, index=False); if the first line is no header, say so with --no-header",
-                    file=self.file,
-                    line=1,
-                    column=position,
-                )
-        require_distinct(names, self.file)
         if "\ufffd" in "".join(names):
-            raise FormatError("the header is not UTF-8; save the file as UTF-8", file=self.file, line=1)
+            raise FormatError(
+                "the header is not UTF-8; name its encoding, such as --encoding latin-1", file=self.file, line=1
+            )
 
 
 class TsvTable(CsvTable):

@@ -16,7 +16,6 @@ import numpy as np
 
 from rosenblatt.columns.table import (
     EXACT,
-    MISSING,
     WRITTEN_TRUTH,
     Block,
     Field,
@@ -37,6 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["infer_fields", "read_block", "read_columns"]
 
 NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+DATE = (
+    r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[-/]\d{1,2}[-/]\d{2})"
+    r"([ T]\d{1,2}:\d{2}.*)?\s*$"
+)
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
 INTEGER = re.compile(r"\s*[+-]?[0-9]{16,}\s*")
 AT_ONCE = 1 << 20  # bytes that one thread parses at a time
@@ -58,6 +61,7 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
         return row_lines(text, dialect)  # only errors need to know
 
     bad = _BadRows(fields, file, lambda row: int(lines()[row]))
+    columns = _with_points(columns, dialect, fields, wanted)
     block = _block(columns, wanted, bad, len(columns[0]))
     numbers = block.numbers
     if not (numbers.max(initial=0) < EXACT and numbers.min(initial=0) > -EXACT):  # so NaN is looked at too
@@ -98,9 +102,11 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    def matching(column: pa.ChunkedArray, pattern: str) -> int:
+        return pc.sum(pc.match_substring_regex(column, pattern)).as_py() or 0
+
     def mostly(column: pa.ChunkedArray, pattern: str) -> bool:
-        numbers = pc.sum(pc.match_substring_regex(column, pattern)).as_py() or 0
-        return bool(2 * numbers > len(column) - column.null_count)
+        return bool(2 * matching(column, pattern) > len(column) - column.null_count)
 
     def field(name: str, column: pa.ChunkedArray) -> Field:
         if pa.types.is_binary(column.type):  # strings that are not UTF-8; reading will say where they are
@@ -108,8 +114,12 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
         if not pa.types.is_string(column.type):
             type_ = WRITTEN_TRUTH if pa.types.is_boolean(column.type) else str(column.type)
             return Field(name, kind_of(column.type), type_)
-        numeric = mostly(column, NUMBER)
-        return Field(name, "string", "string", numeric, not numeric and mostly(column, WITH_COMMA))
+        numeric = mostly(column, NUMBER.replace(r"\.", re.escape(dialect.decimal)))
+        if not numeric and mostly(column, DATE):
+            return Field(name, "other", "date")
+        commas = mostly(column, WITH_COMMA) and (not numeric or dialect.delimiter != ",")
+        commas = commas and dialect.decimal == "." and matching(column, WITH_COMMA) > matching(column, NUMBER)
+        return Field(name, "string", "string", numeric, commas)
 
     table = _read(data, dialect, len(names), len(data) + 1, {"strings_can_be_null": True})
     return tuple(map(field, names, table.columns))
@@ -132,7 +142,7 @@ def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: 
             quote_char='"' if dialect.quoted else False,
             newlines_in_values=dialect.quotes(data),
         ),
-        csv.ConvertOptions(null_values=MISSING, **options),
+        csv.ConvertOptions(null_values=dialect.missing, decimal_point=dialect.decimal, **options),
     )
 
 
@@ -162,6 +172,17 @@ def _block(columns: list[pa.Array], wanted: Wanted, bad: _BadRows, n_rows: int) 
     return Block(numbers, columns[n : n + m], label, bad.line, bad)
 
 
+def _with_points(
+    columns: list[pa.Array], dialect: Dialect, fields: tuple[Field, ...], wanted: Wanted
+) -> list[pa.Array]:
+    """Return columns whose label, if it is a number, has a decimal point."""
+    import pyarrow.compute as pc
+
+    if wanted.label is None or dialect.decimal == "." or fields[wanted.label].kind != "number":
+        return columns
+    return [*columns[:-1], pc.replace_substring(columns[-1], dialect.decimal, ".")]
+
+
 def _read_again(
     text: TextBlock,
     dialect: Dialect,
@@ -187,17 +208,23 @@ def _read_again(
         name = fields[j].name
         values, wrong = strings, _ = _convert(column, pa.string())
         for row in wrong:
-            bad.refuse(row, j, f"{name!r} is not UTF-8: {shown(column[row].as_py())}; save the file as UTF-8")
+            bad.refuse(
+                row,
+                j,
+                f"{name!r} is not UTF-8: {shown(column[row].as_py())}; name its encoding, as in --encoding latin-1",
+            )
         if type_ != pa.string():
             written = pc.ascii_trim_whitespace(strings)
-            missing = pc.is_in(written, pa.array(MISSING))
+            missing = pc.is_in(written, pa.array(dialect.missing))
+            if dialect.decimal != ".":
+                written = pc.replace_substring(written, dialect.decimal, ".")
             values, wrong = _convert(pc.if_else(missing, pa.scalar(None, pa.string()), written), type_)
             for row in wrong:
                 bad.refuse(row, j, no_number(strings[row].as_py(), name))
             if type_ == pa.float64():
                 bad.refuse_rounded(j, written, pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
         columns.append(values)
-    block = _block(columns, wanted, bad, len(whole))
+    block = _block(_with_points(columns, dialect, fields, wanted), wanted, bad, len(whole))
     block.lost = [
         FormatError(
             f"the row has {row.n_fields} fields instead of {len(fields)}; mend it or use --skip-bad",

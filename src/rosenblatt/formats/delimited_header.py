@@ -14,6 +14,7 @@ __all__ = ["LOOKED_AT", "guess_delimiter", "looks_like_header"]
 
 DELIMITERS = ",;\t|"
 LOOKED_AT = 20  # rows
+DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
 PLAIN_NAME = re.compile(r"[^\W\d][\w.\-]{0,63}")
 
 
@@ -37,12 +38,12 @@ def guess_delimiter(data: bytes) -> str:
     return max(DELIMITERS, key=lambda delimiter: (first.count(delimiter.encode()), delimiter == ","))
 
 
-def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
+def looks_like_header(rows: Sequence[Sequence[str]], *, commas: bool = False) -> bool:
     """Return whether the first row names the columns.
 
     It does if it holds no numbers except column numbers, and a name above a column that holds only numbers. Its
     other names may be empty or repeated: reading will report that. Without such a column it does if its fields are
-    distinct plain words that do not occur again in their columns.
+    distinct plain words that do not occur again in their columns. With `commas`, numbers may have decimal commas.
 
     Examples
     --------
@@ -51,6 +52,8 @@ def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     >>> looks_like_header([["sunny", "no"], ["rainy", "yes"], ["sunny", "yes"]])
     False
     """
+    if commas:
+        rows = [[DECIMAL_COMMA.sub(r"\1.\2", field) for field in row] for row in rows]
     first = [field.strip() for field in rows[0]]
     if not _are_column_numbers([field for field in first if NUMERAL.fullmatch(field)]):
         return False
@@ -58,6 +61,8 @@ def looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
     is_name = [field not in MISSING and not NUMERAL.fullmatch(field) for field in first]
     if any(named and _only_numbers(column) for named, column in zip(is_name, columns, strict=True)):
         return True
+    if len(first) > 1 and not first[0] and _only_numbers(columns[0]):  # row numbers, as pandas writes them
+        first, columns = first[1:], columns[1:]
     if len(set(first)) != len(first) or not all(PLAIN_NAME.fullmatch(f) and f not in MISSING for f in first):
         return False
     return all(field not in column for field, column in zip(first, columns, strict=True))

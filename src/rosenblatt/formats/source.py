@@ -27,7 +27,8 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
     Parameters
     ----------
     places : sequence of str
-        Paths, globs, or ``-`` for standard input, read in this order. gzip and zstd are recognised.
+        Paths, globs, or ``-`` for standard input, read in this order. gzip, zstd and zip archives of one table are
+        recognised.
     options : Options, optional
         How to read them.
     recipe : Recipe, optional
@@ -68,7 +69,7 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
 
     options = options or Options()
     _require_valid(options)
-    files = expand(places)
+    files = expand(places, options.encoding)
     formats = [recognise(file, options.format) for file in files]
     kinds = {format_.is_sparse(file) for file, format_ in zip(files, formats, strict=True)}
     if len(kinds) > 1:
@@ -100,12 +101,15 @@ class FileSource(Source):
         Rows that the last pass left out because they could not be read.
     unmet : int
         Values that the last pass left out because training had not met their feature.
+    notes : tuple of str
+        What was decided about columns, a sentence each.
     """
 
     files: tuple[str, ...] = ()
     options: Options = Options()
     skipped: Skipped = Skipped()
     unmet: int = 0
+    notes: tuple[str, ...] = ()
 
     def __init__(self, files: Sequence[DataFile], formats: Sequence[Format], options: Options) -> None:
         self.files = tuple(file.name for file in files)
@@ -195,5 +199,7 @@ def _require_valid(options: Options) -> None:
     for name, value, most in (("bits", options.bits, MOST_BITS), ("ngrams", options.ngrams, MOST_NGRAMS)):
         if not 1 <= value <= most:
             raise ParameterError(f"{name} is {value}, but must lie in 1 … {most}.")
+    if options.decimal not in (None, ".", ","):
+        raise ParameterError(f"decimal is {options.decimal!r}, but must be '.' or ','.")
     if options.chunk_bytes < 1:
         raise ParameterError(f"chunk_bytes is {options.chunk_bytes}, but must be at least 1.")

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import SparseRecipe
+from rosenblatt.columns.source import ReadAgainError
 from rosenblatt.data.chunk import Chunk
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats.catalogue import Format
 from rosenblatt.formats.data_file import DataFile
 from rosenblatt.formats.source import FileSource
+from rosenblatt.formats.svmlight_plain import ZeroIndexError
 
 __all__ = ["SparseReader", "SparseSource"]
 
@@ -57,6 +59,7 @@ class SparseSource(FileSource):
         self._given, self._width = recipe, 0
         self._reader: SparseReader | None = None
         self._zero_based = options.zero_based
+        self._guesses = options.zero_based is None and not (recipe is not None and recipe.zero_based)
         if recipe is None:
             self._require_no_columns()
         elif self._zero_based is None:
@@ -93,12 +96,50 @@ class SparseSource(FileSource):
         for file, format_ in self._inputs:
             before = self.unmet
             with closing(self._open(file, format_)) as reader:
-                for chunk in reader.chunks():
-                    self._zero_based = self._zero_based if reader.zero_based is None else reader.zero_based
+                for chunk in self._counted_from_one_number(reader, file):
                     self._width = max(self._width, chunk.n_features)
                     self.unmet = before + reader.unmet
                     yield replace(chunk, n_features=self.n_features)
                 self.unmet = before + reader.unmet
+
+    def _counted_from_one_number(self, reader: SparseReader, file: DataFile) -> Iterator[Chunk]:
+        """Yield the chunks of a file after comparing where it counts features from with what is known.
+
+        A model's data may count from 0 where the training data counted from 1: its indices are converted.
+        """
+        try:
+            for chunk in reader.chunks():
+                if self._given is None and self._zero_based is False and reader.zero_based:
+                    raise ZeroIndexError(  # noqa: TRY301  # as the reader raises it
+                        "index 0, where the files before count from 1; say --zero-based if all count from 0",
+                        file=file.name,
+                    )
+                self._zero_based = self._zero_based if reader.zero_based is None else reader.zero_based
+                self._require_own_base(reader, file)
+                yield chunk
+        except ZeroIndexError as error:
+            if not self._guesses or self._given is not None or any(each.is_stream for each, _ in self._inputs):
+                raise
+            self._zero_based, self._width = True, 0
+            raise ReadAgainError(
+                "index 0 comes after rows that were read as counted from 1; they must be read again, or with "
+                "--zero-based (zero_based=True)",
+                file=file.name,
+                line=error.line,
+            ) from error
+
+    def _require_own_base(self, reader: SparseReader, file: DataFile) -> None:
+        """Refuse a file whose indices run from 1 to the number of features, if the model counts from 0."""
+        given = self._given
+        if given is None or not given.zero_based or self.options.zero_based is not None:
+            return
+        smallest, largest = getattr(reader, "span", (0, -1))
+        if smallest >= 1 and largest == given.width:
+            raise FormatError(
+                f"the model counts its {given.width} features from 0, but this file has the index {largest} and "
+                "no 0: say --one-based if it counts from 1, or --zero-based",
+                file=file.name,
+            )
 
     def _labels(self) -> Iterator[NDArray[Any] | None]:
         for file, format_ in self._inputs:
@@ -108,7 +149,8 @@ class SparseSource(FileSource):
 
     def _open(self, file: DataFile, format_: Format) -> SparseReader:
         assert format_.open_sparse is not None, "only files of sparse rows are opened here"
-        options = replace(self.options, zero_based=self._zero_based)
+        guess = self._guesses and not (self._zero_based and self._given is None)
+        options = replace(self.options, zero_based=None if guess else self._zero_based)
         width = None if self._given is None else self._given.width
         self._reader = format_.open_sparse(file, options, width, self.skipped if options.skip_bad else None)
         return self._reader

@@ -14,7 +14,7 @@ from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats.data_file import DataFile
-from rosenblatt.formats.svmlight_plain import LARGEST_INDEX, Progress, Room, read_next_line
+from rosenblatt.formats.svmlight_plain import LARGEST_INDEX, Progress, Room, ZeroIndexError, read_next_line
 from rosenblatt.loops.layout import CSR
 from rosenblatt.text import loop_pays
 from rosenblatt.text.lines import LONGEST_LINE, LineBlocks
@@ -59,7 +59,8 @@ class SvmlightReader:
         Whether the first column is written as 0, not as 1. None: it is 0 if the index 0 occurs within the first
         mebibyte that has indices, else it is 1, and a later 0 is an error.
     skipped : Skipped or None
-        Counts the lines that cannot be read; None makes the first one an error.
+        Counts the lines that cannot be read; None makes the first one an error. A 0 after indices were found to
+        begin at 1 is always an error.
     chunk_bytes : int
         About how much text becomes one chunk; a longer line is one.
     width : int or None
@@ -73,6 +74,8 @@ class SvmlightReader:
         `width`, or the number of columns met so far.
     unmet : int
         Entries beyond `width`.
+    span : tuple of int
+        The smallest and the largest index of the last chunk, as written.
 
     Examples
     --------
@@ -103,6 +106,8 @@ class SvmlightReader:
         self.zero_based = zero_based
         self.n_features = width or 0
         self.unmet = 0
+        self.span = (0, -1)
+        self._guesses = zero_based is None
         self._file, self._skipped, self._chunk_bytes, self._width = file, skipped, chunk_bytes, width
         self._blocks = LineBlocks(stream, file=file, skipped=skipped)
 
@@ -145,7 +150,7 @@ class SvmlightReader:
         try:
             return read_next_line(text, base, room, progress, self._file, before)
         except FormatError as problem:
-            if self._skipped is None:
+            if self._skipped is None or (self._guesses and isinstance(problem, ZeroIndexError)):
                 raise
             self._skipped.add(problem)
             return progress._replace(at=text.index(b"\n", progress.at) + 1, lines=progress.lines + 1)
@@ -157,6 +162,7 @@ class SvmlightReader:
             self.zero_based = progress.smallest == 0
             if not self.zero_based:
                 indices -= np.uint32(1)
+        self.span = progress.smallest, progress.largest
         met = progress.largest + int(self.zero_based is True)
         if self._width is None:
             self.n_features = max(self.n_features, met)

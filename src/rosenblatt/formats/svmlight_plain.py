@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError
 from rosenblatt.typing import Floats
 
-__all__ = ["LARGEST_INDEX", "Progress", "Room", "SvmlightRow", "read_line", "read_next_line"]
+__all__ = ["LARGEST_INDEX", "Progress", "Room", "SvmlightRow", "ZeroIndexError", "read_line", "read_next_line"]
 
 LARGEST_INDEX = 2**31 - 2
 """The number of features stays below 2³¹, so that an index fits wherever sparse rows are used."""
@@ -57,12 +57,16 @@ class SvmlightRow(NamedTuple):
     values: list[float]
 
 
+class ZeroIndexError(FormatError):
+    """An index 0, where indices have been taken to begin at 1."""
+
+
 class _BadLineError(Exception):
     """What is wrong in a line, and at which byte of it, counted from 0."""
 
-    def __init__(self, at: int, problem: str) -> None:
+    def __init__(self, at: int, problem: str, kind: type[FormatError] = FormatError) -> None:
         super().__init__(problem)
-        self.at, self.problem = at, problem
+        self.at, self.problem, self.kind = at, problem, kind
 
 
 def read_next_line(text: bytearray, base: int, room: Room, progress: Progress, file: str, before: int) -> Progress:
@@ -96,7 +100,7 @@ def read_line(line: bytes, base: int, file: str, number: int) -> SvmlightRow | N
     try:
         return _parse(line, base)
     except _BadLineError as error:
-        raise FormatError(error.problem, file=file, line=number, column=error.at + 1) from None
+        raise error.kind(error.problem, file=file, line=number, column=error.at + 1) from None
 
 
 def _parse(line: bytes, base: int) -> SvmlightRow | None:
@@ -119,7 +123,8 @@ def _parse(line: bytes, base: int) -> SvmlightRow | None:
         else:
             index, colon = _index(written, base, at)
             if index <= previous:
-                raise _BadLineError(at, _out_of_order(index, previous, base))
+                kind = ZeroIndexError if index < base else FormatError
+                raise _BadLineError(at, _out_of_order(index, previous, base), kind)
             previous = index
             indices.append(index)
             values.append(_number(written[colon + 1 :], "value", at + colon + 1))

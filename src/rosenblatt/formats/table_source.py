@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -44,6 +44,7 @@ class TableSource(FileSource):
         except BaseException:
             table.close()
             raise
+        self.notes = roles.notes
         self._columns = frozenset(field.name for field in table.fields)
         self._target = roles.target
         self._encoder = Encoder(
@@ -65,6 +66,16 @@ class TableSource(FileSource):
         """The number of features met so far."""
         return self._encoder.n_features
 
+    @property
+    def unknown(self) -> Mapping[str, int]:
+        """For each categorical column, the rows of the last reading whose value training had not seen."""
+        return self._encoder.unknown
+
+    @property
+    def n_read(self) -> int:
+        """The number of rows of the last reading."""
+        return self._encoder.n_rows
+
     def close(self) -> None:
         """Close the table that was opened and not read."""
         if self._first is not None:
@@ -82,6 +93,7 @@ class TableSource(FileSource):
         return f"{self._format}; {labels}; {', '.join(filter(None, parts))}"
 
     def _chunks(self) -> Iterator[Chunk]:
+        self._encoder.begin_again()
         for file, format_ in self._inputs:
             table, roles = self._next_table(file, format_)
             label = roles.target if self.options.labelled else None
@@ -138,6 +150,8 @@ def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Optio
         if options.missing == "mean":
             raise ParameterError("missing='mean' needs means from training, but the model has none; use 'zero'.")
         recipe = replace(recipe, missing=options.missing)
+    if options.na:
+        recipe = replace(recipe, na=tuple(dict.fromkeys((*recipe.na, *options.na))))
     if roles.target is not None and recipe.labels is None:
         field = table.fields[roles.target]
         recipe = replace(recipe, target=(field.name, roles.target), labels=label_kind(field))

@@ -213,7 +213,7 @@ def _columns(graph: _Graph, recipe: Recipe, dtype: np.dtype[Any]) -> str:
     parts = [graph.cast(graph.node("Concat", *numbers, axis=1), np.float64)] if numbers else []
     order: list[int] = []
     for which, (name, _) in enumerate(recipe.categorical):
-        values = [value for column, value in recipe.categories if column == which]
+        values = [value or "" for column, value in recipe.categories if column == which]  # "" is missing
         if values:
             flags = graph.node("OneHotEncoder", name, domain=ML_DOMAIN, cats_strings=values, zeros=1)
             shape = graph.constant(f"one hot {which}", np.array([-1, len(values)]))

@@ -18,7 +18,7 @@ from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation, class_code, evaluate
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 from rosenblatt.storage.stored import StoredModel, names_of, open_model
@@ -221,33 +221,34 @@ class OpenedModel:
             )
         return found
 
-    def evaluate(self, source: Any, positive: Any = None) -> Evaluation:
+    def evaluate(self, source: Any, positive: Any = None) -> Evaluation | RegressionEvaluation:
         """Compare predictions with the labels of a source, some rows at a time.
 
         Parameters
         ----------
         source : Source
-            Rows with labels.
+            Rows with labels, or with numbers for a regression.
         positive : label or None
             The positive class; by default the second of two classes.
         """
         classes = self.predictor.classes
-        if classes is None:
-            raise LabelError(
-                f"{self.stored.path} predicts no classes, so there is nothing to compare labels with."
-            )
-        code = None if positive is None else class_code(positive, classes)
-        ranks = (code is not None or len(classes) == 2) and self.predictor.has_scores
-        total = None
+        code = None if positive is None or classes is None else class_code(positive, classes)
+        ranks = classes is not None and (code is not None or len(classes) == 2) and self.predictor.has_scores
+        total: Any = None
+        found: Evaluation | RegressionEvaluation
         for features, labels in self.rows(source):
             assert labels is not None, "a labelled source has labels"
-            predicted = encode_labels(self.predictor.predict(features), classes, features.n_rows)
-            scores = self.predictor.decision(features) if ranks and (total is None or total.ranking) else None
-            truth = _codes(labels, classes, source)
-            found = evaluate(truth, predicted, classes, positive=code, scores=scores)
+            predicted = self.predictor.predict(features)
+            if classes is None:
+                found = RegressionEvaluation.of(_numbers(labels, source), predicted)
+            else:
+                codes = encode_labels(predicted, classes, features.n_rows)
+                scores = self.predictor.decision(features) if ranks and (total is None or total.ranking) else None
+                truth = _codes(labels, classes, source)
+                found = evaluate(truth, codes, classes, positive=code, scores=scores)
             total = found if total is None else total.merged(found)
         assert total is not None, "a source has rows"
-        return total
+        return total  # type: ignore[no-any-return]
 
     def table(self, batch: Batch, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows of a source as the learner sees them, and their labels as classes of the model."""
@@ -266,6 +267,16 @@ def _require_as_trained(options: Options, recipe: Recipe) -> None:
     filled = recipe.missing if isinstance(recipe, TableRecipe) else "error"
     if filled != "error" and options.missing not in ("error", filled):
         raise ParameterError(f"the model was trained with --missing {filled}. Drop --missing {options.missing}.")
+
+
+def _numbers(labels: NDArray[Any], source: Any) -> NDArray[Any]:
+    """Return the true values of a regression."""
+    if labels.dtype.kind not in "iuf":
+        raise LabelError(
+            f"{source.files[0]}: the target holds {labels[0]!s}, but the model predicts numbers. Choose the "
+            "column of numbers with --target."
+        )
+    return labels
 
 
 def _codes(labels: NDArray[Any], classes: NDArray[Any], source: Any) -> Any:

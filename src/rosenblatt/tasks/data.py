@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.source import Source
+from rosenblatt.data.labels import ContinuousLabelError
 from rosenblatt.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ Log: TypeAlias = Callable[[str], None]
 
 log_info: Log = logging.getLogger("rosenblatt").info
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+CONTINUOUS = (
+    "holds continuous numbers; choose another with --target, or predict numbers with --learner extreme --set "
+    "task=regression."
+)
 MOST_GUESSED = 20
 """A target that was not named may have this many classes, however few rows there are."""
 HARMLESS = ("labelled", "missing", "skip_bad", "chunk_bytes")
@@ -124,10 +130,11 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
     from rosenblatt.tasks.training import preparation
 
     source = open_data(*places, **options)
-    blocks: Any = all_rows(source)
+    blocks: Any = all_rows(source, numbers=True)
     describe_reading(source, log)
-    require_classes(source, blocks)
-    batch = transformed(blocks, *preparation(blocks, fill=fills_means(source), scale=False)).batch  # type: ignore[attr-defined]
+    require_target(source, blocks, regression=None)
+    before = preparation(blocks, source.recipe, fill=fills_means(source), scale=False)
+    batch = transformed(blocks, *before).batch  # type: ignore[attr-defined]
     return DataTable(batch.native(), batch.classes[batch.codes], feature_names(source))
 
 
@@ -140,7 +147,7 @@ def read_options(options: Mapping[str, Any]) -> Options:
             f"{unknown[0]!r} is not an option of reading data. Use one of {', '.join(sorted(known))}."
         )
     given = dict(options)
-    for name in ("features", "ignore", "text", "categorical", "hashed"):
+    for name in ("features", "ignore", "text", "categorical", "hashed", "na"):
         if name in given:
             given[name] = (given[name],) if isinstance(given[name], str | int) else tuple(given[name])
     return Options(**given)
@@ -183,12 +190,12 @@ def places_of(data: Place | Sequence[Place]) -> list[str]:
     return [os.fspath(place) for place in ([data] if isinstance(data, str | os.PathLike) else data)]
 
 
-def all_rows(source: Source) -> MemoryBlocks:
-    """Read all rows of a source into memory."""
+def all_rows(source: Source, *, numbers: bool = False) -> MemoryBlocks:
+    """Read all rows of a source into memory; `numbers` allows labels of a regression."""
     from rosenblatt.blocks.collect import collect
     from rosenblatt.blocks.memory import MemoryBlocks
 
-    blocks = collect(source, memory=sys.maxsize, cache="no")
+    blocks = collect(source, memory=sys.maxsize, cache="no", numbers=numbers)
     assert isinstance(blocks, MemoryBlocks), "no data is larger than all memory"
     return blocks
 
@@ -198,16 +205,50 @@ def fills_means(source: Source) -> bool:
     return source.options is not None and source.options.missing == "mean"
 
 
-def require_classes(source: Source, blocks: Blocks) -> None:
-    """Refuse a target that was guessed and whose values nearly all differ: they are hardly classes."""
+def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -> None:
+    """Refuse names where numbers are predicted, and numbers or identifiers where classes are.
+
+    Where it is not known what will be predicted, `regression` is None and a target that was named is accepted.
+    """
+    classes, which = blocks.classes, _target_words(source)
+    named = isinstance(source.recipe, TableRecipe) and source.recipe.target is not None
     guessed = source.options is not None and source.options.target is None
-    target = source.recipe.target if isinstance(source.recipe, TableRecipe) else None
-    n_classes = len(blocks.classes)
-    if guessed and target is not None and n_classes > max(MOST_GUESSED, blocks.n_rows // 2):
-        raise ParameterError(
-            f"{shown(source.files)}: the target, {target[0]!r}, has {n_classes:,} different labels in "
-            f"{blocks.n_rows:,} rows. Name the column of labels with --target, even if it is this one."
-        )
+    if regression:
+        if classes.dtype.kind not in "iuf":
+            raise ParameterError(
+                f"{which} holds names such as {classes[0]!s}, but a regression predicts numbers; choose "
+                "another column with --target, or leave out task=regression."
+            )
+        return
+    if not (named and guessed and len(classes) > max(MOST_GUESSED, blocks.n_rows // 2)):
+        return
+    if classes.dtype.kind in "iuf":
+        raise ParameterError(f"{which} {CONTINUOUS}")
+    raise ParameterError(
+        f"{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose another with "
+        "--target, or name this one to take each value as a class."
+    )
+
+
+@contextmanager
+def explained_target(source: Source) -> Iterator[None]:
+    """Explain labels that are fractions by the column that holds them."""
+    try:
+        yield
+    except ContinuousLabelError as error:
+        raise ParameterError(f"{_target_words(source)} {CONTINUOUS}") from error
+
+
+def _target_words(source: Source) -> str:
+    """Return the file and the target, and how it was chosen, as the subject of a sentence."""
+    recipe, which = source.recipe, "the target"
+    if isinstance(recipe, TableRecipe) and recipe.target is not None:
+        name, position = recipe.target
+        which = f"the target, {name!r},"
+        if source.options is not None and source.options.target is None:
+            last = "the last column" if position == recipe.n_columns - 1 else f"column {position + 1}"
+            which = f"{last}, {name!r}, was taken as the target and"
+    return f"{shown(source.files)}: {which}" if source.files else which
 
 
 def require_apart(path: Place | None, places: Sequence[Place]) -> None:
@@ -249,9 +290,12 @@ def describe_reading(source: Source, log: Log, facts: Mapping[str, Any] = NOTHIN
 def _descriptions(source: Source, facts: Mapping[str, Any]) -> Iterator[str]:
     name = shown(source.files) if source.files else type(source).__name__
     yield f"{name}: {facts.get('description', source.description)}"
+    yield from (f"note: {note}" for note in source.notes)
     skipped = facts.get("skipped", source.skipped.count)
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"
         yield from (f"  {problem}" for problem in source.skipped.first)
     if source.unmet:
         yield f"values ignored because their features did not occur in training: {source.unmet:,}"
+    for column, rows in source.unknown.items():
+        yield f"{column}: {rows:,} of {source.n_read:,} rows hold a value not seen in training"

@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation, class_code
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.tasks.data import (
     Data,
     Log,
     all_rows,
     describe_reading,
+    explained_target,
     fills_means,
     log_info,
-    require_classes,
     require_no_options,
+    require_target,
     source_of,
 )
 from rosenblatt.tasks.models import opened_model, source_for
@@ -33,8 +34,8 @@ __all__ = ["CrossValidation", "cross_validate", "evaluate"]
 
 def evaluate(
     model: Any, data: Any, y: Any = None, *, positive: Any = None, log: Log = log_info, **options: Any
-) -> Evaluation:
-    """Compare the predictions of a model with labels.
+) -> Evaluation | RegressionEvaluation:
+    """Compare the predictions of a model with labels, or with numbers.
 
     Parameters
     ----------
@@ -53,13 +54,14 @@ def evaluate(
 
     Returns
     -------
-    Evaluation
-        Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class.
+    Evaluation or RegressionEvaluation
+        Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class; the mean squared
+        error of a model that predicts numbers.
 
     Raises
     ------
     LabelError
-        If a label is not a class of the model, or if the model predicts no classes.
+        If a label is not a class of the model.
 
     Examples
     --------
@@ -84,7 +86,7 @@ def evaluate(
         labels, classes = model.predict(data), getattr(model, "classes_", None)
         decide = getattr(model, "decision_function", None)
     if classes is None:
-        raise LabelError("The model predicts no classes, so that there is nothing to compare labels with.")
+        return RegressionEvaluation.of(y, labels)
     codes = encode_labels(y, classes, len(labels))
     code = None if positive is None else class_code(positive, np.asarray(classes))
     scores = decide(data) if decide is not None and (code is not None or len(classes) == 2) else None
@@ -100,21 +102,24 @@ class CrossValidation:
     ----------
     learner : str
         The name of the learner.
-    folds : list of Evaluation
+    folds : list of Evaluation or RegressionEvaluation
         Each fold, predicted by a model that was trained on the other folds.
     """
 
     learner: str
-    folds: list[Evaluation]
+    folds: list[Any]
 
     @property
-    def total(self) -> Evaluation:
+    def total(self) -> Any:
         """All folds together: every row is predicted once."""
-        return reduce(Evaluation.merged, self.folds)
+        return reduce(lambda one, other: one.merged(other), self.folds)
 
     def __str__(self) -> str:
-        accuracies = ", ".join(f"{fold.accuracy:.4f}" for fold in self.folds)
-        return f"{self.learner}, {len(self.folds)} folds, accuracy {accuracies}; all together:\n\n{self.total}"
+        what, rates = "accuracy", [getattr(fold, "accuracy", 0.0) for fold in self.folds]
+        if isinstance(self.folds[0], RegressionEvaluation):
+            what, rates = "MSE", [fold.mse for fold in self.folds]
+        each = ", ".join(f"{rate:.4f}" if what == "accuracy" else f"{rate:g}" for rate in rates)
+        return f"{self.learner}, {len(self.folds)} folds, {what} {each}; all together:\n\n{self.total}"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as JSON can hold them."""
@@ -128,7 +133,7 @@ def cross_validate(
     y: Any = None,
     *,
     folds: int = 5,
-    scale: bool = False,
+    scale: bool | None = False,
     seed: int = 0,
     parameters: Any = None,
     log: Log = log_info,
@@ -146,8 +151,8 @@ def cross_validate(
         The labels of rows in memory.
     folds : int
         The number of parts. Each class is distributed evenly.
-    scale : bool
-        Whether to standardise features, by the means and deviations of the rows trained on.
+    scale : bool or None
+        Whether to standardise features, by the means and deviations of the rows trained on; see `train`.
     seed : int
         Shuffles the rows, and is the `random_state` of a learner given by name.
     parameters : mapping or None
@@ -172,24 +177,35 @@ def cross_validate(
     from rosenblatt.blocks.memory import MemoryBlocks
     from rosenblatt.blocks.scaled import transformed
     from rosenblatt.data.batch import as_batch
-    from rosenblatt.tasks.training import evaluated, fit_prepared, named_learner, preparation, unscaled
+    from rosenblatt.tasks.training import (
+        evaluated,
+        fit_prepared,
+        is_regression,
+        named_learner,
+        preparation,
+        scales_by_default,
+        unscaled,
+    )
 
-    fill = False
+    fill, recipe = False, None
+    regression = is_regression(named_learner(learner, parameters, seed)[1])
     if y is not None:
         require_no_options(options)
-        batch = as_batch(data, y)
+        batch, scale = as_batch(data, y), bool(scale)
     else:
         source = source_of(data, options)
-        blocks = all_rows(source)
+        with explained_target(source):
+            blocks = all_rows(source, numbers=regression)
         describe_reading(source, log)
-        require_classes(source, blocks)
-        batch, fill = blocks.batch, fills_means(source)
-    fold_of = deal(batch.codes, folds, seed)
+        require_target(source, blocks, regression=regression)
+        batch, fill, recipe = blocks.batch, fills_means(source), source.recipe
+        scale = scales_by_default(source) if scale is None else scale
+    fold_of = deal(np.zeros_like(batch.codes) if regression else batch.codes, folds, seed)
     found = []
     for fold in range(folds):
         name, estimator = named_learner(learner, parameters, seed)
         rows = MemoryBlocks(batch.take(fold_of != fold))
-        before = preparation(rows, fill=fill, scale=scale)
+        before = preparation(rows, recipe, fill=fill, scale=scale)
         fit_prepared(estimator, transformed(rows, *before))
         left = unscaled(estimator, before)
         found.append(evaluated(estimator, left, batch.take(fold_of == fold)))

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rosenblatt.columns.source import Source
+from rosenblatt.exceptions import ModelFileError
+from rosenblatt.schema.container import LARGEST_HEADER
 from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.tasks.data import Data, open_places, places_of, read_options, require_no_options
 
@@ -17,7 +19,18 @@ def opened_model(model: Any) -> OpenedModel:
     """Return a model ready to read files: from its file, or from the estimator or pipeline in memory."""
     if isinstance(model, OpenedModel):
         return model
-    return OpenedModel.open(model) if isinstance(model, str | os.PathLike) else OpenedModel.of(model)
+    if not isinstance(model, str | os.PathLike):
+        return OpenedModel.of(model)
+    if not _begins_as_a_model(model):
+        raise ModelFileError(f"{os.fspath(model)} is not a model file; the order is MODEL DATA.")
+    return OpenedModel.open(model)
+
+
+def _begins_as_a_model(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as a safetensors file does: with a length, and an object of JSON."""
+    with open(path, "rb") as file:
+        head = file.read(9)
+    return len(head) < 9 or (int.from_bytes(head[:8], "little") <= LARGEST_HEADER and head[8:] == b"{")
 
 
 def source_for(model: OpenedModel, data: Data, options: Mapping[str, Any], *, labelled: bool = True) -> Source:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import printable
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.registry import abilities
@@ -18,7 +19,6 @@ from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from rosenblatt.blocks.memory import Blocks
-    from rosenblatt.evaluation import Evaluation
 
 __all__ = ["LastMargin", "TrainingSummary", "margin_of"]
 
@@ -117,7 +117,7 @@ class TrainingSummary:
     n_rows, n_features : int
         The size of the training data.
     classes, counts : ndarray
-        The labels, and the number of rows of each.
+        The labels, and the number of rows of each; of a regression, the different numbers.
     n_passes, stop_reason, converged
         How many passes there were, why they ended, and whether the last one made no mistake; None for a learner
         that does not say.
@@ -128,7 +128,7 @@ class TrainingSummary:
         of the accuracy on new rows. None for more than two classes.
     margin : LastMargin or None
         The margin of the last hyperplane, if it separates two classes.
-    trained_on, held_out : Evaluation or None
+    trained_on, held_out : Evaluation, RegressionEvaluation or None
         The model on its training rows, if they are in memory, and on the rows held out, if there are any.
     seconds : float
         The time that training took, without reading.
@@ -145,8 +145,8 @@ class TrainingSummary:
     mistakes_per_pass: Ints | None
     first_pass: float | None
     margin: LastMargin | None
-    trained_on: Evaluation | None
-    held_out: Evaluation | None
+    trained_on: Evaluation | RegressionEvaluation | None
+    held_out: Evaluation | RegressionEvaluation | None
     seconds: float
 
     @classmethod
@@ -157,8 +157,8 @@ class TrainingSummary:
         blocks: Blocks,
         margin: LastMargin | None,
         *,
-        trained_on: Evaluation | None,
-        held_out: Evaluation | None,
+        trained_on: Evaluation | RegressionEvaluation | None,
+        held_out: Evaluation | RegressionEvaluation | None,
         seconds: float,
     ) -> TrainingSummary:
         """Return the summary of a trained estimator and of the blocks it was trained on."""
@@ -205,7 +205,9 @@ class TrainingSummary:
             "learner": self.learner,
             "rows": self.n_rows,
             "features": self.n_features,
-            "classes": dict(zip(map(str, self.classes.tolist()), self.counts.tolist(), strict=True)),
+            "classes": None
+            if isinstance(self.trained_on, RegressionEvaluation)
+            else dict(zip(map(str, self.classes.tolist()), self.counts.tolist(), strict=True)),
             "passes": self.n_passes,
             "mistakes_per_pass": None if self.mistakes_per_pass is None else self.mistakes_per_pass.tolist(),
             "stop_reason": self.stop_reason,
@@ -219,15 +221,16 @@ class TrainingSummary:
         }
 
     def _data(self) -> str:
+        size = f"{self.learner}: {count(self.n_rows, 'row')}, {count(self.n_features, 'feature')}"
+        if isinstance(self.trained_on, RegressionEvaluation):
+            least, most = float(self.classes.min()), float(self.classes.max())
+            return f"{size}, target from {least:g} to {most:g}"
         classes = [
             f"{printable(label)} {n:,}"
             for label, n in zip(self.classes.tolist(), self.counts.tolist(), strict=True)
         ]
         more = ", …" if len(classes) > SHOWN else ""
-        return (
-            f"{self.learner}: {count(self.n_rows, 'row')}, {count(self.n_features, 'feature')}, "
-            f"{len(classes)} classes ({', '.join(classes[:SHOWN])}{more})"
-        )
+        return f"{size}, {len(classes)} classes ({', '.join(classes[:SHOWN])}{more})"
 
     def _training(self) -> str:
         if self.stop_reason is None or self.n_passes is None:
@@ -244,13 +247,28 @@ class TrainingSummary:
     def _accuracies(self) -> list[str]:
         lines = []
         if self.trained_on is not None:
-            lines.append(f"training accuracy {percent(self.trained_on.accuracy)}")
+            lines.append(f"training {_measure(self.trained_on)} ({_baseline(self.trained_on)})")
         if self.held_out is not None:
-            held = self.held_out
-            f1 = "" if held.f1_positive is None else f", F1 of {printable(held.classes[1])} {held.f1_positive:.4f}"
-            lines.append(f"accuracy on {count(held.n_rows, 'held-out row')} {percent(held.accuracy)}{f1}")
+            held, f1 = self.held_out, ""
+            if isinstance(held, Evaluation) and held.f1_positive is not None:
+                f1 = f", F1 of {printable(held.classes[1])} {held.f1_positive:.4f}"
+            rows = count(held.n_rows, "held-out row")
+            lines.append(f"{_measure(held)} on {rows}{f1} ({_baseline(held)})")
         elif self.first_pass is not None:
             lines.append(
                 f"progressive accuracy {percent(self.first_pass)} (each row predicted before it was learned)"
             )
         return lines
+
+
+def _measure(found: Evaluation | RegressionEvaluation) -> str:
+    if isinstance(found, RegressionEvaluation):
+        return f"MSE {found.mse:g}"
+    return f"accuracy {percent(found.accuracy)}"
+
+
+def _baseline(found: Evaluation | RegressionEvaluation) -> str:
+    """Return what a constant prediction reaches on the same rows."""
+    if isinstance(found, RegressionEvaluation):
+        return f"always the mean: {found.variance:g}"
+    return f"always the majority class: {percent(found.majority)}"

@@ -24,13 +24,13 @@ from rosenblatt.blocks.memory import Blocks, MemoryBlocks
 from rosenblatt.blocks.scaled import transformed
 from rosenblatt.calibration import Calibration, calibrated_on, require_method
 from rosenblatt.columns.preparation import Preparation, encoding_of
-from rosenblatt.columns.recipe import Recipe
+from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.estimators.calibrated import FOLDS, size_of
-from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
@@ -42,9 +42,10 @@ from rosenblatt.tasks.data import (
     Place,
     all_rows,
     describe_reading,
+    explained_target,
     fills_means,
     log_info,
-    require_classes,
+    require_target,
     source_of,
 )
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
@@ -116,7 +117,7 @@ def train(
     learner: Any = "averaged",
     *,
     parameters: Mapping[str, Any] | None = None,
-    scale: bool = False,
+    scale: bool | None = False,
     holdout: float | None = None,
     probabilities: str | None = None,
     seed: int = 0,
@@ -142,11 +143,13 @@ def train(
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
     parameters : mapping or None
         Parameters of a learner given by name.
-    scale : bool
-        Whether to standardise the features. The weights of linear models are turned into weights of the original
-        features afterwards.
+    scale : bool or None
+        Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The
+        weights of linear models are turned into weights of the original features afterwards. None: only tables, as
+        ``rosenblatt train`` does.
     holdout : float or None
-        The share of each class that is not trained on, to measure the model. All rows are then kept in memory.
+        The share of each class that is not trained on, to measure the model; of all rows in a regression. All rows
+        are then kept in memory.
     probabilities : "sigmoid", "isotonic" or None
         Whether the model gives calibrated probabilities, and by which curves; see `rosenblatt.calibrate`. The
         learner is trained five more times, on four fifths of the rows each, all in memory.
@@ -201,15 +204,17 @@ def train(
     if (checkpoint is not None or resume) and not learns_from_blocks(estimator):
         raise ParameterError(f"The learner {name} keeps no checkpoints; perceptron and averaged do.")
     source = source_of(data, options)
+    scale = scales_by_default(source) if scale is None else scale
     whole = holdout is not None or probabilities is not None
-    blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=whole)
+    with explained_target(source):
+        blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=whole)
     describe_reading(source, log, blocks.facts)
-    require_classes(source, blocks)
+    require_target(source, blocks, regression=is_regression(estimator))
     held, all_data = None, None
     if holdout is not None:
         all_data = blocks.fingerprint
-        held, blocks = _held_out(blocks, holdout, seed)
-    before = preparation(blocks, fill=fills_means(source), scale=scale)
+        held, blocks = _held_out(blocks, holdout, seed, by_class=not is_regression(estimator))
+    before = preparation(blocks, _recipe_of(blocks), fill=fills_means(source), scale=scale)
     prepared = transformed(blocks, *before)
     if resume and checkpoint is not None and not Path(checkpoint).exists():
         log(f"there is no checkpoint {checkpoint}; training starts from the beginning")
@@ -231,7 +236,9 @@ def train(
     if probabilities is not None and interruption is None:
         again = partial(named_learner, learner, parameters, seed)
         size = size_of(_decision(estimator, left, blocks.batch))
-        calibration = _calibrated(again, blocks.batch, probabilities, size, fill=fills_means(source), scale=scale)
+        calibration = _calibrated(
+            again, blocks, probabilities, size, recipe=_recipe_of(blocks), fill=fills_means(source), scale=scale
+        )
     summary = TrainingSummary.of(
         name,
         estimator,
@@ -307,9 +314,20 @@ def learns_from_blocks(estimator: Any) -> bool:
     return "blocks" in registry.abilities(estimator)
 
 
-def preparation(blocks: Blocks, *, fill: bool, scale: bool) -> Transformation:
-    """Return the transformation of rows before training, by the means and deviations of these rows."""
-    return Transformation.of(measure(blocks), fill=fill, scale=scale) if fill or scale else Transformation()
+def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: bool) -> Transformation:
+    """Return the transformation of rows before training, by the means and deviations of these rows.
+
+    Of a table only the numbers are scaled: the `recipe` says how many features these are.
+    """
+    if not (fill or scale):
+        return Transformation()
+    numbers = None if recipe is None else recipe.n_numbers
+    return Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
+
+
+def scales_by_default(source: Source) -> bool:
+    """Return whether the command line standardises a source: a table of a file, and no built-in set."""
+    return isinstance(source.recipe, TableRecipe)
 
 
 def fit_prepared(estimator: Any, blocks: Any, **checkpoints: Any) -> None:
@@ -334,9 +352,16 @@ def unscaled(estimator: Any, done: Transformation) -> Transformation:
     return done
 
 
-def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation:
-    """Compare predictions with labels, for all classes of the batch."""
+def is_regression(estimator: Any) -> bool:
+    """Return whether an estimator predicts numbers, not classes."""
+    return getattr(estimator, "task", None) == "regression"
+
+
+def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation | RegressionEvaluation:
+    """Compare predictions with labels, for all classes of the batch, or with numbers."""
     labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    if is_regression(estimator):
+        return RegressionEvaluation.of(batch.classes[batch.codes], labels)
     return compare(batch.codes, encode_labels(labels, batch.classes, batch.n_rows), batch.classes)
 
 
@@ -344,10 +369,13 @@ def _decision(estimator: Any, before: Transformation, batch: Batch) -> Floats:
     return np.asarray(EstimatorPredictor(estimator, batch.names).decision(before.features(batch)), np.float64)
 
 
-def _calibrated(again: Callable[[], Any], batch: Batch, method: str, size: float, **prepare: bool) -> Calibration:
+def _calibrated(
+    again: Callable[[], Any], blocks: MemoryBlocks, method: str, size: float, **prepare: Any
+) -> Calibration:
     """Return the calibration of a learner, from the scores of folds that its copies were not trained on."""
     from rosenblatt.tasks.evaluating import deal
 
+    batch = blocks.batch
     fold_of, scores = deal(batch.codes, FOLDS, seed=0), None
     for fold in range(FOLDS):
         _, estimator = again()
@@ -375,7 +403,7 @@ def named_learner(learner: Any, parameters: Mapping[str, Any] | None, seed: int)
 def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *, scale: bool, whole: bool) -> Any:
     """Read a source into blocks: all in memory if the estimator or a holdout needs it."""
     if whole or not learns_from_blocks(estimator):
-        return all_rows(source)
+        return all_rows(source, numbers=is_regression(estimator))
     blocks = collect(
         source,
         memory=memory,
@@ -389,24 +417,31 @@ def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *
     return blocks
 
 
-def _held_out(blocks: MemoryBlocks, share: float, seed: int) -> tuple[Batch, MemoryBlocks]:
-    """Return the rows to measure on, the given share of each class, and those to train on."""
+def _held_out(blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool) -> tuple[Batch, MemoryBlocks]:
+    """Return the rows to measure on, the given share of each class or of all rows, and those to train on."""
     batch = blocks.batch
-    if blocks.counts.min() < 2:
+    codes = batch.codes if by_class else np.zeros_like(batch.codes)
+    if by_class and blocks.counts.min() < 2:
         raise ParameterError(
             "A holdout needs two rows of each class, one to train on and one to measure on; class "
             f"{blocks.classes[blocks.counts.argmin()]!s} has one. Add rows, or train without a holdout."
         )
-    rows = hold_out(batch.codes, share, np.random.default_rng(seed))
+    if batch.n_rows < 2:
+        raise ParameterError("A holdout needs two rows, one to train on and one to measure on.")
+    rows = hold_out(codes, share, np.random.default_rng(seed))
     kept = np.ones(batch.n_rows, np.bool_)
     kept[rows] = False
     return batch.take(rows), MemoryBlocks(batch.take(kept), facts=blocks.facts)
 
 
-def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
+def _recipe_of(blocks: Blocks) -> Recipe | None:
+    """Return the recipe by which the source of blocks was read; a cache keeps it."""
     described = blocks.facts.get("recipe")
-    recipe = None if described is None else Recipe.from_json(described)
-    encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
+    return None if described is None else Recipe.from_json(described)
+
+
+def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
+    encoding = encoding_of(_recipe_of(blocks), left, blocks.names, blocks.n_features)
     return Preparation(() if encoding is None else (encoding,))
 
 

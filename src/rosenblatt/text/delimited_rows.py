@@ -25,10 +25,15 @@ QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"?+')
 
 
 class Dialect(NamedTuple):
-    """The delimiter of fields, and whether quotes may enclose delimiters and line ends."""
+    """The delimiter of fields, and whether quotes may enclose delimiters and line ends.
+
+    `decimal` is the decimal mark of numbers, and `missing` are the words that stand for none.
+    """
 
     delimiter: str
     quoted: bool
+    decimal: str = "."
+    missing: tuple[str, ...] = ("",)
 
     def quotes(self, data: bytes) -> bool:
         """Return whether quotes have a meaning in this text."""

@@ -1,0 +1,56 @@
+"""The options of reading that a proof holds, so that its data is read again in the same way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from rosenblatt.columns.options import Options
+from rosenblatt.exceptions import FormatError
+
+__all__ = ["held_reading", "holding"]
+
+NOT_HELD = ("labelled", "chunk_bytes")
+"""Options that do not change what is read."""
+
+
+def holding(proof: str, options: Mapping[str, Any]) -> str:
+    """Return the text of a proof that also holds the options of reading that are not the default."""
+    usual = Options()
+    held = {name: value for name, value in options.items() if value != getattr(usual, name)}
+    if not held:
+        return proof
+    return proof.replace('"version": 1,', f'"version": 1,\n "reading": {json.dumps(held)},', 1)
+
+
+def held_reading(proofs: Sequence[Mapping[str, Any]], file: str) -> dict[str, Any]:
+    """Return the options of reading that the first of several proofs holds; nothing in them is trusted.
+
+    Raises
+    ------
+    FormatError
+        An option is unknown, or has a value that it cannot have.
+    """
+    held = dict(proofs[0].get("reading", {}))
+    usual = {each.name: each.default for each in fields(Options) if each.name not in NOT_HELD}
+    for name, value in held.items():
+        if name not in usual or not _fits(name, value, usual[name]):
+            raise FormatError(
+                f"its reading holds {name[:40]!r}, which is no option or has another type", file=file
+            )
+        if isinstance(value, list):
+            held[name] = tuple(value)
+    return held
+
+
+def _fits(name: str, value: Any, usual: Any) -> bool:
+    if isinstance(usual, tuple):
+        kinds = (str,) if name == "na" else (str, int)
+        return type(value) is list and all(type(each) in kinds for each in value)
+    if name in ("header", "zero_based"):
+        return type(value) is bool
+    if name == "target":
+        return type(value) in (str, int)
+    return type(value) is (str if usual is None else type(usual))
