@@ -24,6 +24,7 @@ from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel, overflow
+from rosenblatt.model.met import is_wide
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 
@@ -110,8 +111,8 @@ class OnlineLearning(VisitingClassifier):
         self._require_fitted()
         row, state = self._row(x), self._state
         weights = state.w if state.u is None and state.shrunk is None else state.hypothesis()
-        if weights.ndim > 1:
-            model = LinearModel(weights, self._scheme, self._classes, self._zero)
+        if weights.ndim > 1 or state.met is not None:
+            model = LinearModel(weights, self._scheme, self._classes, self._zero, state.met)
             try:
                 return model.predict(Features(row, 1, state.n_features))[0]
             except NonFiniteError:
@@ -251,7 +252,7 @@ class OnlineLearning(VisitingClassifier):
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> State:
         """Return the state that a new stream begins with."""
-        return parameters.start_from(self, shape, generator(self.random_state))
+        return parameters.start_from(self, shape, generator(self.random_state), sparse=is_wide(shape))
 
     def _new_stream(self, *arguments: Any, **named: Any) -> Stream:
         return self._stream_kind(*arguments, **named)

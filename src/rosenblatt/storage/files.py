@@ -13,7 +13,7 @@ from rosenblatt.schema.codecs import Context, UnsoundError, wrong
 from rosenblatt.schema.container import write_container
 from rosenblatt.schema.plain import SCALAR, write_labels
 from rosenblatt.storage.provenance import made_by
-from rosenblatt.storage.stored import FORMAT, PARAMETER, SCHEMA, names_of, open_model
+from rosenblatt.storage.stored import FORMAT, PARAMETER, names_of, open_model
 
 __all__ = ["load", "save", "write_model"]
 
@@ -96,7 +96,7 @@ def write_model(
         raise ParameterError(f"model cannot be saved: {error}.") from None
     document = {
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": context.schema,
         "learner": name,
         "parameters": made["parameters"],
         "feature_names": names,

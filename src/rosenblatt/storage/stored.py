@@ -23,7 +23,7 @@ from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 
 __all__ = ["FORMAT", "SCHEMA", "StoredModel", "open_model"]
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the header. Files of every version up to this one can be read."""
 FORMAT = "rosenblatt-model"
 PARTS = {"format", "schema", "learner", "parameters", "feature_names", "classes", "state", "provenance"}
