@@ -26,6 +26,7 @@ from benchmarks import (
     startup,
     tables,
     texts,
+    wide,
 )
 from benchmarks.comparison import Comparison
 from benchmarks.timing import Setup
@@ -49,6 +50,8 @@ WORKLOADS = {
     "echo": echo.cancel,
     "networks": networks.networks,
     "out-of-core": out_of_core.parquet,
+    "R52": wide.r52,
+    "row-groups": wide.row_groups,
     "predict": prediction.batch,
     "one": single.one_row,
     "dicts": single.one_mapping,
@@ -87,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns each contestant gets")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows: to try the suite, not to quote")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data, for SMS")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data, for SMS and R52")
     parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save every measurement")
     return parser

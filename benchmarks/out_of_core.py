@@ -153,12 +153,12 @@ def main() -> None:
     start, busy = time.perf_counter(), time.process_time()
     model = _ours(path, passes) if arguments.name == "ours" else _peer(arguments.name, path, passes)
     seconds, processor = time.perf_counter() - start, time.process_time() - busy
-    peak = _peak_memory() / MEGABYTE
+    peak = peak_memory() / MEGABYTE
     X, y = next(_frugal(path))
     print(json.dumps(Measured(seconds, processor, peak, float(np.mean(model.predict(X) == y)))._asdict()))
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
     """Return the most bytes this process had in memory; what `getrusage` tells includes its parent's."""
     line = next(each for each in Path("/proc/self/status").read_text().splitlines() if each.startswith("VmHWM"))
     return int(line.split()[1]) * 1024

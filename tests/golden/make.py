@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import rosenblatt as rb
-from rosenblatt.storage import SCHEMA
+from rosenblatt.storage import open_model
 from tests.storage.models import MODELS, answers, gone_on, made
 
 FOLDER = Path(__file__).parent
@@ -39,13 +40,17 @@ def _written(value: Any) -> Any:
 def main() -> None:
     """Write what is not there yet."""
     for name in MODELS:
-        path = FOLDER / MODEL.format(name=name, schema=SCHEMA)
+        model = made(name)
+        with TemporaryDirectory() as folder:
+            rb.save(model, Path(folder) / "model")
+            schema = open_model(Path(folder) / "model").schema  # the first version that can hold it
+        path = FOLDER / MODEL.format(name=name, schema=schema)
         if path.exists():
             continue
-        rb.save(made(name), path, provenance={"created": "2026-01-01T00:00:00+00:00"})
+        rb.save(model, path, provenance={"created": "2026-01-01T00:00:00+00:00"})
         expected = {"now": told(answers(rb.load(path))), "gone on": told(answers(gone_on(rb.load(path))))}
         text = json.dumps(expected, separators=(",", ":"), ensure_ascii=True)
-        (FOLDER / EXPECTED.format(name=name, schema=SCHEMA)).write_text(text + "\n", encoding="utf-8")
+        (FOLDER / EXPECTED.format(name=name, schema=schema)).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ TWO = np.where(PLANE, "spam", "ham")
 NOISY = np.where(_rng.random(24) < 0.2, ~PLANE, PLANE)
 THREE = np.array([3, 5, 8])[_rng.integers(0, 3, 24)]
 SPARSE = csr_array(np.where(_rng.random(X.shape) < 0.4, X, 0.0))
+WIDE = csr_array((SPARSE.data, SPARSE.indices * 2**17 + 5, SPARSE.indptr), (24, 2**21))
 NUMBERS = X[:, :2] @ np.array([[1.0, 2.0], [0.5, -1.0]])
 NAMED: list[dict[str, float]] = [{"a": 1.0, "b": -2.0}, {"b": 0.5, "c": 3.0}, {"d": -1.0, "a": 0.25}, {"e": 2.0}]
 
@@ -44,6 +45,8 @@ MODELS: dict[str, Callable[[], Any]] = {
         rb.Perceptron(bias="radius", max_iter=3).fit(X, NOISY).partial_fit(X[:5], NOISY[:5])
     ),
     "Perceptron-named": lambda: _one_by_one(rb.Perceptron(average=True)),
+    "Perceptron-wide": lambda: rb.Perceptron(average=True, max_iter=3).fit(WIDE[:, : 2**20], THREE),
+    "Perceptron-wide-stream": lambda: rb.Perceptron(penalty="l2").partial_fit(WIDE, TWO),
     "VotedPerceptron": lambda: rb.VotedPerceptron(max_iter=3).fit(X, TWO),
     "VotedPerceptron-sparse-classes": lambda: rb.VotedPerceptron(max_iter=2).fit(SPARSE, THREE),
     "VotedPerceptron-stream": lambda: rb.VotedPerceptron(max_iter=2).fit(X, THREE).partial_fit(SPARSE, THREE),
@@ -90,6 +93,8 @@ def asked(model: Any) -> Any:
     """Return rows as wide as the model's, to predict or to learn from."""
     if getattr(model, "kernel", None) == "precomputed":
         return X @ X.T
+    if model.n_features_in_ > X.shape[1]:
+        return WIDE[:, : model.n_features_in_]
     return X[:, : model.n_features_in_]
 
 
@@ -116,9 +121,9 @@ def gone_on(model: Any) -> Any:
             return model
         rows = asked(model)
         classes = getattr(model, "classes_", None)
-        y = NUMBERS if classes is None else np.resize(classes, len(rows))
+        y = NUMBERS if classes is None else np.resize(classes, rows.shape[0])
         model.partial_fit(rows, y)
-        if hasattr(model, "learn_one"):
+        if hasattr(model, "learn_one") and isinstance(rows, np.ndarray):
             model.learn_one(rows[0], y[1])
             model.learn_one(rows[1], y[0])
         return model

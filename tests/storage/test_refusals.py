@@ -252,7 +252,7 @@ def test_arrays_described_in_other_ways(entry, why, files, tmp_path):
 @pytest.mark.parametrize(
     "change, why",
     [
-        ({"schema": 3}, "version 3 of the format, but this rosenblatt reads up to 2: update"),
+        ({"schema": 4}, "version 4 of the format, but this rosenblatt reads up to 3: update"),
         ({"schema": 1}, "parts it should have"),
         ({"preparation": None}, "is not a list of the expected length"),
         ({"preparation": [["magic", {}]]}, "has an unknown kind"),

@@ -19,8 +19,7 @@ from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.learners.fit_loop import Complete
 from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.locking import InUseError, locked
-from rosenblatt.loops.shrinking import Shrunk
-from rosenblatt.model.schemas import require_sound_shrunk, require_sound_state
+from rosenblatt.model.schemas import States
 from rosenblatt.model.state import State
 from rosenblatt.schema.codecs import (
     Array,
@@ -50,12 +49,7 @@ SECONDS = 60.0
 
 COUNT, COUNTS, FLOAT, PATIENCE = Count(), Several(Count()), Number(finite=False), Maybe(Count(1))
 WEIGHTS = Array((1, 2), finite=False)  # training itself finds weights that overflow
-SHRUNK = Record(Shrunk, {"sums": Array(), "paid": WEIGHTS}, check=require_sound_shrunk)
-STATE = Record(
-    State,
-    {"w": WEIGHTS, "u": Maybe(WEIGHTS), "visits": COUNT, "shrunk": Maybe(SHRUNK)},
-    check=require_sound_state,
-)
+STATE = States(WEIGHTS)
 INTEGERS = Array(dtypes=(np.int32, np.int64))
 COLUMNS = {"visit": INTEGERS, "index": INTEGERS, "score": Array(), "step": Array(), "machine": INTEGERS}
 EPOCHS: dict[str, Codec] = {"best": FLOAT, "best_epoch": COUNT}
@@ -243,7 +237,7 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
     cut = most is not None and sum(kept.mistakes_per_pass) > most
     states = [state for state in (kept.state, kept.start, kept.complete, kept.best) if state is not None]
     for held, wanted, what in (
-        ({_shapes(state) for state in states}, {_shapes(loop.state)}, "weights"),
+        ({_kind(state) for state in states}, {_kind(loop.state)}, "weights"),
         (kept.tolerance is None, loop.tolerance is None, "tol"),
         (kept.mistakes is None, loop.recorder.detail != "mistakes" or cut, "trace"),
     ):
@@ -251,6 +245,7 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
             raise ModelFileError(f"The checkpoint is of a fit with other {what}. Remove it, and train again.")
     loop.start = kept.start
     loop.state.become(kept.state)
+    loop.visitor.renumber()
     loop.complete = Complete(kept.complete or kept.state, kept.passes)
     loop.best = kept.best or kept.start
     loop.loss, loop.began = kept.loss, time.perf_counter() - kept.seconds
@@ -259,9 +254,8 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
     loop.recorder.go_on_from(kept.mistakes_per_pass, kept.visits_per_pass, kept.mistakes)
 
 
-def _shapes(state: State) -> tuple[Any, ...]:
-    parts = state.w, state.u, None if state.shrunk is None else state.shrunk.paid
-    return tuple(None if part is None else part.shape for part in parts)
+def _kind(state: State) -> tuple[Any, ...]:
+    return state.shape, state.u is None, state.shrunk is None, state.met is None
 
 
 def discard(path: str | os.PathLike[str]) -> None:

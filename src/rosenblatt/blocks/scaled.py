@@ -40,7 +40,11 @@ def transformed(blocks: Blocks, filling: Filling | None = None, scaling: Scaling
 
 def folded(state: State, scaling: Scaling) -> State:
     """Return a state for unscaled features; the sum behind an average is folded as the weights are."""
-    return State(scaling.fold(state.last()), None if state.u is None else scaling.fold(state.u), state.visits)
+    met = state.met
+    if met is not None:
+        scaling = Scaling(scaling.mean[met.columns], scaling.deviation[met.columns])
+    u = None if state.u is None else scaling.fold(state.u)
+    return State(scaling.fold(state.last()), u, state.visits, met=met)
 
 
 class ScaledBlocks(Blocks):

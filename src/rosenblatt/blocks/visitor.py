@@ -64,6 +64,9 @@ class BlockVisitor(Visitor):
         self._screening = Screening(np.empty((1, 1)), False)
         self._first = 0  # the row of all rows that the block in memory begins with
 
+    def renumber(self) -> None:
+        """Do nothing: each block is numbered when it is looked at."""
+
     def visits(self, epoch: int) -> Tour:
         """Return the visits of a pass."""
         blocks = self._order.blocks(epoch)

@@ -27,6 +27,7 @@ from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.loops.passes import largest_square
+from rosenblatt.model.met import is_wide
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.typing import Ints
@@ -75,11 +76,13 @@ def planned(
     intercept_init: Any = None,
     before: Before | None = None,
     redrawn: Drawn | None = None,
+    sparse: bool = False,
 ) -> Iterator[tuple[Plan, State, Drawn]]:
     """Turn parameters and data into a plan, a start and what was drawn; train inside, under the progress bar.
 
     A start that is given, be it only its bias, replaces `init`, and so does the run `before`. What a checkpoint
-    holds replaces what would be drawn, except for the start.
+    holds replaces what would be drawn, except for the start. A `sparse` start may give weights only to features
+    that it meets, where there are very many.
     """
     require_two(blocks.classes)
     scheme = Scheme.of(p.multiclass, len(blocks.classes))
@@ -91,7 +94,7 @@ def planned(
     elif given:
         start = parameters.given_start(p, shape, coef_init, intercept_init)
     else:
-        start = parameters.start_from(p, shape, rng)
+        start = parameters.start_from(p, shape, rng, sparse=sparse and _is_wide(shape, blocks))
     drawn = redrawn or draw(p, lambda: _codes(blocks), blocks.n_rows, rng, before)
     rule, radius = parameters.make_rule(p, lambda: _largest_square(blocks))
     class_weight = None
@@ -124,6 +127,10 @@ def visitor_of(blocks: Blocks, plan: Plan, state: State) -> Visitor:
     if isinstance(blocks, MemoryBlocks):
         return Visitor(blocks.batch, plan, state)
     return BlockVisitor(blocks, plan, state)
+
+
+def _is_wide(shape: tuple[int, ...], blocks: Blocks) -> bool:
+    return is_wide(shape, blocks.stored if isinstance(blocks, MemoryBlocks) else 0)
 
 
 def _walk(blocks: Blocks) -> Iterator[Batch]:

@@ -111,12 +111,16 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
     @property
     def coef_(self) -> Any:
         """The normal vectors of the hyperplanes, shape (n_machines, n_features); two classes have one."""
-        coef = np.ascontiguousarray(np.atleast_2d(self._model("coef_").coef))
+        model = self._model("coef_")
         if not self.__dict__.get("_sparse_coef"):
-            return coef
-        from scipy.sparse import csr_matrix
+            return np.ascontiguousarray(np.atleast_2d(model.coef))
+        from scipy.sparse import csr_matrix  # a matrix, not an array, because scikit-learn's is one
 
-        return csr_matrix(coef)  # a matrix, not an array, because scikit-learn's is one
+        coef = csr_matrix(np.atleast_2d(model.weights[..., :-1]))
+        if model.met is None:
+            return coef
+        columns = model.met.columns[coef.indices]
+        return csr_matrix((coef.data, columns, coef.indptr), (coef.shape[0], model.n_features))
 
     @property
     def intercept_(self) -> Floats:
@@ -131,10 +135,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _model(self, attribute: str | None = None) -> LinearModel:
         self._require_fitted(attribute)
-        weights = self._state.hypothesis()
-        if self._width < self._state.n_features:  # a stream keeps room for features to come
-            weights = weights[..., [*range(self._width), -1]]
-        return LinearModel(weights, self._scheme, self._classes, self._zero)
+        return LinearModel.of(self._state, self._width, self._scheme, self._classes, self._zero)
 
 
 class VisitingClassifier(LinearClassifier):

@@ -27,6 +27,7 @@ from rosenblatt.loops.named import score_named
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel, overflow
+from rosenblatt.model.met import is_wide
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 
@@ -164,13 +165,13 @@ class OnlineLearning(VisitingClassifier):
         vocabulary = self.__dict__.get("_vocabulary") if type(x) is dict else None
         pairs = None if vocabulary is None else vocabulary.pairs(x)
         state = self._state
-        if pairs is not None and state.w.ndim == 1 and state.shrunk is None:
+        if pairs is not None and state.w.ndim == 1 and state.shrunk is None and state.met is None:
             f = score_named(pairs, state.w, state.u, state.visits)
             if f - f == 0.0:
                 return f
         row = self._row(x)
         state = self._state
-        if state.w.ndim == 1 and state.u is None and state.shrunk is None:
+        if state.w.ndim == 1 and state.u is None and state.shrunk is None and state.met is None:
             f = score_row(row, state.w)
             if f - f == 0.0:
                 return f
@@ -179,7 +180,9 @@ class OnlineLearning(VisitingClassifier):
     def _score_of_row(self, row: Rows, state: State) -> Any:
         """Return the score of a row by any state, at the cost of its own features."""
         own = row
-        if isinstance(row, CSR):
+        if not isinstance(row, CSR):
+            state = state.spread()
+        else:
             state = state.part(row.indices)
             own = row._replace(indices=np.arange(len(row.indices), dtype=np.uint32))
         model = LinearModel(state.hypothesis(), self._scheme, self._classes, self._zero)
@@ -346,7 +349,7 @@ class OnlineLearning(VisitingClassifier):
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> State:
         """Return the state that a new stream begins with."""
-        return parameters.start_from(self, shape, generator(self.random_state))
+        return parameters.start_from(self, shape, generator(self.random_state), sparse=is_wide(shape))
 
     def _new_stream(self, *arguments: Any, **named: Any) -> Stream:
         return self._stream_kind(*arguments, **named)

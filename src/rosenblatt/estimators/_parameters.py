@@ -314,10 +314,14 @@ def stream_weights(p: Any, counts: dict[Any, int] | None = None) -> dict[Any, fl
     return weights
 
 
-def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator) -> State:
-    """Return the start that `init` names; "first" begins at zero and adds the first row later."""
-    state = State.zero(shape, average=p.average, shrinks=p.penalty is not None)
-    if p.init == "random":
+def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator, *, sparse: bool = False) -> State:
+    """Return the start that `init` names; "first" begins at zero and adds the first row later.
+
+    A `sparse` start at zero gives weights only to the features that it meets.
+    """
+    random = p.init == "random"
+    state = State.zero(shape, average=p.average, shrinks=p.penalty is not None, sparse=sparse and not random)
+    if random:
         drawn = state.n_features + bool(p.fit_intercept and p.bias is not None)
         state.w[..., :drawn] = rng.standard_normal((*shape[:-1], drawn))
     return state

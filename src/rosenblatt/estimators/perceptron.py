@@ -327,7 +327,8 @@ class Perceptron(OnlineLearning):
             keeper = Checkpoint(checkpoint, every, identity_of(self, blocks))
             saved = resumed(self, blocks, keeper) if resume else None
         redrawn = None if saved is None else Drawn(saved.seed, saved.held_out)
-        with planned(self, blocks, coef_init, intercept_init, before, redrawn) as (plan, start, drawn):
+        with planned(self, blocks, coef_init, intercept_init, before, redrawn, sparse=True) as planned_fit:
+            plan, start, drawn = planned_fit
             if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
                 plan = replace(plan, prove=self._prover(blocks.batch, start))
             if keeper is not None:

@@ -286,7 +286,7 @@ class SoftMarginClassifier(LinearClassifier):
                 "warm_start=True continues a fit with other features or classes than those of X and y. Pass the "
                 "same, or set warm_start=False."
             )
-        return self._state.w
+        return self._state.spread().w
 
     def _publish(self, found: list[SoftSolution], batch: Batch, scheme: Scheme, before: int) -> None:
         """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""

@@ -96,8 +96,11 @@ class ParquetTable(_ColumnarTable):
         return self._parquet.schema_arrow
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and give back the memory that reading pages took."""
+        import pyarrow as pa
+
         self._parquet.close()
+        pa.default_memory_pool().release_unused()
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         size = self._rows_in_chunk(self._bytes_a_row(len(names)))

@@ -120,7 +120,7 @@ class LiftedVisitor(Visitor):
     def _train(self, block: Visits, log: Log, shadow: Shadow | None) -> tuple[int, int, int]:
         assert isinstance(self.targets, Sides), "lifted rows have two sides"
         k, made = train_lifted(
-            self.batch.rows, self.targets, block, self._square, self.plan.rule.beta, self.state.w, self._lift, log
+            self.X, self.targets, block, self._square, self.plan.rule.beta, self.state.w, self._lift, log
         )
         return k, made, made
 

@@ -167,11 +167,11 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
 
     def _last_scores(self, batch: Batch) -> Floats:
         """Return the scores of rows by the last hypothesis."""
-        return LinearModel(self.state.last(), *self._labelled()).scores(batch)
+        return LinearModel(self.state.last(), *self._labelled(), self.state.met).scores(batch)
 
     def model(self) -> Model:
         """Return the hypothesis of this moment."""
-        return LinearModel(self.state.hypothesis(), *self._labelled())
+        return LinearModel(self.state.hypothesis(), *self._labelled(), self.state.met)
 
     def _labelled(self) -> tuple[Any, NDArray[Any], int]:
         return self.plan.scheme, self.visitor.data.classes, self.plan.zero

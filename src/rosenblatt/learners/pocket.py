@@ -97,7 +97,7 @@ class PocketVisitor(Visitor):
             log = self._log_for(len(block) * self._mistakes_a_visit)
             pocket.progress[loop.ENOUGH] = pocket.progress[loop.READ] + self._most
             k, made, finite = loop.train(
-                self.batch.rows, self.targets, block, self.plan.rule, state.w, state.visits, log, pocket
+                self.X, self.targets, block, self.plan.rule, state.w, state.visits, log, pocket
             )
             if not finite:
                 require_finite(self.batch)
@@ -111,7 +111,7 @@ class PocketVisitor(Visitor):
     def _begin(self) -> None:
         """Put the start in the pocket, unless something is in it already."""
         if np.isinf(self._pocket.errors[0]):
-            loop.consider(self.batch.rows, self.targets, self.state.w, self._pocket, 0)
+            loop.consider(self.X, self.targets, self.state.w, self._pocket, 0)
 
     def _nothing_wrong(self) -> bool:
         if self._pocket.errors[0] > 0.0:

@@ -188,13 +188,14 @@ class Stream:
             self._learn_shrinking(X, target)
             return
         if isinstance(target, float):
-            score, correction = learn_row(X, target, self._plain_rule, state.w, state.u, state.visits)
+            rows = X if state.met is None else state.meet(X)
+            score, correction = learn_row(rows, target, self._plain_rule, state.w, state.u, state.visits)
             if score - score != 0.0:
                 raise self._not_finite(X)
             self._count(score, correction, target)
             return
-        state.orient(X)
-        count = learn_row_by_machines(X, target, self._rule, state.w, state.u, state.visits, self._log)
+        rows = state.meet(X)
+        count = learn_row_by_machines(rows, target, self._rule, state.w, state.u, state.visits, self._log)
         if count < 0:
             raise self._not_finite(X)
         self.mistakes += count
@@ -206,6 +207,8 @@ class Stream:
     def learn_pairs(self, pairs: Floats, target: float) -> bool:
         """Visit one example of names and values; return False, and change nothing, if it needs a closer look."""
         state = self.state
+        if state.met is not None:
+            return False
         score, correction = learn_named(pairs, target, self._plain_rule, state.w, state.u, state.visits)
         if score - score != 0.0:
             return False
@@ -241,11 +244,11 @@ class Stream:
     def _learn_shrinking(self, X: Rows, target: Target) -> None:
         """Visit one example by the loop for many, on a copy: it does not look whether weights stay finite."""
         state = self.state.copy()
-        state.orient(X)
+        rows = state.meet(X)
         assert self.penalty is not None, "weights shrink"
         targets, log = Sides(np.array([target])) if isinstance(target, float) else target, self._log
         weights = state.machines, state.shrunk_machines
-        count, made = train_shrinking(X, targets, ONLY_ROW, self.rule, self.penalty, *weights, log)
+        count, made = train_shrinking(rows, targets, ONLY_ROW, self.rule, self.penalty, *weights, log)
         if not made:
             raise self._not_finite(X)
         state.visits += 1

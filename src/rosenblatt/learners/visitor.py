@@ -45,6 +45,10 @@ class Visitor:
     ----------
     data : Batch or Blocks
         All rows: their number, features and classes.
+    batch : Batch
+        The rows in memory.
+    X : ndarray or CSR
+        The same rows as the loops read them with the weights of the state; see `State.meet`.
     settled : bool
         Whether nothing is left to learn, though the pass may have visits left; the plain perceptron never knows.
     extra_values : int
@@ -65,7 +69,7 @@ class Visitor:
         self._log = Log.room(0, len(state.machines))
         self._look_at(batch, self.held_out)
         plain = self.may_screen and isinstance(self.targets, Sides) and plan.penalty is None
-        self._screening = Screening(batch.rows, plan.screened if plain else False)
+        self._screening = Screening(self.X, plan.screened if plain else False)
 
     def _look_at(self, batch: Batch, held_out: NDArray[np.bool_] | None) -> None:
         """Visit these rows from now on; rows held out count nothing."""
@@ -74,10 +78,14 @@ class Visitor:
         if held_out is not None:
             self.weight = np.where(held_out, 0.0, self.weight)
         self.targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
-        self.state.orient(batch.rows)
+        self.X = self.state.meet(batch.rows)
         self._mistakes_a_visit = self.targets.members.shape[1] if isinstance(self.targets, Machines) else 1
         values_a_row = max(1, batch.stored // batch.n_rows)
         self._block = max(1, min(BLOCK_MISTAKES // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
+
+    def renumber(self) -> None:
+        """Renumber the columns of the rows in memory, after the state has changed."""
+        self.X = self.state.meet(self.batch.rows)
 
     def visits(self, epoch: int) -> Any:
         """Return the rows to visit in a pass, without those held out; None if the order has come to its end."""
@@ -145,11 +153,11 @@ class Visitor:
 
     def _take_steps(self, row: int, log: Log, count: int) -> None:
         for k in range(count):
-            passes.take_step(self.batch.rows, self.targets, row, log, k, self.plan.rule.beta, self.state.w)
+            passes.take_step(self.X, self.targets, row, log, k, self.plan.rule.beta, self.state.w)
 
     def _train(self, block: Visits, log: Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
         """Make the visits of a stretch; return the mistakes, the visits made and the rows read."""
-        rows, targets, rule, state = self.batch.rows, self.targets, self.plan.rule, self.state
+        rows, targets, rule, state = self.X, self.targets, self.plan.rule, self.state
         w, u, t0 = state.w, state.u, state.visits
         if self.plan.penalty is not None:
             k, made = train_shrinking(
@@ -180,7 +188,7 @@ class Visitor:
         ):
             return None
         if self._shadow is None:
-            shadow = screen.empty_shadow(self.batch.rows)  # type: ignore[arg-type]
+            shadow = screen.empty_shadow(self.X)  # type: ignore[arg-type]
             screen.cast(shadow, self._pull, self.state.w)
             self._shadow = shadow
         elif self._screening.should_anchor():

@@ -32,7 +32,7 @@ def hypotheses_of(trace: Trace, batch: Batch) -> Hypotheses:
 
 def _hypotheses(trace: Trace, mistaken: Features | None, row: NDArray[Any], codes: Ints) -> Hypotheses:
     """Return hypotheses from a record; `row` and `codes` are the row of each mistake and its class."""
-    start = LinearModel(trace.start.last(), trace.scheme, trace.classes, trace.zero)
+    start = LinearModel(trace.start.spread().last(), trace.scheme, trace.classes, trace.zero)
     begin = trace.start.visits
     made = int(trace.visits_per_pass.sum())
     visits = np.concatenate([trace.visit, [begin + made]], dtype=np.int64)

@@ -54,8 +54,9 @@ class KernelState(State):
         """The sums for averaging as a matrix, one row for each machine."""
         return None if self.u is None else np.atleast_2d(self.u)
 
-    def orient(self, X: Rows) -> None:
-        """Do nothing: rows of X are not multiplied by these weights."""
+    def meet(self, X: Rows) -> Rows:
+        """Return the rows as they are: they are not multiplied by these weights."""
+        return X
 
     def copy(self) -> KernelState:
         """Return a state that shares no array with this one."""

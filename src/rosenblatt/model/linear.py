@@ -12,8 +12,10 @@ from rosenblatt.data.features import Features, require_finite, require_width
 from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.targets import PAIR
+from rosenblatt.model.met import MetFeatures
 from rosenblatt.model.plain_scores import plain_scores, suffices
 from rosenblatt.model.scheme import ClassModel, Scheme
+from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
 
 
@@ -21,17 +23,39 @@ from rosenblatt.typing import Floats
 class LinearModel(ClassModel):
     """f(x) = <w, x> + b for one or several machines, and how f becomes a class."""
 
-    # (n_features + 1,) or (n_machines, n_features + 1): w with b last; two classes need one machine
+    # (n_features + 1,) or (n_machines, n_features + 1): w with b last; two classes need one machine.
+    # (with `met`, those of the features met)
     weights: Floats
     scheme: Scheme  # how scores become classes
     classes: NDArray[Any]  # the labels; of two, the negative one comes first
     # the side of f = 0: −1 or +1. Among many classes, whether a tie goes to the lowest or the highest
     zero: int = -1
+    met: MetFeatures | None = None  # the features with weights, if they are not all of them
+
+    @classmethod
+    def of(cls, state: State, width: int, scheme: Scheme, classes: NDArray[Any], zero: int) -> LinearModel:
+        """Return the model of a state, over its first `width` features: a stream keeps room for more."""
+        weights, met = state.hypothesis(), state.met
+        if met is not None:
+            met, width = met.up_to(width)
+        if width < weights.shape[-1] - 1:
+            weights = weights[..., np.r_[0:width, -1]]
+        return cls(weights, scheme, classes, zero, met)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self.weights.shape[-1]) - 1 if self.met is None else self.met.n_features
+
+    @property
+    def all_weights(self) -> Floats:
+        """The weights of all features, with the bias last."""
+        return self.weights if self.met is None else self.met.spread(self.weights)
 
     @property
     def coef(self) -> Floats:
         """The normal vector w, or one for each machine."""
-        return self.weights[..., :-1]
+        return self.all_weights[..., :-1]
 
     @property
     def intercept(self) -> Any:
@@ -43,15 +67,25 @@ class LinearModel(ClassModel):
 
         So a row that is right at the end of training is always predicted right.
         """
-        require_width(features, self.weights.shape[-1] - 1)
-        few = suffices(features.rows, len(np.atleast_2d(self.weights)))
-        out = (plain_scores if few else loop_scores)(features.rows, self.weights)
+        require_width(features, self.n_features)
+        rows, weights = self._numbered(features.rows)
+        few = suffices(rows, len(np.atleast_2d(weights)))
+        out = (plain_scores if few else loop_scores)(rows, weights)
         # A score is finite only if its row is, so checking n scores replaces checking n × d values.
         finite = np.isfinite(out)
         if not finite.all():
             require_finite(features)
             raise overflow(f"row {int(np.argwhere(~finite)[0, 0])} of X")
         return out
+
+    def _numbered(self, rows: Rows) -> tuple[Rows, Floats]:
+        """Return rows and weights that belong together; a column without a weight gets one of zero.
+
+        Leaving such values out would change the order of sums, and so their bits, and would hide a NaN.
+        """
+        if self.met is None or not isinstance(rows, CSR):
+            return rows, self.all_weights
+        return self.met.numbered(rows), np.insert(self.weights, len(self.met.columns), 0.0, axis=-1)
 
     def decision(self, features: Features) -> Floats:
         """Return the decision values of every row: f(x), or one number for each class."""

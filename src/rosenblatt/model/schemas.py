@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.met import MetFeatures, is_wide
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
-from rosenblatt.schema.codecs import Array, Codec, Count, Maybe, Number, Record, Text, require
+from rosenblatt.schema.codecs import INTEGERS, Array, Codec, Context, Count, Maybe, Number, Record, Text, require
 from rosenblatt.schema.plain import Labels, Names
 
 LABELS = Labels()
 WEIGHTS = Array(ndim=(1, 2))
+LARGE = 1 << 16
+"""Bytes of weights from which on a file leaves out features whose weights are all zero."""
 SIDE = Count(-1, 1)
 """The side of zero: −1 or 1."""
 
@@ -29,8 +31,11 @@ def require_sound_shrunk(shrunk: Shrunk) -> None:
 
 
 def require_sound_state(state: State) -> None:
-    """Require weights, and averages and penalties of the same shape."""
-    require(state.w.shape[-1] >= 2 and len(state.w) > 0, "there are no weights")
+    """Require weights, averages and penalties of the same shape, and features that have them."""
+    met = state.met
+    require(len(state.w) > 0 and state.w.shape[-1] >= (2 if met is None else 1), "there are no weights")
+    if met is not None:
+        require(len(met.columns) == state.w.shape[-1] - 1, "weights and features met contradict each other")
     require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
     shrunk = state.shrunk
     require(shrunk is None or shrunk.paid.shape == state.w.shape, "weights and penalties have different shapes")
@@ -41,13 +46,60 @@ SCHEME = Record(
     {"kind": Text(("binary", "direct", "ovr", "ovo")), "n_classes": Count(most=2**31)},
     check=_sound_scheme,
 )
-SHRUNK = Record(Shrunk, {"sums": Array(), "paid": WEIGHTS}, check=require_sound_shrunk)
 PENALTY = Record(Penalty, {"keep": Number(least=0.0), "rent": Number(least=0.0)})
-STATE = Record(
-    State,
-    {"w": WEIGHTS, "u": Maybe(WEIGHTS), "visits": Count(), "shrunk": Maybe(SHRUNK)},
-    check=require_sound_state,
-)
+
+
+def _sound_met(met: MetFeatures) -> None:
+    """Require features that exist, in ascending order, which loops and searches rely on."""
+    columns = met.columns
+    require(len(columns) <= met.n_features, "there are more features with weights than features")
+    require(not len(columns) or 0 <= columns[0] <= columns[-1] < met.n_features, "a feature is not there")
+    require((columns[1:] > columns[:-1]).all(), "features with weights are not in order")
+
+
+MET = Record(MetFeatures, {"columns": INTEGERS, "n_features": Count(1)}, check=_sound_met)
+
+
+@dataclass(frozen=True)
+class States:
+    """A state. One with weights of zero for most of many features is written without these weights.
+
+    Attributes
+    ----------
+    weights : Codec
+        How each array of weights is written.
+    """
+
+    weights: Codec = WEIGHTS
+
+    def encode(self, value: State, at: str, context: Context) -> Any:
+        """Return a table of the parts; `met` is one of them only where features are left out."""
+        state = value
+        if value.met is None and value.w.nbytes >= LARGE:
+            gathered = value.gathered()
+            state = gathered if 2 * gathered.w.shape[-1] <= value.w.shape[-1] else value
+        if state.met is not None:
+            context.schema = max(context.schema, 3)
+        return self._record(met=state.met is not None).encode(state, at, context)
+
+    def decode(self, stored: Any, at: str, context: Context) -> State:
+        """Return the state, with weights for all features unless that would take much memory."""
+        met = isinstance(stored, dict) and "met" in stored
+        state: State = self._record(met=met).decode(stored, at, context)
+        return state if is_wide(state.shape) else state.spread()
+
+    def _record(self, *, met: bool) -> Record:
+        shrunk = Record(Shrunk, {"sums": Array(), "paid": self.weights}, check=require_sound_shrunk)
+        parts: dict[str, Codec] = {
+            "w": self.weights,
+            "u": Maybe(self.weights),
+            "visits": Count(),
+            "shrunk": Maybe(shrunk),
+        }
+        return Record(State, parts | ({"met": MET} if met else {}), check=require_sound_state)
+
+
+STATE: Codec = States()
 
 HYPERPLANES: dict[str, Codec] = {
     "_state": STATE,
@@ -77,18 +129,14 @@ def require_problem(held: dict[str, Any]) -> None:
 def require_shape(state: State, scheme: Scheme, n_features: int) -> None:
     """Require one row of weights for each machine of the scheme, before anything is allocated."""
     require(
-        scheme.n_classes < 2**20 and state.w.shape == scheme.shape(n_features),
+        scheme.n_classes < 2**20 and state.shape == scheme.shape(n_features),
         "weights do not have the shape of their scheme",
     )
 
 
 def linear_model(held: dict[str, Any]) -> LinearModel:
     """Return the model that predicts what the estimator would."""
-    state, width = held["_state"], held["_width"]
-    weights = state.hypothesis()
-    if width < state.n_features:  # a stream keeps room for features to come
-        weights = weights[..., np.r_[0:width, state.n_features]]
-    return LinearModel(weights, held["_scheme"], held["_classes"], held["_zero"])
+    return LinearModel.of(*(held[name] for name in ("_state", "_width", "_scheme", "_classes", "_zero")))
 
 
 def _sound_linear(model: LinearModel) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.loops.layout import Rows, oriented
+from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.shrinking import Shrunk
+from rosenblatt.model.met import MetFeatures
 from rosenblatt.typing import Floats
 
 
@@ -20,22 +21,33 @@ class State:
     """All that training carries from one visit to the next."""
 
     # (n_features + 1,) or (n_machines, n_features + 1): the weights, the bias last. Training changes them in place
+    # (with `met`, those of the features met)
     w: Floats
     u: Floats | None = None  # for averaging: the sum of all corrections, each times the visits before it
     visits: int = 0  # visits so far
     # with a penalty: how far the weights have shrunk since they were written to `w` (`rosenblatt.loops.decay`)
     shrunk: Shrunk | None = None
+    met: MetFeatures | None = None  # the features with weights, if they are not all of them
 
     @classmethod
-    def zero(cls, shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False) -> State:
-        """Return a state of zeros."""
+    def zero(
+        cls, shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False, sparse: bool = False
+    ) -> State:
+        """Return a state of zeros; a `sparse` one gives weights only to features that it meets."""
+        met = MetFeatures.none_of(shape[-1] - 1) if sparse else None
+        shape = (*shape[:-1], 1) if sparse else shape
         shrunk = Shrunk(np.array([1.0, 0.0]), np.zeros(shape)) if shrinks else None
-        return cls(np.zeros(shape), np.zeros(shape) if average else None, shrunk=shrunk)
+        return cls(np.zeros(shape), np.zeros(shape) if average else None, shrunk=shrunk, met=met)
 
     @property
     def n_features(self) -> int:
         """The number of features."""
-        return int(self.w.shape[-1]) - 1
+        return int(self.w.shape[-1]) - 1 if self.met is None else self.met.n_features
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape that weights of all features have."""
+        return (*self.w.shape[:-1], self.n_features + 1)
 
     @property
     def machines(self) -> Floats:
@@ -52,22 +64,56 @@ class State:
         """Return a state that shares no array with this one."""
         return self._each(lambda w: w.copy(order="K"))
 
-    def orient(self, X: Rows) -> None:
-        """Bring the weights into the memory order that the loops for `X` read."""
+    def meet(self, X: Rows) -> Rows:
+        """Get ready for the rows of `X`, and return them as the loops read them with these weights.
+
+        Weights get the memory order that the loops read. If only features met have weights, new ones get some, and
+        the columns of the rows returned are numbered as the weights are. Dense rows have all features.
+        """
+        rows = X
+        if self.met is not None and isinstance(X, CSR):
+            rows = self.met.numbered(X)
+            if (rows.indices == len(self.met.columns)).any():
+                met, places = self.met.with_columns_of(X, rows)
+                self._take(replace(self._each(lambda w: np.insert(w, places, 0.0, axis=-1)), met=met))
+                rows = met.numbered(X)
+        elif self.met is not None:
+            self._take(self.spread())
         self.w = oriented(self.w, X)
         self.u = None if self.u is None else oriented(self.u, X)
         if self.shrunk is not None:
             self.shrunk = self.shrunk._replace(paid=oriented(self.shrunk.paid, X))
+        return rows
 
     def become(self, other: State) -> None:
-        """Copy the values of a state of the same shape."""
+        """Copy the values of a state of the same features."""
+        if self.w.shape != other.w.shape:  # it has met more of them, or fewer
+            self._take(other.copy())
+            return
         np.copyto(self.w, other.w)
         if self.u is not None and other.u is not None:
             np.copyto(self.u, other.u)
         if self.shrunk is not None and other.shrunk is not None:
             np.copyto(self.shrunk.sums, other.shrunk.sums)
             np.copyto(self.shrunk.paid, other.shrunk.paid)
-        self.visits = other.visits
+        self.visits, self.met = other.visits, other.met
+
+    def spread(self) -> State:
+        """Return the same state with weights for all features."""
+        return self if self.met is None else replace(self._each(self.met.spread), met=None)
+
+    def gathered(self) -> State:
+        """Return the same state with weights only for features some of whose numbers are not zero, nor −0."""
+        if self.met is not None:
+            return self
+        kept = np.zeros(self.n_features, np.bool_)
+        for w in (self.w, self.u, None if self.shrunk is None else self.shrunk.paid):
+            if w is not None:
+                numbers = w[..., :-1].view(np.int64)
+                kept |= numbers.astype(np.bool_) if w.ndim == 1 else numbers.any(axis=0)
+        columns = np.flatnonzero(kept)
+        met = MetFeatures(columns, self.n_features)
+        return replace(self._each(lambda w: w[..., np.append(columns, -1)]), met=met)
 
     def last(self) -> Floats:
         """Return the weights after the last visit, bias last."""
@@ -81,17 +127,33 @@ class State:
 
     def grown(self, n_features: int) -> State:
         """Return the same state with more features, whose weights are zero."""
+        if self.met is not None:
+            return replace(self.copy(), met=MetFeatures(self.met.columns, n_features))
         more = n_features - self.n_features
         return self._each(lambda w: np.insert(w, [self.n_features] * more, 0.0, axis=-1))
 
     def narrowed(self, n_features: int) -> State:
         """Return the same state with the first features only."""
-        return self._each(lambda w: w[..., [*range(n_features), -1]])
+        if self.met is None:
+            return self._each(lambda w: w[..., np.r_[0:n_features, -1]])
+        met, kept = self.met.up_to(n_features)
+        return replace(self._each(lambda w: w[..., np.r_[0:kept, -1]]), met=met)
 
     def part(self, features: NDArray[Any]) -> State:
         """Return the same state with some features only."""
-        kept = np.append(features.astype(np.int64), self.n_features)
-        return self._each(lambda w: w[..., kept])
+        met = self.met
+        if met is None:
+            kept = np.append(features.astype(np.int64), -1)
+            return self._each(lambda w: w[..., kept])
+        places = np.searchsorted(met.columns, features)
+        unmet = np.append(met.columns, -1)[places] != features
+
+        def taken(w: Floats) -> Floats:
+            part = w[..., np.append(places, -1)]
+            part[..., :-1][..., unmet] = 0.0
+            return part
+
+        return replace(self._each(taken), met=None)
 
     def for_rule(self, *, average: bool, shrinks: bool) -> State:
         """Return the state from which a rule that averages, or shrinks weights, or does neither, continues.
@@ -107,6 +169,7 @@ class State:
             np.zeros_like(self.w) if begins else self.u if average else None,
             0 if begins else self.visits,
             shrunk,
+            self.met,
         )
 
     def mirrored(self) -> State:
@@ -131,7 +194,11 @@ class State:
     def _each(self, change: Callable[[Floats], Floats]) -> State:
         u = None if self.u is None else change(self.u)
         shrunk = self.shrunk and Shrunk(self.shrunk.sums.copy(), np.abs(change(self.shrunk.paid)))
-        return State(change(self.w), u, self.visits, shrunk)
+        return State(change(self.w), u, self.visits, shrunk, self.met)
+
+    def _take(self, other: State) -> None:
+        self.w, self.u, self.visits = other.w, other.u, other.visits
+        self.shrunk, self.met = other.shrunk, other.met
 
 
 def overflowed(visits: int) -> TrainingOverflowError:

@@ -10,7 +10,7 @@ import numpy as np
 from rosenblatt.loops.layout import CSR
 from rosenblatt.reports.pictures import picture
 from rosenblatt.reports.subject import PLANE, Subject
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -62,24 +62,25 @@ def looks_of(subject: Subject) -> Looks:
         missing = "" if boundary is not None else f"{subject.kind} has no weights in the features given."
         return Looks(boundary, [], [], 0, False, 0, missing)
     W, b = planes
-    spreads = _spreads(subject)
-    spread = bool(np.isfinite(spreads).all() and (spreads * np.abs(W).max(axis=0)).any())
-    moved = W * spreads if spread else W
+    used = np.flatnonzero(W.any(axis=0))  # few of the features, where words are hashed
+    W, spreads = W[:, used], _spreads(subject)
+    spread = bool(np.isfinite(spreads).all() and (spreads[used] * np.abs(W).max(axis=0)).any())
+    moved = W * spreads[used] if spread else W
     labels = subject.labels[-1:] if len(W) == 1 else subject.labels
     top = STRONGEST if len(W) == 1 else OF_CLASS
-    tops = [_strongest(subject, W[c], moved[c], top) for c in range(len(W))]
+    tops = [_strongest(subject, used, W[c], moved[c], top) for c in range(len(W))]
     shown = len(W) if len(W) <= CLASSES else 0  # many classes are all listed
     groups = [(labels[c], tops[c], float(b[c])) for c in range(shown)]
     listed = [(labels[c], tops[c]) for c in range(shown, min(len(W), MOST_CLASSES))]
     left_out = max(0, len(W) - MOST_CLASSES)
-    return Looks(boundary, groups, listed, left_out, spread, int(np.count_nonzero(W.any(axis=0))), "")
+    return Looks(boundary, groups, listed, left_out, spread, len(used), "")
 
 
-def _strongest(subject: Subject, w: Floats, moved: Floats, top: int) -> list[Weight]:
+def _strongest(subject: Subject, used: Ints, w: Floats, moved: Floats, top: int) -> list[Weight]:
     order = np.lexsort((np.arange(len(w)), -np.abs(moved)))[:top]
-    largest = float(np.abs(moved).max()) or 1.0
+    largest = float(np.abs(moved).max(initial=0.0)) or 1.0
     found = [
-        Weight(subject.feature(j), float(w[j]), float(moved[j]), abs(float(moved[j])) / largest)
+        Weight(subject.feature(int(used[j])), float(w[j]), float(moved[j]), abs(float(moved[j])) / largest)
         for j in order.tolist()
         if moved[j]
     ]

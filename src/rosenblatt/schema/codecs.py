@@ -43,11 +43,14 @@ class Context:
         The names of the features.
     classes : ndarray or None
         The labels.
+    schema : int
+        When writing, the first version of the format that has all parts written so far.
     """
 
     tensors: Tensors = field(default_factory=Tensors)
     names: tuple[Any, ...] | None = None
     classes: NDArray[Any] | None = None
+    schema: int = 2
 
     def take(self, name: Any) -> NDArray[Any] | None:
         """Return a copy of an array that no other part has taken, or None."""

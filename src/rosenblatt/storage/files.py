@@ -14,7 +14,7 @@ from rosenblatt.schema.codecs import Context, UnsoundError, wrong
 from rosenblatt.schema.container import write_container
 from rosenblatt.schema.plain import SCALAR, write_labels
 from rosenblatt.storage.provenance import made_by
-from rosenblatt.storage.stored import CALIBRATION, FORMAT, PARAMETER, SCHEMA, names_of, open_model
+from rosenblatt.storage.stored import CALIBRATION, FORMAT, PARAMETER, names_of, open_model
 
 __all__ = ["load", "save", "write_model"]
 
@@ -103,21 +103,22 @@ def write_model(
         made = registry.declared(learner).state.encode(learner, "", context)
         prepared = PREPARATION.encode(preparation, "preparation", context)
         curves = CALIBRATION.encode(calibration, "calibration", context)
+        context.schema = context.schema if curves is None else max(context.schema, 3)
         told = PARAMETER.encode(made_by(**(provenance or {})), "provenance", context)
     except UnsoundError as error:
         raise ParameterError(f"model cannot be saved: {error}.") from None
     document = {
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": context.schema,
         "learner": name,
         "parameters": made["parameters"],
         "feature_names": names,
         "classes": classes,
         "state": made["state"],
         "preparation": prepared,
-        "calibration": curves,
         "provenance": told,
     }
+    document |= {} if curves is None else {"calibration": curves}
     write_container(path, document, context.tensors)
 
 

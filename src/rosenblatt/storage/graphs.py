@@ -246,7 +246,7 @@ def _standardised(graph: _Graph, x: str, mean: Any, scale: Any, name: str) -> st
 
 def _linear(graph: _Graph, model: Any, x: str) -> list[Output]:
     linear = model._model()
-    weights, scheme = np.atleast_2d(linear.weights), linear.scheme
+    weights, scheme = np.atleast_2d(linear.all_weights), linear.scheme
     x = graph.cast(x, np.float64)
     products = graph.node("MatMul", x, graph.constant("weights", weights[:, :-1].T))
     scores = graph.node("Add", products, graph.constant("biases", weights[:, -1]))

@@ -38,7 +38,7 @@ class Predictor:
     @property
     def n_features(self) -> int:
         """The width of rows."""
-        return int(self.model.weights.shape[-1]) - 1
+        return self.model.n_features
 
     def predict(self, features: Features) -> NDArray[Any]:
         """Return the label of every row."""

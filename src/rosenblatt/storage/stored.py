@@ -154,7 +154,7 @@ class StoredModel:
         return self._reading(self._calibration)
 
     def _calibration(self) -> Calibration | None:
-        if self.schema < 3:
+        if "calibration" not in self._document:
             return None
         context = self._context()
         calibration: Calibration | None = CALIBRATION.decode(self._document["calibration"], "calibration", context)
@@ -260,7 +260,8 @@ def _stored(path: Any, document: dict[str, Any], tensors: Tensors) -> StoredMode
     require(type(schema) is int and schema >= 1, "it does not say which version of the format it has")
     if schema > SCHEMA:  # type: ignore[operator]  # it is an integer
         wrong("it", f"has version {schema} of the format, but this rosenblatt reads up to {SCHEMA}: update it")
-    own = {"preprocessing" if schema == 1 else "preparation"} | ({"calibration"} if schema == 3 else set())
+    own = {"preprocessing" if schema == 1 else "preparation"}
+    own |= {"calibration"} & (document.keys() if schema == 3 else set())
     require(document.keys() == PARTS | own, "its header does not have the parts it should have")
     learner = document["learner"]
     if not isinstance(learner, str) or not registry.is_known(learner):

@@ -141,9 +141,11 @@ def _largest(opened: OpenedModel, n: int) -> list[NamedWeight]:
     if not isinstance(opened.predictor, Predictor):
         return []
     linear, names, found = opened.predictor.model, opened.names, []
-    for of, w in zip(linear.scheme.titles(linear.classes), np.atleast_2d(linear.coef), strict=True):
+    columns = np.arange(linear.n_features) if linear.met is None else linear.met.columns
+    for of, w in zip(linear.scheme.titles(linear.classes), np.atleast_2d(linear.weights)[:, :-1], strict=True):
         order = np.argsort(-np.abs(w), kind="stable")[:n]
-        found += [NamedWeight(of, names[j] if names else f"x{j + 1}", float(w[j])) for j in order if w[j] != 0.0]
+        largest = [(int(columns[j]), float(w[j])) for j in order if w[j] != 0.0]
+        found += [NamedWeight(of, names[j] if names else f"x{j + 1}", weight) for j, weight in largest]
     return found
 
 

@@ -80,9 +80,9 @@ def margin_of(estimator: Any, blocks: Blocks) -> LastMargin | None:
     separated = "blocks" in abilities(estimator) and estimator.converged_ and len(blocks.classes) == 2
     if not separated or record is None:
         return None
-    last = estimator._state.last()
-    weights = last if blocks.scaling is None else blocks.scaling.unfold(last)
-    model = LinearModel(weights, record.scheme, blocks.classes, record.zero)
+    state = estimator._state if blocks.scaling is None else estimator._state.spread()
+    weights = state.last() if blocks.scaling is None else blocks.scaling.unfold(state.last())
+    model = LinearModel(weights, record.scheme, blocks.classes, record.zero, state.met)
     least, square = inf, 0.0
     for batch in blocks.walk(range(blocks.n_blocks)):
         least = min(least, float((batch.signs * model.scores(batch)).min()))

@@ -94,7 +94,7 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
         replayed = trace.replay(X, y)  # raises an error if this is other data
         last = np.append(replayed.coef, replayed.intercept)
     beta, eta = exact(trace.bias), exact(float(known.get("eta0", 1.0)))
-    start = np.asarray(trace.start.w, np.float64).reshape(-1)
+    start = np.asarray(trace.start.spread().w, np.float64).reshape(-1)
     names = {Fraction(0): ORIGIN, Fraction(1): UNIT}
     rule = RADIUS if trace.radius is not None else names.get(beta, f"bias={trace.bias:g}")
     return ObservedRun(

@@ -95,7 +95,7 @@ def proof_quantities(
     length = sqrt(above(norm))
     index, step = trace.index, trace.step
     sides = sample.y[index]
-    start = np.asarray(trace.start.w, np.float64).reshape(-1)
+    start = np.asarray(trace.start.spread().w, np.float64).reshape(-1)
     pad = float(beta)
 
     z, _ = sample.signed_scores(w, b)

@@ -70,11 +70,12 @@ def to_document(
             "Train on fewer rows or features."
         )
     hypothesis = trace.replay(X, y)  # also checks that this is the data of the run
-    last = replace(trace, start=State(trace.start.w, None, trace.start.visits)).replay(X, y)
+    start = trace.start.spread()
+    last = replace(trace, start=State(start.w, None, start.visits)).replay(X, y)
     batch = trace._batch(X, y)
     if isinstance(batch.rows, CSR):
         raise InputError("A run document holds dense rows, but X is sparse. Train on X.toarray().")
-    averaged = trace.start.u is not None
+    averaged = start.u is not None
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -93,10 +94,10 @@ def to_document(
             "zero": int(trace.zero),
         },
         "start": {
-            "w": trace.start.w[:-1].tolist(),
-            "b": float(trace.start.w[-1]),
-            "visits": int(trace.start.visits),
-            "sums": None if trace.start.u is None else trace.start.u.tolist(),
+            "w": start.w[:-1].tolist(),
+            "b": float(start.w[-1]),
+            "visits": int(start.visits),
+            "sums": None if start.u is None else start.u.tolist(),
         },
         "order": None if order is None else _written_order(trace, order),
         "mistakes": {name: getattr(trace, name).tolist() for name in FIELDS["mistakes"]},

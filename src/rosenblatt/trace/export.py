@@ -155,11 +155,12 @@ def _write_npz(trace: Trace, file: BinaryIO) -> None:
         for name in ("mistakes_per_pass", "visits_per_pass", "n_rows", "n_features", "bias", "zero")
     }
     held |= {"classes": classes, "scheme": trace.scheme.kind, "format": FORMAT}
-    held |= {"start_w": trace.start.w, "start_visits": trace.start.visits}
-    if trace.start.u is not None:
-        held["start_u"] = trace.start.u
-    if trace.penalty is not None and trace.start.shrunk is not None:
-        sums, paid = trace.start.shrunk
+    start = trace.start.spread()
+    held |= {"start_w": start.w, "start_visits": start.visits}
+    if start.u is not None:
+        held["start_u"] = start.u
+    if trace.penalty is not None and start.shrunk is not None:
+        sums, paid = start.shrunk
         held |= {"penalty": np.array(trace.penalty), "start_sums": sums, "start_paid": paid}
     held |= {name: value for name in ("radius", "cut") if (value := getattr(trace, name)) is not None}
     np.savez_compressed(file, allow_pickle=False, **held)

@@ -199,7 +199,7 @@ class Trace:
         at : sequence of int or None
             Numbers of updates in rising order, to return only the weights after these.
         """
-        state = self.start.copy()
+        state = self.start.copy().spread()
         data = self._labelled(X, y, state)
         moments, first = np.unique(self.visit, return_index=True)
         ends = np.append(first, len(self))
@@ -322,15 +322,15 @@ class Trace:
         return batch
 
     def _labelled(self, X: Any, y: Any, state: State) -> _Labelled:
-        """Return the training data as the loops read it, and bring the state into the order that they need."""
+        """Return the training data as the loops read it with a state; see `State.meet`."""
         batch = self._batch(X, y)
-        state.orient(batch.rows)
+        rows = state.meet(batch.rows)
         # A stream takes a single class for the positive one until the other appears.
         codes = batch.codes + int(len(self.classes) == 1)
-        return _Labelled(batch.rows, codes, self.scheme.targets(codes, np.ones(batch.n_rows), self.zero))
+        return _Labelled(rows, codes, self.scheme.targets(codes, np.ones(batch.n_rows), self.zero))
 
     def _model(self, state: State) -> LinearModel:
-        return LinearModel(state.hypothesis(), self.scheme, self.classes, self.zero)
+        return LinearModel(state.hypothesis(), self.scheme, self.classes, self.zero, state.met)
 
     def _take(self, data: _Labelled, state: State, part: slice, visits: int) -> None:
         """Take some of the mistakes again, and bring the state to a number of visits."""
