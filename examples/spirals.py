@@ -35,7 +35,9 @@ def picture() -> None:
     X, y = two_spirals(2 * n_rows, noise=0.02, seed=0)
     clf, right = told_apart(n_rows)
     print(f"{clf.stop_reason_} after {clf.n_iter_} passes and {clf.n_mistakes_} mistakes,")
-    print(f"{len(clf.support_)} of {n_rows} rows are the model; {right:.1%} of {n_rows} held-out points are classified correctly.")
+    print(
+        f"{len(clf.support_)} of {n_rows} rows are the model; {right:.1%} of {n_rows} others classified correctly."
+    )
 
     x = np.linspace(-1.15, 1.15, 400)
     f = clf.decision_function(np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2)).reshape(400, 400)
