@@ -30,9 +30,7 @@ def squares() -> None:
             machine.learn_one(X[trial], y[trial], classes=[-1, 1])
             right[seed, trial + 1] = machine.score(X[TRIALS:], y[TRIALS:])
             wrong[seed, trial + 1] = machine.n_mistakes_
-    print(
-        f"Squares after {TRIALS} trials: {right[:, -1].mean():.1%} of {HELD_OUT} new cards are classified correctly"
-    )
+    print(f"Squares after {TRIALS} trials: {right[:, -1].mean():.1%} of {HELD_OUT} cards are classified correctly")
     print(
         f"  (the worst of {MACHINES} machines {right[:, -1].min():.1%}), after {wrong[:, -1].mean():.1f} mistakes."
     )

@@ -36,7 +36,7 @@ def picture() -> None:
     clf, right = told_apart(n_rows)
     print(f"{clf.stop_reason_} after {clf.n_iter_} passes and {clf.n_mistakes_} mistakes,")
     print(
-        f"{len(clf.support_)} of {n_rows} rows are the model; {right:.1%} of {n_rows} held-out points are classified correctly."
+        f"{len(clf.support_)} of {n_rows} rows are the model; {right:.1%} of {n_rows} others classified correctly."
     )
 
     x = np.linspace(-1.15, 1.15, 400)

@@ -98,7 +98,7 @@ learning = taking(
         click.option("--bias", type=click.Choice(["unit", "radius", "none"]),
                      help="Change of the bias by an update: 1, R², or none."),
         click.option("--margin", type=float, metavar="X", help="Update if y·f is not greater than X."),
-        click.option("--order", type=click.Choice(["shuffle", "cyclic", "random"]), help="Order of the rows in each pass."),
+        click.option("--order", type=click.Choice(["shuffle", "cyclic", "random"]), help="Order of the rows."),
         click.option("--multiclass", type=click.Choice(["direct", "ovr", "ovo"]),
                      help="Method for more than two classes."),
         click.option("--class-weight", type=click.Choice(["balanced"]), help="Weigh rare classes more."),

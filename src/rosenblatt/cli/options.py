@@ -159,7 +159,7 @@ reading = taking(
         click.option("--ignore", type=COLUMNS, multiple=True, help="Leave these columns out."),
         click.option("--text", type=COLUMNS, multiple=True, help="Treat as text (counts of words)."),
         click.option("--categorical", type=COLUMNS, multiple=True, help="Treat as categories (one-hot)."),
-        click.option("--hashed", type=COLUMNS, multiple=True, help="Treat as categories, hashed (for very many values)."),
+        click.option("--hashed", type=COLUMNS, multiple=True, help="Treat as categories (hashed)."),
         click.option("--ngrams", type=click.IntRange(1, MOST_NGRAMS), metavar="N", default=1, show_default=True,
                      help="Count sequences of up to N words."),
         click.option("--bits", type=click.IntRange(1, MOST_BITS), metavar="N", default=18, show_default=True,
