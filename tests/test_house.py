@@ -11,8 +11,7 @@ MODULES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for pat
 
 MOST_LINES = 400
 LONGER = {
-    "certify/check.py": 680,  # one file that can be read and run alone
-    "estimators/table_encoder.py": 410,
+    "certify/check.py": 700,  # one file that can be read and run alone
 }
 WITHOUT_A_ROOM = {"faults", "fuzz", "golden", "lab", "shared"}
 """Folders of tests that are not named after a room: stored files, another language, and code that tests share."""

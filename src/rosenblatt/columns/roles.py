@@ -119,7 +119,7 @@ def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wor
         lacking = [name for name, _ in recipe.columns if name not in places]
         places |= _of_repeated(table, recipe, wording)
         if lacking:
-            raise wording.error(_lacking(lacking, places), table, wording.header)
+            raise wording.error(_lacking(lacking, [field.name for field in table.fields]), table, wording.header)
         found = [places[name] for name, _ in recipe.columns]
         target = places.get(recipe.target[0]) if recipe.target else _unused_target(table, options, found)
     else:

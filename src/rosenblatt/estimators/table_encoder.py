@@ -23,11 +23,10 @@ from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.chunk import Chunk
 from rosenblatt.data.features import Features
 from rosenblatt.data.sparse import is_sparse
+from rosenblatt.estimators._encoder_parameters import CHOSEN, chosen, from_1, plain_parameters, words
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.text.words import MOST_BITS, MOST_NGRAMS
-
-CHOSEN = ("text", "categorical", "hashed", "ignore")
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -227,9 +226,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing", "na"})
         if twice:
             raise ParameterError(f"{twice[0]} is a parameter of the encoder. Set it there.")
-        columns: dict[str, Any] = {
-            name: tuple(_from_1(column) for column in getattr(how, name)) for name in CHOSEN
-        }
+        columns: dict[str, Any] = {name: tuple(from_1(column) for column in getattr(how, name)) for name in CHOSEN}
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
         statistics = Statistics()
         try:
@@ -355,7 +352,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.missing == "zero" and isinstance(recipe, SparseRecipe):
             done = done._replace(filling=Filling(np.zeros(recipe.width)))
         known = statistics if fill or scale else None
-        return Encoding(recipe, *done, known, columns, _plain(self.get_params(deep=False)))
+        return Encoding(recipe, *done, known, columns, plain_parameters(self.get_params(deep=False)))
 
     def _options(self) -> Options:
         check_choice("missing", self.missing, ("error", "zero", "mean"))
@@ -364,40 +361,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for name, most in (("bits", MOST_BITS), ("ngrams", MOST_NGRAMS)):
             if check_count(name, getattr(self, name)) > most:
                 raise ParameterError(f"{name}={getattr(self, name)!r} must be at most {most}.")
-        chosen: dict[str, Any] = {name: _chosen(name, getattr(self, name)) for name in CHOSEN}
+        columns: dict[str, Any] = {name: chosen(name, getattr(self, name)) for name in CHOSEN}
         missing: Any = self.missing
         how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}
-        return Options(vocabulary=bool(self.vocabulary), na=_words("na", self.na), **how, **chosen)
-
-
-def _chosen(name: str, columns: Any) -> tuple[Column, ...]:
-    """Return the columns that a parameter names."""
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise ParameterError(f"{name}={columns!r} must be a list of columns, such as [{columns!r}].")
-    found = [column.item() if isinstance(column, np.generic) else column for column in columns]
-    if not all(type(column) in (str, int) for column in found):
-        raise ParameterError(f"{name}={columns!r} must hold names of columns, or positions.")
-    return tuple(found)
-
-
-def _words(name: str, words: Any) -> tuple[str, ...]:
-    """Return the words that a parameter lists."""
-    if isinstance(words, str) or not isinstance(words, Iterable) or not all(type(each) is str for each in words):
-        raise ParameterError(f"{name}={words!r} must be a list of words, such as ['unknown'].")
-    return tuple(words)
-
-
-def _from_1(column: Column) -> Column:
-    return column + 1 if isinstance(column, int) and column >= 0 else column
-
-
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters as plain values, which files can hold."""
-    chosen: dict[str, tuple[Any, ...]] = {name: _chosen(name, parameters[name]) for name in CHOSEN}
-    chosen["na"] = _words("na", parameters["na"])
-    return parameters | {
-        name: each if isinstance(parameters[name], tuple) else list(each) for name, each in chosen.items()
-    }
+        return Options(vocabulary=bool(self.vocabulary), na=words("na", self.na), **how, **columns)
 
 
 def _measure(parts: Iterable[Features], statistics: Statistics) -> None:

@@ -211,7 +211,7 @@ def _read_again(
             bad.refuse(
                 row,
                 j,
-                f"{name!r} is not UTF-8: {shown(column[row].as_py())}; name its encoding, as in --encoding latin-1",
+                f"{name!r} is not UTF-8: {shown(column[row].as_py())}; name its encoding (--encoding latin-1)",
             )
         if type_ != pa.string():
             written = pc.ascii_trim_whitespace(strings)
