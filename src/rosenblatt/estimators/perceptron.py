@@ -187,6 +187,7 @@ class Perceptron(OnlineLearning):
         trace: Any = "auto",
         callbacks: Any = None,
         stop_on_cycle: bool = False,
+        decide: bool = True,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -217,6 +218,7 @@ class Perceptron(OnlineLearning):
         self.trace = trace
         self.callbacks = callbacks
         self.stop_on_cycle = stop_on_cycle
+        self.decide = decide
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
@@ -301,6 +303,7 @@ class Perceptron(OnlineLearning):
     def _check_parameters(self) -> None:
         check_parameters(self)
         check_flag("stop_on_cycle", self.stop_on_cycle)
+        check_flag("decide", self.decide)
 
     def _train(
         self,
@@ -324,6 +327,7 @@ class Perceptron(OnlineLearning):
         with planned(self, blocks, coef_init, intercept_init, before, redrawn) as (plan, start, drawn):
             if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
                 plan = replace(plan, prove=self._prover(blocks.batch, start))
+            plan = replace(plan, ask=self._question(blocks, plan, start))
             if keeper is not None:
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
             loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
@@ -334,8 +338,21 @@ class Perceptron(OnlineLearning):
             run = replace(run, state=folded(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
-        conclude(self, run, stacklevel=4)
+        conclude(self, run, best=self.average, stacklevel=4)
         return self
+
+    def _question(self, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
+        """Return what a fit asks on a plateau; None where the answer would not be about this fit.
+
+        An average does not become better by separating the rows, and rows held out choose the best pass by
+        themselves. A bias that is there but never moves is neither a bias nor none.
+        """
+        fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
+        fits = self.tie in ("mistake", "half") and self.penalty is None and not fixed_bias
+        wanted = self.decide and not self.average and plan.held_out is None
+        if not (fits and wanted and isinstance(blocks, MemoryBlocks)):
+            return None
+        return partial(ask, blocks.unscaled(), bias=plan.rule.beta > 0.0, multiclass=plan.scheme.kind)
 
     def _prover(self, batch: Batch, start: State) -> Prove:
         """Return what makes a proof of a repeated state.

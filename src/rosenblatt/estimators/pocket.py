@@ -166,10 +166,5 @@ class PocketPerceptron(VisitingClassifier):
                     "_state": State(found.weights, None, run.state.visits),
                 }
             )
-            conclude(
-                p,
-                run,
-                f"with {found.errors:,.10g} of {total:,.10g} wrong by the pocket",
-                "Allow more {amount} to look for a better hypothesis.",
-            )
+            conclude(p, run, best=True)
             return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -147,14 +148,9 @@ class VotedPerceptron(OnlineLearning):
             batch = as_batch(X, y, sample_weight)
             blocks = whole(batch)
             with planned(self, blocks, coef_init, intercept_init) as (plan, start, _):
-                run = fit(batch, plan, start)
+                run = fit(batch, replace(plan, brief=True), start)
             self._publish(run, blocks, _past=[hypotheses_of(run.trace, batch)])
-            conclude(
-                self,
-                run,
-                f"with a vote of {self.n_hypotheses_:,} hypotheses",
-                "Allow more {amount} to let others take part.",
-            )
+            conclude(self, run, best=True)
             return self
 
     def decision_function(self, X: Any) -> Floats:
