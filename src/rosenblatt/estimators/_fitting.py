@@ -111,7 +111,7 @@ def planned(
             max_time=p.max_time,
             tol=p.tol,
             patience=p.n_iter_no_change,
-            brief=bool(p.average) and drawn.held_out is None,
+            brief=bool(p.average) and p.tol is None and drawn.held_out is None,
             held_out=drawn.held_out,
             trace=parameters.detail(p, stream=not isinstance(blocks, MemoryBlocks)),
             callbacks=[*([show] if show else []), *(p.callbacks or ())],

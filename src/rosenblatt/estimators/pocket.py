@@ -38,8 +38,9 @@ class PocketPerceptron(VisitingClassifier):
     multiclass : {"direct", "ovr"}
         How more than two classes become hyperplanes.
     n_iter_no_change : int or None
-        As in `Perceptron`, but the values that counting reads are among those that None can afford: where they are
-        many it waits for 10 passes, or half of those so far.
+        As in `Perceptron`, but nothing is asked. None: the data is visited until 5·10⁸ values were read, those
+        that counting reads included, and then until the mistakes of the second half of all passes are not 5 %
+        fewer than those of the quarter before.
     max_iter, tol, max_time, random_state, verbose, trace, callbacks
         As in `Perceptron`; callbacks get the hypothesis of the moment, not the pocket.
 

@@ -54,8 +54,8 @@ class VotedPerceptron(OnlineLearning):
     fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0, class_weight, multiclass
         As in `Perceptron`. `zero` also decides where there are as many votes for as against.
     max_iter, tol, n_iter_no_change, max_time, random_state, verbose, callbacks
-        As in `Perceptron`; callbacks get the hypothesis of the moment, not the vote. Few passes are usually
-        enough and make the vote cheaper: try ``max_iter=10``.
+        As in `Perceptron`; callbacks get the hypothesis of the moment, not the vote. Training ends as that of an
+        average does: when the mistakes of a pass have not fallen by 2 % for `n_iter_no_change` passes (None: 5).
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class VotedPerceptron(OnlineLearning):
             batch = as_batch(X, y, sample_weight)
             blocks = whole(batch)
             with planned(self, blocks, coef_init, intercept_init) as (plan, start, _):
-                run = fit(batch, replace(plan, brief=True), start)
+                run = fit(batch, replace(plan, brief=self.tol is None), start)
             self._publish(run, blocks, _past=[hypotheses_of(run.trace, batch)])
             conclude(self, run, best=True)
             return self

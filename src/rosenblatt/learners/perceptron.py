@@ -12,6 +12,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.learners.cycles import Cycles
 from rosenblatt.learners.fit_loop import Complete, FitLoop
 from rosenblatt.learners.plan import Model, PassReport, PerceptronRun, Plan
+from rosenblatt.learners.screening import MISTAKE_RATE
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State, overflowed
@@ -23,8 +24,10 @@ from rosenblatt.typing import Floats
 
 Verdict: TypeAlias = Literal["separable", "inseparable", "undecided"]
 
-SHARE = 2.0  # work allowed to a proof, for each multiplication of the passes made
-LEAST_WORK = 1e7  # work allowed in any case: hundredths of a second
+# The work allowed to a proof, in multiplications: about as many as take the time of the passes made. It is counted
+# from the mistakes alone, so that a run that was cut short asks with the same work.
+VISIT, MISTAKE, VALUE = 30.0, 400.0, 0.375  # for each visit, mistake, and value read
+LEAST_WORK = 2e7  # in any case: hundredths of a second
 
 
 def fit(batch: Batch, plan: Plan, start: State) -> PerceptronRun:
@@ -131,7 +134,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         stalled = self.judge(epoch, mistakes)
         if self.out_of_time():
             return "max_time"
-        return self._end_on_plateau(epoch, visits) if stalled else None
+        return self._end_on_plateau() if stalled else None
 
     def judge(self, epoch: int, mistakes: int) -> bool:
         """Take note of the mistakes of a pass; say whether they no longer fall, as far as that matters."""
@@ -140,21 +143,24 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         stalled = flat if self.plateau is None else self.plateau.ends(epoch, mistakes)
         return stalled and self.verdict != "separable"
 
-    def _end_on_plateau(self, epoch: int, visits: Any) -> StopReason | None:
+    def _end_on_plateau(self) -> StopReason | None:
         """End where mistakes no longer fall, but ask first, once, whether training can succeed."""
-        if self.plan.ask is None or self.verdict is not None or not self._visits_all(visits):
+        if self.plan.ask is None or self.verdict is not None:
             return "plateau"
-        passed = epoch * len(self.state.machines) * (self.visitor.data.stored + self.visitor.data.n_rows)
-        proof = self.plan.ask(self.visitor.weight, max(LEAST_WORK, SHARE * passed))
+        proof = self.plan.ask(self.visitor.weight, max(LEAST_WORK, self._work()))
         self.learn("undecided" if proof is None else proof.verdict)
         if self.verdict == "inseparable":
             self.proof = proof
             return "inseparable"
         return "plateau" if self.verdict == "undecided" and self.plateau is not None else None
 
-    def _visits_all(self, visits: Any) -> bool:
-        """Whether this pass, and so every other, visits all rows that count."""
-        return self.plan.order.settles and self.visitor.covers(visits)
+    def _work(self) -> float:
+        """Return the work of all passes; the screen reads few values of a pass with few mistakes."""
+        mistakes, visits = np.array(self.recorder.mistakes_per_pass), np.array(self.recorder.visits_per_pass)
+        values = (
+            len(self.state.machines) * self.visitor.data.stored * np.minimum(1.0, mistakes / visits / MISTAKE_RATE)
+        )
+        return float((VISIT * visits + MISTAKE * mistakes + VALUE * values).sum())
 
     def learn(self, verdict: Verdict) -> None:
         """Take note of the answer to the plan's question."""

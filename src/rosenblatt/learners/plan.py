@@ -61,7 +61,7 @@ class Proof(Protocol):
 
     @property
     def verdict(self) -> str:
-        """"separable" or "inseparable"."""
+        """Either "separable" or "inseparable"."""
 
 
 Ask: TypeAlias = Callable[[Floats, float], Proof | None]
