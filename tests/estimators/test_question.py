@@ -195,7 +195,7 @@ def test_a_proof_is_about_rows_before_they_were_scaled():
 
 
 def test_a_run_that_was_cut_short_asks_no_more(tmp_path, asked):
-    X, y = rb.datasets.make_separable(60, 3, margin=0.002, seed=1)
+    X, y = rb.datasets.make_separable(200, 10, margin=0.002, seed=1)
     blocks, path = MemoryBlocks(as_batch(X, y)), tmp_path / "c"
 
     def fit(passes, **checkpoint):

@@ -24,7 +24,7 @@ from rosenblatt.estimators._fitting import (
     visitor_of,
     whole,
 )
-from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
 from rosenblatt.estimators._question import question
@@ -258,7 +258,9 @@ class Perceptron(OnlineLearning):
         with interruptible():
             self._check_parameters()
             warn_of_column(y)
-            return self._train(whole(as_batch(X, y, sample_weight)), coef_init, intercept_init)
+            batch = as_batch(X, y, sample_weight)
+            warn_of_scales(batch)
+            return self._train(whole(batch), coef_init, intercept_init)
 
     def fit_blocks(
         self,

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._fitting import conclude, planned, published, whole
-from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
+from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column, warn_of_scales
 from rosenblatt.estimators._parameters import check_choice, check_number, check_parameters, with_fixed
 from rosenblatt.estimators.schemas import BATCH, facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
@@ -144,6 +144,7 @@ class PocketPerceptron(VisitingClassifier):
             counting = Counting(check_number("pocket_margin", p.pocket_margin, least=0), p.count)
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
+            warn_of_scales(batch)
             if counting.margin > 0 and counting.measure == "geometric" and len(batch.classes) > 2:
                 raise ParameterError(
                     f"pocket_margin={self.pocket_margin!r} with count='geometric' is a distance from one "

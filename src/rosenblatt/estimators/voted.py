@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features
 from rosenblatt.estimators._fitting import conclude, planned, whole
-from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_parameters
 from rosenblatt.estimators.schemas import RUN, link_online, online_parts, without_long_trace
@@ -146,6 +146,7 @@ class VotedPerceptron(OnlineLearning):
             check_parameters(self)
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
+            warn_of_scales(batch)
             blocks = whole(batch)
             with planned(self, blocks, coef_init, intercept_init) as (plan, start, _):
                 run = fit(batch, replace(plan, brief=self.tol is None), start)
