@@ -9,9 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rosenblatt.certify.hinge import SquaredHinge, fewest
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.search import Search, nearest_rows
-from rosenblatt.certify.shortcuts import equal_rows, guesses
+from rosenblatt.certify.shortcuts import equal_rows, guesses, takes_newton
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.certify.time_limit import PYTHON, Clock, exact_work
@@ -45,14 +46,24 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
     if problem.n * problem.width <= SMALL:
         return by_simplex(problem, clock, np.arange(problem.n))
     clock.spend(problem.size, READING)
+    clock.spend(2 * problem.size, READING)
+    if (pair := equal_rows(problem)) is not None:
+        return Meeting(np.array(pair), [1, 1])
     last = None
-    for k, v in enumerate(guesses(problem, clock)):
+    for v in guesses(problem, clock):
+        clock.spend(problem.size, READING)
         if (plane := _plane(problem, v)) is not None:
             return plane
-        clock.spend(2 * problem.size, READING)
         last = v
-        if k == 0 and (pair := equal_rows(problem)) is not None:
-            return Meeting(np.array(pair), [1, 1])
+    if takes_newton(problem):
+        for proposed in SquaredHinge(problem, clock).run():
+            if isinstance(proposed, Direction):
+                last = proposed
+                answer = _plane(problem, proposed)
+            else:
+                answer = _meeting(problem, fewest(problem, proposed, clock), clock)
+            if answer is not None:
+                return answer
     search = Search(problem, clock, last)
     held = np.empty(0, np.int64)
     for found in search.run():
