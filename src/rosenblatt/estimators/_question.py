@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Inseparable, Separable
 
 
+NUMBER = 100.0  # the work of one exact number in an answer
+
+
 def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
     """Return what a fit with parameters `p` asks; None where the answer would not be about this fit.
 
@@ -35,7 +38,10 @@ def _ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Separ
     from rosenblatt.certify import certificate
     from rosenblatt.certify.verdict import verdict
 
-    batch, kind = replace(blocks.unscaled(), weight=weight), plan.scheme.kind
+    kind, k = plan.scheme.kind, len(blocks.classes)
+    if k > 2 and work < NUMBER * blocks.n_features * (k if kind == "ovr" else k * (k - 1) // 2):
+        return None  # the answers alone, a vector for each question, would be too much
+    batch = replace(blocks.unscaled(), weight=weight)
     try:
         found = verdict(batch, bias=plan.rule.beta > 0.0, multiclass="ovr" if kind == "ovr" else "ovo", work=work)
     except LabelError:
