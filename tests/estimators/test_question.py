@@ -139,8 +139,9 @@ def test_rows_without_weight_do_not_count():
 
 
 def test_the_work_is_counted_from_the_mistakes(asked):
+    asked.answer = None
     X, y = noisy(20_000, 20, flip=0.2)
-    clf = trained(X, y)
+    clf = trained(X, y, n_iter_no_change=5)
     visits = learner.VISIT * 20_000 + learner.VALUE * 400_000
     assert asked.work == [pytest.approx(visits * clf.n_iter_ + learner.MISTAKE * clf.n_mistakes_)]
 

@@ -22,7 +22,7 @@ from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Recorder, Stretch
 from rosenblatt.typing import Floats
 
-Verdict: TypeAlias = Literal["separable", "inseparable", "undecided"]
+Verdict: TypeAlias = Literal["separable", "undecided"]
 
 # The work allowed to a proof, in multiplications: about as many as take the time of the passes made. It is counted
 # from the mistakes alone, so that a run that was cut short asks with the same work.
@@ -148,11 +148,11 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         if self.plan.ask is None or self.verdict is not None:
             return "plateau"
         proof = self.plan.ask(self.visitor.weight, max(LEAST_WORK, self._work()))
-        self.learn("undecided" if proof is None else proof.verdict)
-        if self.verdict == "inseparable":
+        if proof is not None and proof.verdict == "inseparable":
             self.proof = proof
             return "inseparable"
-        return "plateau" if self.verdict == "undecided" and self.plateau is not None else None
+        self.learn("undecided" if proof is None else "separable")
+        return "plateau" if proof is None and self.plateau is not None else None
 
     def _work(self) -> float:
         """Return the work of all passes; the screen reads few values of a pass with few mistakes."""
