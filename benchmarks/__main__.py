@@ -12,6 +12,7 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import (
+    defaults,
     echo,
     fits,
     kernels,
@@ -40,6 +41,7 @@ WORKLOADS = {
     "M2": fits.sparse_classes,
     "K1": kernels.rbf,
     "SMS": spam.sms,
+    "defaults": defaults.defaults,
     "svmlight": texts.svmlight,
     "words": texts.words,
     "csv": tables.delimited,
@@ -90,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns each contestant gets")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows: to try the suite, not to quote")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data, for SMS and R52")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data, see README.md")
     parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save every measurement")
     return parser

@@ -65,7 +65,7 @@ def dense_separable(setup: Setup) -> Iterator[Comparison]:
 
 def dense_noisy(setup: Setup) -> Iterator[Comparison]:
     """D2: ten passes where one label in ten is wrong."""
-    data = Data(*gaussian(setup.rows(200_000), 100, margin=0.075, noise=0.1), {"max_iter": 10})
+    data = Data(*gaussian(setup.rows(200_000), 100, margin=0.075, noise=0.1), {"max_iter": 10} | PATIENT)
     yield _fit(setup, "D2 f64", data, AS_STORED, AtLeast(2.4))
     yield _fit(setup, "D2 shuffled", data, SHUFFLED, AtLeast(2.4))
     yield _fit(setup, "D2 averaged", data, AVERAGED, AtLeast(4))
@@ -79,7 +79,9 @@ def dense_wide(setup: Setup) -> Iterator[Comparison]:
 
 def sparse_text(setup: Setup) -> Iterator[Comparison]:
     """S1: five passes over rows like text."""
-    data = Data(*make_text(setup.rows(200_000), 2**20, seed=0), {"max_iter": 5, "bias": SKLEARN_SPARSE_BIAS})
+    data = Data(
+        *make_text(setup.rows(200_000), 2**20, seed=0), {"max_iter": 5, "bias": SKLEARN_SPARSE_BIAS} | PATIENT
+    )
     yield _fit(setup, "S1 f64", data, AS_STORED, AtLeast(1.5))
     yield _fit(setup, "S1 f32", data.in_float32(), AS_STORED, AtLeast(1.5))
     yield _fit(setup, "S1 shuffled", data, SHUFFLED, AtLeast(1.5))
@@ -90,7 +92,7 @@ def sparse_text(setup: Setup) -> Iterator[Comparison]:
 
 def dense_classes(setup: Setup) -> Iterator[Comparison]:
     """M1: five passes over ten classes; scikit-learn trains each against the rest."""
-    data = Data(*clusters(setup.rows(60_000), 784, 10, spread=9.0), {"max_iter": 5})
+    data = Data(*clusters(setup.rows(60_000), 784, 10, spread=9.0), {"max_iter": 5} | PATIENT)
     yield _fit(setup, "M1 f64", data, AS_STORED, AtLeast(12))
     yield _fit(setup, "M1 f32", data.in_float32(), AS_STORED, AtLeast(12))
     yield _fit(setup, "M1 one against the rest", replace(data, ours=data.ours | ONE_AGAINST_REST), AS_STORED, None)
@@ -100,7 +102,7 @@ def dense_classes(setup: Setup) -> Iterator[Comparison]:
 
 def sparse_classes(setup: Setup) -> Iterator[Comparison]:
     """M2: five passes over twenty classes of rows like text."""
-    ours = {"max_iter": 5, "bias": SKLEARN_SPARSE_BIAS}
+    ours = {"max_iter": 5, "bias": SKLEARN_SPARSE_BIAS} | PATIENT
     data = Data(*text_in_classes(setup.rows(50_000), 100_000, 20, noise=0.3), ours)
     yield _fit(setup, "M2 f64", data, AS_STORED, AtLeast(4))
     yield _fit(setup, "M2 one against the rest", replace(data, ours=ours | ONE_AGAINST_REST), AS_STORED, None)

@@ -121,5 +121,9 @@ class TrivialSeparationWarning(UserWarning):
     """There are so few rows, compared with the features, that almost any labels are separable."""
 
 
+class ScaleWarning(UserWarning):
+    """Columns of very different scales, of which the perceptron hears only the largest."""
+
+
 class KernelWarning(UserWarning):
     """A function passed as a kernel is not symmetric positive semidefinite on the training data."""

@@ -119,7 +119,8 @@ def ends() -> dict[str, Run]:
         "balanced": {"class_weight": "balanced"},
         "early stopping": {"early_stopping": True, "max_iter": 40, "validation_fraction": 0.25},
         "tol": {"tol": 0.01, "n_iter_no_change": 3, "max_iter": 60},
-        "plateau": {"n_iter_no_change": 4, "max_iter": 60},
+        "plateau": {"n_iter_no_change": 4, "max_iter": 60, "decide": False},
+        "decided": {"max_iter": 60},
         "warm start": {"warm_start": True, "fits": 2, "max_iter": 3},
         "warm start, averaged": {"warm_start": True, "fits": 3, "max_iter": 2, "average": True},
     }
@@ -131,7 +132,8 @@ def ends() -> dict[str, Run]:
     for place, (sample, how) in places.items():
         weight = {"sample_weight": weights_of(sample)}
         runs[f"{place}, weights of rows"] = partial(trained, sample, how, given=weight)
-        runs[f"{place}, until separated"] = partial(trained, sample, how.replace("two", "clean"), max_iter=60)
+        clean = how.replace("two", "clean")
+        runs[f"{place}, until separated"] = partial(trained, sample, clean, max_iter=60, decide=False)
     runs["two, class weights"] = partial(trained, dyadic, "two", class_weight={"yes": 2.0})
     runs["direct, class weights"] = partial(trained, dyadic, "direct", class_weight={3: 0.5, 9: 0.0}, average=True)
     runs["early stopping, averaged"] = partial(

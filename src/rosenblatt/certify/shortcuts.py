@@ -11,60 +11,93 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
 DIRECT = 1500  # normal equations of up to this size are solved
-ROUNDS = 8
+LARGE = 2**18  # values from which the perceptron is tried: its loops may have to be compiled first
+PASSES = 64  # passes over all rows that its visits may amount to
+INNER = 100  # passes over the rows that it was wrong on
+FAST = 8  # multiplications of a matrix product for each unit of work
+DOING = "fitting least squares"
 RIDGE = 1e-10
 BLOCK = 2**18
 
 
-def guesses(problem: SeparationProblem) -> Iterator[Direction]:
-    """Yield normal vectors that may separate the rows.
-
-    The first is that of least squares. The others fit only the rows with y f < 1, which is Newton's method for the
-    squared hinge loss.
-    """
-    fits = _dense(problem) if min(problem.n, problem.d) <= DIRECT and not problem.sparse else _iterative(problem)
-    for v in fits:
+def guesses(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
+    """Yield normal vectors that may separate the rows: the perceptron's if they are many, then least squares."""
+    if problem.size >= LARGE and (w := by_mistakes(problem, clock)) is not None:
+        yield w
+    if takes_newton(problem):
+        return
+    for v in _iterative(problem, clock) if problem.sparse or problem.n > DIRECT else _wide(problem, clock):
         found = Direction.of_floats(v)
         if found is not None:
             yield found
 
 
-def _dense(problem: SeparationProblem) -> Iterator[Floats]:
-    X, y = problem.table(slice(None)), problem.y
-    center = X.mean(axis=0) if problem.bias else np.zeros(problem.d)
-    X -= center
+def takes_newton(problem: SeparationProblem) -> bool:
+    """Return whether the features are few enough for `SquaredHinge`, and not more than the rows."""
+    return problem.width <= min(DIRECT, problem.n)
+
+
+def by_mistakes(problem: SeparationProblem, clock: Clock) -> Direction | None:
+    """Return the perceptron's normal vector if it separates the rows within so many passes, else None.
+
+    A pass over all rows is followed by passes over those that it was ever wrong on, which are few.
+    """
+    from rosenblatt.loops.passes import train
+    from rosenblatt.loops.rules import Rule
+    from rosenblatt.loops.targets import Log, Sides
+
+    rule, sides, log = Rule(beta=float(problem.bias)), Sides(problem.y), Log.room(problem.n)
+    w, every = np.zeros(problem.d + 1), np.arange(problem.n, dtype=np.uint64)
+    wrong = np.zeros(problem.n, np.bool_)
+    left = PASSES * problem.size
+    while left > 0:
+        order = every
+        for _ in range(INNER):
+            work = problem.size * len(order) / problem.n
+            left -= work
+            clock.spend(work, "running the perceptron")
+            mistakes, made = train(problem.features.rows, sides, order, rule, w, None, 0, log)
+            if made < len(order):  # a score was not finite
+                return None
+            if not mistakes:
+                break
+            if order is every:
+                wrong[log.at[:mistakes]] = True
+                order = np.flatnonzero(wrong).astype(np.uint64)
+        if order is every:
+            found = problem.direction(w[:-1])
+            return None if found is None else found[0]
+    return None
+
+
+def _wide(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
+    """Yield the least-squares solution for fewer rows than features; it fits if the rows are independent."""
+    X = problem.table(slice(None)) - problem.center()
     if problem.bias:
         X = np.column_stack([X, np.ones(problem.n)])
-    active = np.arange(problem.n)
-    last = None
-    for _ in range(ROUNDS):
-        v = _least_squares(X[active], y[active])
-        if v is None:
-            return
+    clock.spend(problem.size * (problem.n / FAST + 2), DOING)
+    v = _least_squares(X, problem.y)
+    if v is not None:
         yield v[: problem.d]
-        active = np.flatnonzero(y * (X @ v) < 1.0)
-        if not len(active) or (last is not None and np.array_equal(active, last)):
-            return
-        last = active
 
 
 def _least_squares(X: Floats, y: Floats) -> Floats | None:
-    """Return the least-squares v with a small ridge, from the smaller of X Xᵀ and XᵀX; None if it is singular."""
-    wide = X.shape[0] < X.shape[1]
-    gram = X @ X.T if wide else X.T @ X
+    """Return the least-squares v with a small ridge, from X Xᵀ; None if it is singular."""
+    gram = X @ X.T
     gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-300)
     try:
-        found = cho_solve(cho_factor(gram, check_finite=False), y if wide else X.T @ y, check_finite=False)
+        found = cho_solve(cho_factor(gram, check_finite=False), y, check_finite=False)
     except LinAlgError:
         return None
-    v: Floats = X.T @ found if wide else found
+    v: Floats = X.T @ found
     return v
 
 
-def _iterative(problem: SeparationProblem) -> Iterator[Floats]:
+def _iterative(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     """Yield the results of few and of many steps of LSQR, which does not copy X."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
@@ -82,6 +115,7 @@ def _iterative(problem: SeparationProblem) -> Iterator[Floats]:
     operator = LinearOperator((problem.n, problem.width), matvec=times, rmatvec=combine, dtype=np.float64)
     start = np.zeros(problem.width)
     for steps in (20, 100, 400):
+        clock.spend(4 * steps * (problem.size + problem.width), DOING)
         start = lsqr(operator, problem.y, atol=1e-12, btol=1e-12, iter_lim=steps, x0=start)[0]
         yield start[: problem.d]
 

@@ -31,6 +31,7 @@ COOKIE = "rosenblatt-lab"
 LARGEST_MESSAGE = 16_000_000
 MOST_VALUES = 2_000_000
 LONGEST_PROOF = 60.0  # seconds that a decision may take
+FIRST_PASSES = 200
 MOST_PASSES = 100_000
 
 Read: TypeAlias = Callable[[], tuple[Any, Any, tuple[str, ...] | None]] | None
@@ -261,7 +262,13 @@ def answer(question: Any, read: Read, cancelled: Callable[[], bool]) -> dict[str
 def _first_run(X: Any, y: Any, names: tuple[str, ...] | None, cancelled: Callable[[], bool]) -> dict[str, Any]:
     from rosenblatt import Perceptron
 
-    clf = Perceptron(order="cyclic", max_iter=200, callbacks=[lambda _report: cancelled()]).fit(X, y)
+    clf = Perceptron(
+        order="cyclic",
+        max_iter=FIRST_PASSES,
+        n_iter_no_change=FIRST_PASSES,
+        decide=False,
+        callbacks=[lambda _report: cancelled()],
+    ).fit(X, y)
     order = range(X.shape[0])
     document = clf.trace_.to_document(
         X, y, eta=1.0, margin=0.0, tie="mistake", order=order, reason=clf.stop_reason_

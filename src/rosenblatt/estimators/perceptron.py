@@ -24,9 +24,10 @@ from rosenblatt.estimators._fitting import (
     visitor_of,
     whole,
 )
-from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
+from rosenblatt.estimators._question import question
 from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
@@ -41,7 +42,8 @@ class Perceptron(OnlineLearning):
     """The perceptron, with every convention of the literature by name, and every end of training explained.
 
     Takes all parameters of scikit-learn's ``Perceptron`` with the same meaning, and more. By default training
-    continues until a pass makes no mistake; otherwise `stop_reason_` says why it ended.
+    continues until a pass makes no mistake, or until it is proved that none ever will; `stop_reason_` says why it
+    ended.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class Perceptron(OnlineLearning):
         The maximum number of passes over the data.
     tol : float or None
         If given, training also ends when the mean loss of a pass has not fallen by `tol` for `n_iter_no_change`
-        passes, as in scikit-learn. None there means 5 passes.
+        passes, as in scikit-learn. None there means 5 passes. Then no proof is sought.
     shuffle : bool
         False means ``order="cyclic"``.
     verbose : int
@@ -75,8 +77,10 @@ class Perceptron(OnlineLearning):
     validation_fraction : float
         The share of rows to hold out.
     n_iter_no_change : int or None
-        How many passes without a new minimum of mistakes end training on a plateau. None: the largest of 10,
-        half of the passes so far, and 5·10⁸ / values stored in X.
+        How many passes may go by before the mistakes of a pass fall by 2 %: then an average ends on a plateau,
+        and any other fit asks whether the rows can be separated (see `decide`). None: 5 passes. Where nobody knows
+        the answer, training ends after that number of passes if one is given, and else when three passes in a row
+        find that the mistakes of the second half of all passes are not 5 % fewer than those of the quarter before.
     class_weight : dict, "balanced" or None
         Multiplies the step of each class. "balanced" is n / (classes · count of the class); in a stream, of what
         it has seen so far.
@@ -101,7 +105,8 @@ class Perceptron(OnlineLearning):
         A visit is a mistake if y f ≤ margin. With ``multiclass="direct"`` the lead over the best other class
         counts.
     average : bool
-        Whether to predict with the average of the hypotheses after each visit.
+        Whether to predict with the average of the hypotheses after each visit. Training ends when the mistakes no
+        longer fall. It need not separate the rows, and gives no warning.
     multiclass : {"direct", "ovr", "ovo"}
         How to treat more than two classes. "direct" compares one weight vector for each class at each visit. "ovr"
         trains one hyperplane for each class against the rest, and "ovo" one for each pair of classes.
@@ -117,7 +122,14 @@ class Perceptron(OnlineLearning):
         Whether to end when the weights after a pass equal those after an earlier pass, and the mistakes in between
         sum to zero in exact arithmetic. This proves that no hyperplane separates the data; `certificate_` is
         the proof. Two classes, without a penalty. It finds repeats within the last 65,536 passes and 16,777,216
-        mistakes.
+        mistakes. No other proof is sought.
+    decide : bool
+        Whether to ask once, when mistakes no longer fall, if some hyperplanes separate the rows (see
+        `rosenblatt.certify`), with about as much work as the passes before. A proof that none do ends training. A
+        proof that some do lets it continue up to `max_iter`. It is asked where the answer is about this fit: rows
+        in memory, tie "mistake" or "half", no penalty, an order that visits every row in each pass; without
+        `average`, `tol`, `early_stopping` and `stop_on_cycle`. With False, small sets are visited until 5·10⁸
+        values were read, before training may end on a plateau.
 
     Attributes
     ----------
@@ -132,9 +144,11 @@ class Perceptron(OnlineLearning):
     converged_ : bool
         Whether the last hypothesis classifies every training row correctly; rows of weight 0 do not count.
     stop_reason_ : str
-        "separated", "plateau", "tol", "max_iter", "max_time", "validation", "cycle" or "interrupted".
+        "separated", "inseparable", "plateau", "tol", "max_iter", "max_time", "validation", "cycle" or
+        "interrupted".
     certificate_ : Inseparable or None
-        After "cycle", the proof that no hyperplane separates the data.
+        After "inseparable" and "cycle", the proof that no hyperplane separates the data; of several classes, two
+        sides that none separates.
     trace_ : Trace
         The record of the run.
     curve_ : Curve
@@ -192,6 +206,7 @@ class Perceptron(OnlineLearning):
         trace: Any = "auto",
         callbacks: Any = None,
         stop_on_cycle: bool = False,
+        decide: bool = True,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -222,6 +237,7 @@ class Perceptron(OnlineLearning):
         self.trace = trace
         self.callbacks = callbacks
         self.stop_on_cycle = stop_on_cycle
+        self.decide = decide
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
@@ -249,6 +265,7 @@ class Perceptron(OnlineLearning):
             self._check_parameters()
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight, keep_bytes=not self.stop_on_cycle)  # a proof reads floats
+            warn_of_scales(batch)
             return self._train(whole(batch), coef_init, intercept_init)
 
     def fit_blocks(
@@ -307,6 +324,7 @@ class Perceptron(OnlineLearning):
     def _check_parameters(self) -> None:
         check_parameters(self)
         check_flag("stop_on_cycle", self.stop_on_cycle)
+        check_flag("decide", self.decide)
 
     def _train(
         self,
@@ -331,6 +349,7 @@ class Perceptron(OnlineLearning):
             plan, start, drawn = planned_fit
             if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
                 plan = replace(plan, prove=self._prover(blocks.batch, start))
+            plan = replace(plan, ask=question(self, blocks, plan, start))
             if keeper is not None:
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
             loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
@@ -341,7 +360,7 @@ class Perceptron(OnlineLearning):
             run = replace(run, state=folded(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
-        conclude(self, run, stacklevel=4)
+        conclude(self, run, best=self.average, stacklevel=4)
         return self
 
     def _prover(self, batch: Batch, start: State) -> Prove:
