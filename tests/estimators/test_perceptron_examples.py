@@ -139,29 +139,33 @@ def test_large_integers_and_values_are_read_with_care():
 
 @pytest.mark.parametrize("named", [True, False])
 def test_threads_lose_nothing(named):
-    X, y = noisy(400, 5)
+    X, y = noisy(2000, 5)
     X = np.round(4 * X)  # integers, so that sums do not depend on the order
-    rows = [mapping(x) for x in X] if named else list(X)
     clf = rb.Perceptron(margin=1e9, average=True)  # every visit is a mistake
 
     def learn(which):
         for i in which:
-            clf.learn_one(rows[i], y[i])
+            if named:  # with a name that is new
+                clf.learn_one(mapping(X[i]) | {f"f{i}": float(i)}, y[i])
+            else:
+                clf.partial_fit(X[i : i + 1], y[i : i + 1])
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        threads = [Thread(target=learn, args=(range(k, 400, 4),)) for k in range(4)]
+        threads = [Thread(target=learn, args=(range(k, 2000, 4),)) for k in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
     finally:
         sys.setswitchinterval(before)
-    assert clf.t_ == clf.n_mistakes_ == 400
-    by_name = dict(zip(clf.feature_names_in_, clf._state.w, strict=False)) if named else {}
-    got = [by_name[name] for name in "cabed"] if named else clf._state.w[:5].tolist()
-    assert got == (y @ X).tolist()
+    assert clf.t_ == clf.n_mistakes_ == 2000
+    if not named:
+        assert clf._state.w[:5].tolist() == (y @ X).tolist()
+        return
+    found = dict(zip(clf.feature_names_in_, clf._state.w.tolist(), strict=False))
+    assert found == dict(zip("cabed", (y @ X).tolist(), strict=True)) | {f"f{i}": i * y[i] for i in range(2000)}
 
 
 def test_a_stream_with_a_lock_can_be_pickled():

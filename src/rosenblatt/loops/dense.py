@@ -1,7 +1,7 @@
 """Rows of a C-contiguous matrix: the fixed-order dot product, the update, the prefetch.
 
-Products and sums are float64 and widening is exact, so a matrix of float32 or bytes (uint8) trains the same bits as
-its float64 copy, with a half or an eighth of the memory traffic.
+Products and sums are float64 and widening is exact, so float32 and uint8 matrices train the same bits as their
+float64 copies, with a half and an eighth of the memory traffic.
 """
 
 from __future__ import annotations
