@@ -18,8 +18,9 @@ from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code, evaluate
+from rosenblatt.evaluation import Evaluation, class_code, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.regression_evaluation import RegressionEvaluation
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 from rosenblatt.storage.stored import StoredModel, names_of, open_model
 from rosenblatt.typing import Floats

@@ -127,7 +127,7 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
     (['apple', 'banana', 'banana'], ('weight', 'length'))
     """
     from rosenblatt.blocks.scaled import transformed
-    from rosenblatt.tasks.training import preparation
+    from rosenblatt.tasks.learning import preparation
 
     source = open_data(*places, **options)
     blocks: Any = all_rows(source, numbers=True)

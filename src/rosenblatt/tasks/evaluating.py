@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.labels import encode_labels
-from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
+from rosenblatt.evaluation import Evaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.regression_evaluation import RegressionEvaluation
 from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.tasks.data import (
     Data,
@@ -177,7 +178,7 @@ def cross_validate(
     from rosenblatt.blocks.memory import MemoryBlocks
     from rosenblatt.blocks.scaled import transformed
     from rosenblatt.data.batch import as_batch
-    from rosenblatt.tasks.training import (
+    from rosenblatt.tasks.learning import (
         evaluated,
         fit_prepared,
         is_regression,

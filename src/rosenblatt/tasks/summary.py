@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import printable
-from rosenblatt.evaluation import Evaluation, RegressionEvaluation
+from rosenblatt.evaluation import Evaluation
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.registry import abilities
+from rosenblatt.regression_evaluation import RegressionEvaluation
 from rosenblatt.tasks.plain_text import count, number, percent
 from rosenblatt.typing import Floats, Ints
 

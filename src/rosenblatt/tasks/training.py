@@ -1,41 +1,32 @@
-"""Training from files of any size: `train`, and the steps it is made of."""
+"""Training from files of any size: `train`."""
 
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt import registry
 from rosenblatt.blocks.cache import CachedBlocks
 from rosenblatt.blocks.checkpoint import discard
-from rosenblatt.blocks.collect import MEMORY, collect, measure
+from rosenblatt.blocks.collect import MEMORY, collect
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
 from rosenblatt.blocks.scaled import transformed
-from rosenblatt.calibration import Calibration, calibrated_on, require_method
+from rosenblatt.calibration import Calibration, require_method
 from rosenblatt.columns.preparation import Preparation, encoding_of
-from rosenblatt.columns.recipe import Recipe, TableRecipe
+from rosenblatt.columns.recipe import Recipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.data.batch import Batch
-from rosenblatt.data.labels import encode_labels
-from rosenblatt.estimators.calibrated import FOLDS, size_of
-from rosenblatt.evaluation import Evaluation, RegressionEvaluation
-from rosenblatt.evaluation import evaluate as compare
+from rosenblatt.estimators.calibrated import size_of
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.storage.files import write_model
-from rosenblatt.storage.prediction import EstimatorPredictor
 from rosenblatt.tasks.data import (
     Data,
     Log,
@@ -48,10 +39,21 @@ from rosenblatt.tasks.data import (
     require_target,
     source_of,
 )
+from rosenblatt.tasks.learning import (
+    calibrated_by_folds,
+    decision_of,
+    evaluated,
+    fit_prepared,
+    is_regression,
+    learns_from_blocks,
+    named_learner,
+    preparation,
+    scales_by_default,
+    unscaled,
+)
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
-from rosenblatt.typing import Floats
 
-__all__ = ["TrainingResult", "checkpoint_of", "make_learner", "train"]
+__all__ = ["TrainingResult", "checkpoint_of", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,8 +237,8 @@ def train(
     calibration = None
     if probabilities is not None and interruption is None:
         again = partial(named_learner, learner, parameters, seed)
-        size = size_of(_decision(estimator, left, blocks.batch))
-        calibration = _calibrated(
+        size = size_of(decision_of(estimator, left, blocks.batch))
+        calibration = calibrated_by_folds(
             again, blocks, probabilities, size, recipe=_recipe_of(blocks), fill=fills_means(source), scale=scale
         )
     summary = TrainingSummary.of(
@@ -266,38 +268,6 @@ def train(
     return result
 
 
-def make_learner(name: str, parameters: Mapping[str, Any]) -> Any:
-    """Return the estimator with a name of the registry.
-
-    Parameters
-    ----------
-    name : str
-        A name that ``rosenblatt train --learner`` takes.
-    parameters : mapping
-        Its parameters; `random_state` is ignored if nothing about the learner is random.
-
-    Examples
-    --------
-    >>> make_learner("averaged", {"eta0": 0.5, "random_state": 0})
-    Perceptron(average=True, eta0=0.5)
-    """
-    kind, fixed = registry.command(name)
-    estimator = kind(**fixed)
-    known = estimator.get_params(deep=False)
-    for parameter in parameters:
-        if parameter == "random_state" and parameter not in known:
-            continue
-        if parameter in fixed:
-            raise ParameterError(
-                f"The learner {name} always sets {parameter}={fixed[parameter]}. Use another learner."
-            )
-        if parameter not in known or parameter == "callbacks":
-            near = get_close_matches(parameter, known, 1)
-            hint = f"Did you mean {near[0]}?" if near else f"It takes {', '.join(sorted(known))}."
-            raise ParameterError(f"The learner {name} has no parameter {parameter}. {hint}")
-    return estimator.set_params(**{key: value for key, value in parameters.items() if key in known})
-
-
 def checkpoint_of(path: Place) -> Path:
     """Return where `rosenblatt train` keeps the checkpoint of a model: beside it.
 
@@ -307,97 +277,6 @@ def checkpoint_of(path: Place) -> Path:
     'models/.spam.model.checkpoint'
     """
     return Path(path).with_name(f".{Path(path).name}.checkpoint")
-
-
-def learns_from_blocks(estimator: Any) -> bool:
-    """Return whether an estimator learns from data that need not fit into memory."""
-    return "blocks" in registry.abilities(estimator)
-
-
-def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: bool) -> Transformation:
-    """Return the transformation of rows before training, by the means and deviations of these rows.
-
-    Of a table only the numbers are scaled: the `recipe` says how many features these are.
-    """
-    if not (fill or scale):
-        return Transformation()
-    numbers = None if recipe is None else recipe.n_numbers
-    return Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
-
-
-def scales_by_default(source: Source) -> bool:
-    """Return whether the command line standardises a source: a table of a file, and no built-in set."""
-    return isinstance(source.recipe, TableRecipe)
-
-
-def fit_prepared(estimator: Any, blocks: Any, **checkpoints: Any) -> None:
-    """Train on transformed blocks."""
-    if learns_from_blocks(estimator):
-        estimator.fit_blocks(blocks, **checkpoints)
-    else:
-        batch: Batch = blocks.batch
-        estimator.fit(batch.native(), batch.classes[batch.codes])
-
-
-def unscaled(estimator: Any, done: Transformation) -> Transformation:
-    """Return what must still be done to rows before a trained estimator predicts them.
-
-    Hyperplanes are turned into those of unscaled features, so that no scaling is left to do.
-    """
-    if learns_from_blocks(estimator):
-        return done._replace(scaling=None)
-    if done.scaling is not None and "linear" in registry.abilities(estimator):
-        estimator.unscale(done.scaling)
-        return done._replace(scaling=None)
-    return done
-
-
-def is_regression(estimator: Any) -> bool:
-    """Return whether an estimator predicts numbers, not classes."""
-    return getattr(estimator, "task", None) == "regression"
-
-
-def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation | RegressionEvaluation:
-    """Compare predictions with labels, for all classes of the batch, or with numbers."""
-    labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
-    if is_regression(estimator):
-        return RegressionEvaluation.of(batch.classes[batch.codes], labels)
-    return compare(batch.codes, encode_labels(labels, batch.classes, batch.n_rows), batch.classes)
-
-
-def _decision(estimator: Any, before: Transformation, batch: Batch) -> Floats:
-    return np.asarray(EstimatorPredictor(estimator, batch.names).decision(before.features(batch)), np.float64)
-
-
-def _calibrated(
-    again: Callable[[], Any], blocks: MemoryBlocks, method: str, size: float, **prepare: Any
-) -> Calibration:
-    """Return the calibration of a learner, from the scores of folds that its copies were not trained on."""
-    from rosenblatt.tasks.evaluating import deal
-
-    batch = blocks.batch
-    fold_of, scores = deal(batch.codes, FOLDS, seed=0), None
-    for fold in range(FOLDS):
-        _, estimator = again()
-        rows = MemoryBlocks(batch.take(fold_of != fold))
-        before = preparation(rows, **prepare)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
-            fit_prepared(estimator, transformed(rows, *before))
-        left = unscaled(estimator, before)
-        found = _decision(estimator, left, batch)
-        scores = np.empty(found.shape) if scores is None else scores
-        scores[fold_of == fold] = found[fold_of == fold] / size_of(found)
-    return calibrated_on(scores, batch.codes, method=method, scale=size)
-
-
-def named_learner(learner: Any, parameters: Mapping[str, Any] | None, seed: int) -> tuple[str, Any]:
-    """Return the name of a learner, and an estimator that can be trained."""
-    if isinstance(learner, str):
-        return learner, make_learner(learner, {"random_state": seed} | dict(parameters or {}))
-    if parameters:
-        raise ParameterError("parameters are for a learner given by name. Set them on the estimator.")
-    return type(learner).__name__, clone(learner)
 
 
 def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *, scale: bool, whole: bool) -> Any:

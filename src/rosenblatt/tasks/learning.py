@@ -1,0 +1,154 @@
+"""The steps of training from files: the learner, what is done to rows, the fit, and how good it is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt import registry
+from rosenblatt.blocks.collect import measure
+from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+from rosenblatt.blocks.scaled import transformed
+from rosenblatt.calibration import Calibration, calibrated_on
+from rosenblatt.columns.recipe import Recipe, TableRecipe
+from rosenblatt.columns.scaling import Transformation
+from rosenblatt.columns.source import Source
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.labels import encode_labels
+from rosenblatt.estimators.calibrated import FOLDS, size_of
+from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import evaluate as compare
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.regression_evaluation import RegressionEvaluation
+from rosenblatt.storage.prediction import EstimatorPredictor
+from rosenblatt.typing import Floats
+
+
+def make_learner(name: str, parameters: Mapping[str, Any]) -> Any:
+    """Return the estimator with a name of the registry.
+
+    Parameters
+    ----------
+    name : str
+        A name that ``rosenblatt train --learner`` takes.
+    parameters : mapping
+        Its parameters; `random_state` is ignored if nothing about the learner is random.
+
+    Examples
+    --------
+    >>> make_learner("averaged", {"eta0": 0.5, "random_state": 0})
+    Perceptron(average=True, eta0=0.5)
+    """
+    kind, fixed = registry.command(name)
+    estimator = kind(**fixed)
+    known = estimator.get_params(deep=False)
+    for parameter in parameters:
+        if parameter == "random_state" and parameter not in known:
+            continue
+        if parameter in fixed:
+            raise ParameterError(
+                f"The learner {name} always sets {parameter}={fixed[parameter]}. Use another learner."
+            )
+        if parameter not in known or parameter == "callbacks":
+            near = get_close_matches(parameter, known, 1)
+            hint = f"Did you mean {near[0]}?" if near else f"It takes {', '.join(sorted(known))}."
+            raise ParameterError(f"The learner {name} has no parameter {parameter}. {hint}")
+    return estimator.set_params(**{key: value for key, value in parameters.items() if key in known})
+
+
+def named_learner(learner: Any, parameters: Mapping[str, Any] | None, seed: int) -> tuple[str, Any]:
+    """Return the name of a learner, and an estimator that can be trained."""
+    if isinstance(learner, str):
+        return learner, make_learner(learner, {"random_state": seed} | dict(parameters or {}))
+    if parameters:
+        raise ParameterError("parameters are for a learner given by name. Set them on the estimator.")
+    return type(learner).__name__, clone(learner)
+
+
+def learns_from_blocks(estimator: Any) -> bool:
+    """Return whether an estimator learns from data that need not fit into memory."""
+    return "blocks" in registry.abilities(estimator)
+
+
+def is_regression(estimator: Any) -> bool:
+    """Return whether an estimator predicts numbers, not classes."""
+    return getattr(estimator, "task", None) == "regression"
+
+
+def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: bool) -> Transformation:
+    """Return the transformation of rows before training, by the means and deviations of these rows.
+
+    Of a table only the numbers are scaled: the `recipe` says how many features these are.
+    """
+    if not (fill or scale):
+        return Transformation()
+    numbers = None if recipe is None else recipe.n_numbers
+    return Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
+
+
+def scales_by_default(source: Source) -> bool:
+    """Return whether the command line standardises a source: a table of a file, and no built-in set."""
+    return isinstance(source.recipe, TableRecipe)
+
+
+def fit_prepared(estimator: Any, blocks: Any, **checkpoints: Any) -> None:
+    """Train on transformed blocks."""
+    if learns_from_blocks(estimator):
+        estimator.fit_blocks(blocks, **checkpoints)
+    else:
+        batch: Batch = blocks.batch
+        estimator.fit(batch.native(), batch.classes[batch.codes])
+
+
+def unscaled(estimator: Any, done: Transformation) -> Transformation:
+    """Return what must still be done to rows before a trained estimator predicts them.
+
+    Hyperplanes are turned into those of unscaled features, so that no scaling is left to do.
+    """
+    if learns_from_blocks(estimator):
+        return done._replace(scaling=None)
+    if done.scaling is not None and "linear" in registry.abilities(estimator):
+        estimator.unscale(done.scaling)
+        return done._replace(scaling=None)
+    return done
+
+
+def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation | RegressionEvaluation:
+    """Compare predictions with labels, for all classes of the batch, or with numbers."""
+    labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    if is_regression(estimator):
+        return RegressionEvaluation.of(batch.classes[batch.codes], labels)
+    return compare(batch.codes, encode_labels(labels, batch.classes, batch.n_rows), batch.classes)
+
+
+def decision_of(estimator: Any, before: Transformation, batch: Batch) -> Floats:
+    """Return the decision scores of rows."""
+    return np.asarray(EstimatorPredictor(estimator, batch.names).decision(before.features(batch)), np.float64)
+
+
+def calibrated_by_folds(
+    again: Callable[[], Any], blocks: MemoryBlocks, method: str, size: float, **prepare: Any
+) -> Calibration:
+    """Return the calibration of a learner, from the scores of folds that its copies were not trained on."""
+    from rosenblatt.tasks.evaluating import deal
+
+    batch = blocks.batch
+    fold_of, scores = deal(batch.codes, FOLDS, seed=0), None
+    for fold in range(FOLDS):
+        _, estimator = again()
+        rows = MemoryBlocks(batch.take(fold_of != fold))
+        before = preparation(rows, **prepare)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
+            fit_prepared(estimator, transformed(rows, *before))
+        left = unscaled(estimator, before)
+        found = decision_of(estimator, left, batch)
+        scores = np.empty(found.shape) if scores is None else scores
+        scores[fold_of == fold] = found[fold_of == fold] / size_of(found)
+    return calibrated_on(scores, batch.codes, method=method, scale=size)
