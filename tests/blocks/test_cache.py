@@ -268,7 +268,7 @@ def test_a_cache_of_an_earlier_version_is_made_anew(tmp_path):
     path.write_bytes(content.replace(MAGIC, b"rosenblatt cache 1\n", 1))
     said = []
     read(said.append)
-    assert "no cache of this version" in said[0]
+    assert "not a cache of this version" in said[0]
     assert path.read_bytes() == content
 
 

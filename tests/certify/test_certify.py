@@ -352,7 +352,7 @@ def test_powers_of_two_keep_their_rank():
 )
 def test_labels_that_a_proof_cannot_tell_apart(labels):
     X = np.arange(2.0 * len(labels))[:, None]
-    with pytest.raises(LabelError, match="cannot be told apart"):
+    with pytest.raises(LabelError, match="cannot be distinguished"):
         rb.certify(X, np.array(labels * 2, dtype=object))
 
 

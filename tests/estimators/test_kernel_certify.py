@@ -132,7 +132,7 @@ def test_precomputed_and_functions():
         clf.certify(K[:3], y[:3])
     clf = trained(X, y, lambda A, B: A @ B.T)
     assert clf.certify(X, y).verdict == "inseparable"
-    with pytest.raises(InputError, match="no such points"):
+    with pytest.raises(InputError, match="no points belong to it"):
         trained(X, y, lambda A, B: -np.abs(A @ B.T)).certify(X, y)
 
 
