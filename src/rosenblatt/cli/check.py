@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from rosenblatt.cli.main import DONE, NO
 from rosenblatt.cli.options import DATA, Output, Sectioned, as_typed, common, reading
 from rosenblatt.columns.options import Options
+from rosenblatt.exceptions import FormatError
 
 
 @click.command(
@@ -34,10 +36,12 @@ def check(proof: str, data: tuple[str, ...], options: dict[str, Any], output: Ou
     from rosenblatt.tasks.data import read_table
     from rosenblatt.tasks.held_reading import held_reading
 
-    with open(proof, "rb") as file:
-        if not file.read(1 << 12).lstrip().startswith((b"{", b"[")):
-            raise click.ClickException(f"{proof} is not a proof; the order is PROOF DATA")
-    proofs = read_file(proof)
+    try:
+        proofs = read_file(proof)
+    except FormatError as error:
+        if any(map(_names_a_proof, data)):
+            raise click.ClickException(f"{proof} is not a proof; the order is PROOF DATA") from error
+        raise
     usual = Options()
     given = {name: value for name, value in options.items() if value != getattr(usual, name)}
     held = {name: value for name, value in held_reading(proofs, proof).items() if name not in given}
@@ -50,3 +54,11 @@ def check(proof: str, data: tuple[str, ...], options: dict[str, Any], output: Ou
         answer, {"holds": found.holds, "verdict": verdict, "reason": found.reason, "reading_of_proof": held}
     )
     return DONE if found else NO
+
+
+def _names_a_proof(place: str) -> bool:
+    """Return whether a place is a file that begins as a proof does."""
+    if not os.path.isfile(place):
+        return False
+    with open(place, "rb") as file:
+        return b'"rosenblatt-proof"' in file.read(1 << 12)
