@@ -233,6 +233,10 @@ def _snapshot(loop: PerceptronFit) -> dict[str, Any]:
 def restore(loop: PerceptronFit, saved: Saved) -> None:
     """Let a fit that has not begun go on from a checkpoint of a fit with the same plan and data."""
     kept = saved.snapshot
+    if loop.state.met is None:  # the file may leave out weights of zero
+        for name in ("state", "start", "complete", "best"):
+            state = getattr(kept, name)
+            setattr(kept, name, None if state is None else state.spread())
     states = [state for state in (kept.state, kept.start, kept.complete, kept.best) if state is not None]
     for held, wanted, what in (
         ({_kind(state) for state in states}, {_kind(loop.state)}, "weights"),
