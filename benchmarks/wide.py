@@ -1,6 +1,6 @@
 """``rosenblatt train`` from end to end: hashed text in many classes, and Parquet with large row groups.
 
-Every contestant has a process of its own, started cold, so that its time and its peak memory are what a user meets.
+Every contestant has a process of its own, started cold, so that time and peak memory are what a user meets.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def test_machines_equal_the_reference(kind, layout, problem, rule, zero, start, 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [1, 31, 100])
-@pytest.mark.parametrize("machines", [2, 3, 7, 12])
+@pytest.mark.parametrize("machines", [2, 3, 4, 7, 8, 11, 12, 14, 20])
 def test_scores_of_several_machines_are_those_of_each(layout, d, machines):
     """Pairs of rows, pairs of machines and lanes of machines must not show in the bits of floats."""
     rng = np.random.default_rng(d * machines)

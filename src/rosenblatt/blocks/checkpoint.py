@@ -234,6 +234,10 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
     kept = saved.snapshot
     most = loop.recorder.most
     cut = most is not None and sum(kept.mistakes_per_pass) > most
+    if loop.state.met is None:  # the file may leave out weights of zero
+        for name in ("state", "start", "complete", "best"):
+            state = getattr(kept, name)
+            setattr(kept, name, None if state is None else state.spread())
     states = [state for state in (kept.state, kept.start, kept.complete, kept.best) if state is not None]
     for held, wanted, what in (
         ({_kind(state) for state in states}, {_kind(loop.state)}, "weights"),

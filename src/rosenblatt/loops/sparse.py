@@ -56,23 +56,26 @@ def _way_to(X: CSR, start: Any, stop: Any, after: int) -> Any:
 def sparse_dots(X: CSR, i: int, w: Any, after: int, out: Any) -> None:
     """Write <w_m, x_i> to ``out[m]`` for every machine: the bits of `sparse_dot`.
 
-    w lies in memory feature by feature, so that a look-up brings the weights of all machines. Where their number
-    is no multiple of the lanes, the last group overlaps the one before and writes some numbers twice.
+    w lies in memory feature by feature, so that a look-up brings the weights of all machines. Up to four machines
+    left over by groups of eight are scored by four lanes. Where some lanes have no machine left, the last group
+    overlaps the one before and writes some numbers twice.
     """
     machines = out.size
     start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
     ahead = _way_to(X, start, stop, after)
-    if machines >= WIDE:
-        for first in range(0, machines, WIDE):
-            at = min(first, machines - WIDE)
-            _columns_wide(w.T, at, X.data, X.indices, start, stop, ahead, out)
-    elif machines >= NARROW:
-        for first in range(0, machines, NARROW):
-            at = min(first, machines - NARROW)
-            _columns_narrow(w.T, at, X.data, X.indices, start, stop, ahead, out)
-    else:
+    if machines < NARROW:
         for m in range(machines):
             out[m] = sparse_dot(X, i, w[m], after)
+        return
+    wide = machines - machines % WIDE
+    for first in range(0, wide, WIDE):
+        _columns_wide(w.T, first, X.data, X.indices, start, stop, ahead, out)
+    if wide > 0 and machines - wide > NARROW:
+        _columns_wide(w.T, machines - WIDE, X.data, X.indices, start, stop, ahead, out)
+    else:
+        for first in range(wide, machines, NARROW):
+            at = min(first, machines - NARROW)
+            _columns_narrow(w.T, at, X.data, X.indices, start, stop, ahead, out)
 
 
 @inline

@@ -75,9 +75,10 @@ class States:
     def encode(self, value: State, at: str, context: Context) -> Any:
         """Return a table of the parts; `met` is one of them only where features are left out."""
         state = value
-        if value.met is None and value.w.nbytes >= LARGE:
+        if value.met is not None or value.w.nbytes >= LARGE:
             gathered = value.gathered()
-            state = gathered if 2 * gathered.w.shape[-1] <= value.w.shape[-1] else value
+            sparse = value.met is not None or 2 * gathered.w.shape[-1] <= value.w.shape[-1]
+            state = gathered if sparse else value
         if state.met is not None:
             context.schema = max(context.schema, 3)
         return self._record(met=state.met is not None).encode(state, at, context)

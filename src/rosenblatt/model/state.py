@@ -104,16 +104,14 @@ class State:
 
     def gathered(self) -> State:
         """Return the same state with weights only for features some of whose numbers are not zero, nor −0."""
-        if self.met is not None:
-            return self
-        kept = np.zeros(self.n_features, np.bool_)
+        kept = np.zeros(self.w.shape[-1] - 1, np.bool_)
         for w in (self.w, self.u, None if self.shrunk is None else self.shrunk.paid):
             if w is not None:
                 numbers = w[..., :-1].view(np.int64)
                 kept |= numbers.astype(np.bool_) if w.ndim == 1 else numbers.any(axis=0)
-        columns = np.flatnonzero(kept)
-        met = MetFeatures(columns, self.n_features)
-        return replace(self._each(lambda w: w[..., np.append(columns, -1)]), met=met)
+        places = np.flatnonzero(kept)
+        met = MetFeatures(places if self.met is None else self.met.columns[places], self.n_features)
+        return replace(self._each(lambda w: w[..., np.append(places, -1)]), met=met)
 
     def last(self) -> Floats:
         """Return the weights after the last visit, bias last."""
