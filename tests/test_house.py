@@ -11,7 +11,7 @@ MODULES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for pat
 
 MOST_LINES = 400
 LONGER = {
-    "certify/check.py": 680,  # one file that can be read and run alone
+    "certify/check.py": 820,  # one file that can be read and run alone
     "estimators/table_encoder.py": 410,
 }
 WITHOUT_A_ROOM = {"faults", "fuzz", "golden", "lab", "shared"}
