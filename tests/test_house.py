@@ -11,7 +11,7 @@ MODULES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for pat
 
 MOST_LINES = 400
 LONGER = {
-    "certify/check.py": 700,  # one file that can be read and run alone
+    "certify/check.py": 840,  # one file that can be read and run alone
 }
 WITHOUT_A_ROOM = {"faults", "fuzz", "golden", "lab", "shared"}
 """Folders of tests that are not named after a room: stored files, another language, and code that tests share."""

@@ -14,6 +14,9 @@ from typing import Any
 _NAMES = {
     "Certificate": "certificate",
     "ClassTables": "class_tables",
+    "DirectInseparable": "direct_certificate",
+    "DirectSeparable": "direct_certificate",
+    "DirectUndecided": "direct_certificate",
     "Inseparable": "certificate",
     "Margin": "margin",
     "Overlap": "certificate",

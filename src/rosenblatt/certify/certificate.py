@@ -11,7 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
-from rosenblatt.exceptions import UndecidedError
+from rosenblatt.data.batch import Batch
+from rosenblatt.exceptions import LabelError, UndecidedError
 
 
 class Verification(NamedTuple):
@@ -241,7 +242,7 @@ class Separable(Answer):
         return f"A hyperplane{through} has every row strictly on its side."
 
     def _proof(self) -> dict[str, Any]:
-        proof: dict[str, Any] = {"hyperplane": {"w": _vector(self.w), "b": check.text_of(self.b)}}
+        proof: dict[str, Any] = {"hyperplane": {"w": written_vector(self.w), "b": check.text_of(self.b)}}
         if self.margin is not None:
             proof["margin"] = {
                 "least": check.text_of(self.margin.least),
@@ -265,6 +266,8 @@ class Inseparable(Answer):
         The weights times a common factor, as in the proof.
     ties : Quasi, Overlap or None
         Whether a hyperplane separates with ties; None if that is not known.
+    ties_open : bool
+        Whether ties were looked for, and were not determined within the budget.
     points : tuple of (tuple of float, int) or None
         The rows combined, and their sides; None in a proof read from a file.
     """
@@ -272,6 +275,7 @@ class Inseparable(Answer):
     support: tuple[int, ...]
     integers: tuple[int, ...] = field(repr=False)
     ties: Quasi | Overlap | None = None
+    ties_open: bool = False
     points: tuple[tuple[tuple[float, ...], int], ...] | None = field(default=None, repr=False)
 
     verdict: ClassVar[str] = "inseparable"
@@ -305,10 +309,16 @@ class Inseparable(Answer):
         proof: dict[str, Any] = {"combination": _combination(self.support, self.integers)}
         match self.ties:
             case Quasi(w, b, strict):
-                proof["ties"] = {"kind": "quasi", "w": _vector(w), "b": check.text_of(b), "strict": strict}
+                proof["ties"] = {"kind": "quasi", "w": written_vector(w), "b": check.text_of(b), "strict": strict}
             case Overlap(support, weights, null):
                 combination = _combination(support, weights)
-                proof["ties"] = {"kind": "overlap", **combination, "null": [_vector(vector) for vector in null]}
+                proof["ties"] = {
+                    "kind": "overlap",
+                    **combination,
+                    "null": [written_vector(vector) for vector in null],
+                }
+            case None if self.ties_open:
+                proof["ties"] = {"kind": "open"}
         return proof
 
 
@@ -335,12 +345,25 @@ class Undecided(Answer):
         raise UndecidedError(f"There is no proof to write: {self.why}")
 
 
-def _vector(values: tuple[Fraction, ...]) -> Any:
+def written_vector(values: tuple[Fraction, ...]) -> Any:
     """Write a vector, without its zeros if they are many."""
     stored = [j for j, value in enumerate(values) if value]
     if 4 * len(stored) >= len(values):
         return [check.text_of(value) for value in values]
     return {"columns": stored, "values": [check.text_of(values[j]) for j in stored]}
+
+
+def distinct_labels(batch: Batch) -> tuple[str, ...]:
+    """Return the labels as text; raise `LabelError` if a proof cannot tell two of them apart."""
+    keys: dict[object, str] = {}
+    labels = tuple(str(label) for label in batch.classes.tolist())
+    for label in labels:
+        if (other := keys.setdefault(check.label_key(label), label)) is not label:
+            raise LabelError(
+                f"The labels {other!r} and {label!r} cannot be told apart in a proof, which compares labels "
+                "as numbers if they are numbers, and else as text without outer blanks. Rename one of them."
+            )
+    return labels
 
 
 def _combination(rows: Any, weights: tuple[int, ...] | tuple[Fraction, ...]) -> dict[str, Any]:

@@ -192,8 +192,12 @@ PLANE = {"w": VECTOR, "b": NUMBER}
 DATA = {"rows": int, "features": int, "positive": str, "negative": str, "sha256": HASH}
 PROOF = {"format": str, "version": int, "verdict": str, "bias": bool, "data": DATA}
 VERDICTS = {"separable": {"hyperplane": PLANE}, "inseparable": {"combination": WEIGHTED}}
+CLASS_DATA = {"rows": int, "features": int, "classes": [str], "sha256": HASH}
+CLASH = {**WEIGHTED, "rivals": [int]}
+CLASS_VERDICTS: dict[str, Any] = {"separable": {"hyperplanes": [PLANE]}, "inseparable": {"combination": CLASH}}
 MARGIN = {"least": NUMBER, "squared": [NUMBER], **WEIGHTED}
 TIES = {"quasi": {"kind": str, **PLANE, "strict": int}, "overlap": {"kind": str, **WEIGHTED, "null": [VECTOR]}}
+TIES["open"] = {"kind": str}  # whether there are ties was not determined, and nothing is proved about it
 
 
 def conform(value: Any, shape: Any, where: str) -> None:
@@ -235,6 +239,10 @@ def read_proofs(text: str) -> list[dict[str, Any]]:
         raise ProofError("it is an empty list")
     proofs: dict[object, dict[str, Any]] = {}
     for each in map(conforming, value if type(value) is list else [value]):
+        if "classes" in each["data"]:
+            if value != each and value != [each]:
+                raise ProofError("it has several proofs, and one of them is about all classes together")
+            return [each]
         positive, negative = each["data"]["positive"], each["data"]["negative"]
         question = label_key(positive), None if negative is None else label_key(negative)
         if proofs.setdefault(question, each) != each:
@@ -284,6 +292,9 @@ def conforming(proof: Any) -> dict[str, Any]:
     if type(verdict) is not str or verdict not in VERDICTS:
         raise ProofError(f"its verdict is {short(verdict)}, neither 'separable' nor 'inseparable'")
     shape: dict[str, Any] = {**PROOF, **VERDICTS[verdict]}
+    if type(data) is dict and "classes" in data:
+        conform(proof, {**PROOF, "data": CLASS_DATA, **CLASS_VERDICTS[verdict]}, "proof")
+        return proof
     if type(data) is dict and data.get("negative", "") is None:
         shape["data"] = {**DATA, "negative": type(None)}
     if verdict == "separable" and "margin" in proof:
@@ -291,7 +302,7 @@ def conforming(proof: Any) -> dict[str, Any]:
     if verdict == "inseparable" and "ties" in proof:
         kind = ties.get("kind") if type(ties) is dict else None
         if type(kind) is not str or kind not in TIES:
-            raise ProofError(f"proof.ties is of kind {short(kind)}, neither 'quasi' nor 'overlap'")
+            raise ProofError(f"proof.ties is of kind {short(kind)}, neither 'quasi' nor 'overlap' nor 'open'")
         shape["ties"] = TIES[kind]
     if type(proof.get("reading", {})) is not dict:
         raise ProofError(f"proof.reading is {short(proof['reading'])}, not of type dict")
@@ -336,8 +347,10 @@ def signer(positive: str, negative: str | None) -> Callable[[object], int]:
 class RowFingerprint:
     """The SHA-256 of rows and signs, without zeros, so that it does not depend on how they are stored."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, classes: bool = False) -> None:
         self.width, self.rows = width, 0
+        # Signs are one byte each; the numbers of several classes are eight.
+        self.head, self.label = (b"rosenblatt-classes-1\n", "<Q") if classes else (b"rosenblatt-data-1\n", "b")
         self.digests = [sha256() for _ in range(4)]  # signs, numbers of non-zeros, their columns, their values
         self.all_columns = struct.pack(f"<{width}Q", *range(width))
 
@@ -347,14 +360,19 @@ class RowFingerprint:
         if 0.0 in row:
             nonzero = [j for j, x in enumerate(row) if x]
             columns, row = struct.pack(f"<{len(nonzero)}Q", *nonzero), [row[j] for j in nonzero]
-        pieces = struct.pack("b", sign), struct.pack("<Q", len(row)), columns, struct.pack(f"<{len(row)}d", *row)
+        pieces = (
+            struct.pack(self.label, sign),
+            struct.pack("<Q", len(row)),
+            columns,
+            struct.pack(f"<{len(row)}d", *row),
+        )
         for digest, piece in zip(self.digests, pieces, strict=True):
             digest.update(piece)
         self.rows += 1
 
     def hexdigest(self) -> str:
         """Return the fingerprint of all rows so far."""
-        head = b"rosenblatt-data-1\n" + struct.pack("<QQ", self.rows, self.width)
+        head = self.head + struct.pack("<QQ", self.rows, self.width)
         return sha256(head + b"".join(digest.digest() for digest in self.digests)).hexdigest()
 
 
@@ -543,6 +561,8 @@ def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterab
 
     Rows and labels are read once, in parallel. Labels are compared as numbers if both are numbers, else as text.
     """
+    if "classes" in proof["data"]:
+        return check_classes(proof, rows, labels)
     data, bias, ties = proof["data"], proof["bias"], proof.get("ties", {})
     width, sign = data["features"], signer(data["positive"], data["negative"])
     table = ((list(map(float, row)), sign(label)) for row, label in zip(rows, labels, strict=True))
@@ -591,10 +611,127 @@ def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterab
         if not 1 <= strict == ties["strict"]:
             raise ProofError(f"ties: {strict} rows are strictly on their side, not {short(ties['strict'])}")
         shown = f"; with ties one does, {strict} rows strictly"
+    elif ties and ties["kind"] == "open":
+        shown = "; whether one does with ties was not determined"
     elif ties:
         check_overlap(ties, null, kept, length)
         shown = "; one that has no row on its wrong side has all rows on it"
     return f"Inseparable: no {planes} has {about} strictly on its two sides{shown}."
+
+
+class Functions:
+    """Linear functions, one for each class, and whether that of one class is above all others on a row."""
+
+    def __init__(self, proof: dict[str, Any], width: int) -> None:
+        planes, count = proof["hyperplanes"], len(proof["data"]["classes"])
+        if len(planes) != count or count * (width + 1) > LARGEST_MATRIX:
+            raise ProofError(f"it has {len(planes)} hyperplanes of {width} features for {count} classes")
+        columns: list[int] = []
+        texts: list[str] = []
+        for k, each in enumerate(planes):
+            own, numbers, _ = entries(each["w"], width, f"hyperplanes[{k}].w")
+            columns += [k * (width + 1) + j for j in [*own, width]]
+            texts += [*numbers, each["b"]]
+        exact = vector(columns, texts, "the hyperplanes")  # over one denominator, which changes no comparison
+        top = max((m.bit_length() + e for m, e in exact.pairs if m), default=0)
+        self.exact: list[tuple[list[int], list[Pair]]] = [([], []) for _ in planes]
+        self.floats = [[0.0] * (width + 1) for _ in planes]
+        for place, (m, e) in zip(columns, exact.pairs, strict=True):
+            k, j = divmod(place, width + 1)
+            self.exact[k][0].append(j)
+            self.exact[k][1].append((m, e))
+            self.floats[k][j] = m / (1 << (top - e)) if m else 0.0
+            if m and j == width and not proof["bias"]:
+                raise ProofError("it is about functions without a bias, but a b is not 0")
+
+    def about(self, k: int, values: list[float]) -> tuple[float, float]:
+        """Return a score in floats, and the bound of its error that `Side.sign` proves."""
+        products = list(map(mul, self.floats[k], values))
+        bound = 2.0**-50 * sum(map(abs, products)) + 2.0**-1074 * (sum(map(abs, values)) + 2 * len(values) + 8)
+        try:
+            return fsum(products), bound
+        except OverflowError:
+            return 0.0, inf
+
+    def rival(self, row: list[float], own: int) -> int | None:
+        """Return a class whose function is not strictly below that of the row's own class; None if all are."""
+        values = [*row, 1.0]
+        f, bound = self.about(own, values)
+        for k in range(len(self.floats)):
+            if k == own:
+                continue
+            g, other = self.about(k, values)
+            if bound + other < inf and f - g > bound + other:
+                continue
+            (m, e), (n, d) = (Vector(*self.exact[c]).dot(values) for c in (own, k))
+            if total([(m, e), (-n, d)])[0] <= 0:
+                return k
+        return None
+
+
+def check_classes(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterable[object]) -> str:
+    """Return in words what a proof about all classes together proves; raise ProofError if it does not hold."""
+    data, bias, classes = proof["data"], proof["bias"], proof["data"]["classes"]
+    width, number_of = data["features"], {label_key(label): k for k, label in enumerate(classes)}
+    if len(number_of) < len(classes) or len(classes) < 2:
+        raise ProofError("its classes are fewer than two, or two of them are the same")
+    known: dict[str, int] = {}
+    part = proof.get("combination", {"rows": [], "rivals": [], "weights": []})
+    wanted, kept = set(part["rows"]), dict[int, tuple[list[float], int]]()
+    functions, fault, digest = None, "", RowFingerprint(width, classes=True)
+    for i, (cells, label) in enumerate(zip(rows, labels, strict=True)):
+        row = list(map(float, cells))
+        if len(row) != width:  # checked before any vector of this length is created
+            raise ProofError(f"it is about other data: with {short(width)} features, not {len(row)}")
+        if not all(map(isfinite, row)):
+            raise DataError(f"row {i} does not have {width} finite values")
+        if (own := known.get(text := str(label), -1)) < 0:
+            own = known[text] = number_of.get(label_key(text), -1)
+            if own < 0:
+                raise ProofError(f"it is about other data: row {i} has the label {short(text)}")
+        digest.add(row, own)
+        if i in wanted:
+            kept[i] = [*row, 1.0] if bias else row, own
+        if proof["verdict"] == "separable" and not fault:
+            functions = functions or Functions(proof, width)
+            if (rival := functions.rival(row, own)) is not None:
+                fault = f"on row {i} the function of its class is not above that of {short(classes[rival])}"
+    if not digest.rows:
+        raise DataError("the data has no rows")
+    if digest.rows != data["rows"] or digest.hexdigest() != data["sha256"]:
+        raise ProofError(f"it is about other data: these {digest.rows} rows have SHA-256 {digest.hexdigest()}")
+    if fault:
+        raise ProofError(fault)
+    about = f"{len(classes)} classes, {digest.rows} rows"
+    planes = "linear functions" if bias else "linear functions without a bias"
+    if proof["verdict"] == "separable":
+        return (
+            f"Separable: on every row one of {planes} is strictly above all others, that of its class ({about})."
+        )
+    check_clash(part, kept, len(classes))
+    return f"Inseparable: no {planes} have, on every row, that of its class strictly above all others ({about})."
+
+
+def check_clash(part: dict[str, Any], kept: dict[int, tuple[list[float], int]], count: int) -> None:
+    """Raise ProofError unless, for each class, its rows and those it is the rival of sum to the same."""
+    chosen, rivals = part["rows"], part["rivals"]
+    weights = vector(range(len(part["weights"])), part["weights"], "combination")
+    pairs = set(zip(chosen, rivals, strict=False))
+    if not chosen or not len(chosen) == len(rivals) == len(weights.pairs) == len(pairs):
+        raise ProofError("combination does not give one or more different rows and rivals a weight each")
+    parts: dict[int, list[tuple[int, Pair]]] = {}
+    for i, k, (m, e) in zip(chosen, rivals, weights.pairs, strict=True):
+        if i not in kept or k >= count or k == kept[i][1]:
+            raise ProofError(f"combination: there is no row {short(i)} with the rival {short(k)}")
+        if m <= 0:
+            raise ProofError(f"combination: a weight of row {i} is not above 0")
+        parts.setdefault(kept[i][1], []).append((i, (m, e)))
+        parts.setdefault(k, []).append((i, (-m, e)))
+    for k, terms in parts.items():
+        signed = Vector(range(len(terms)), [pair for _, pair in terms])
+        for j, column in enumerate(zip(*(kept[i][0] for i, _ in terms), strict=True)):
+            if signed.dot(column)[0]:
+                raise ProofError(f"combination: the rows for and against class {k} differ in column {j}")
 
 
 def readable(value: Fraction) -> str:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.hinge import SquaredHinge, fewest
+from rosenblatt.certify.hinge import HingeNewton, fewest
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.search import Search, nearest_rows
 from rosenblatt.certify.shortcuts import equal_rows, guesses, takes_newton
@@ -49,14 +49,15 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
     clock.spend(2 * problem.size, READING)
     if (pair := equal_rows(problem)) is not None:
         return Meeting(np.array(pair), [1, 1])
-    last = None
+    last: Direction | None = None
+    answer: Decision | None
     for v in guesses(problem, clock):
         clock.spend(problem.size, READING)
         if (plane := _plane(problem, v)) is not None:
             return plane
         last = v
     if takes_newton(problem):
-        for proposed in SquaredHinge(problem, clock).run():
+        for proposed in HingeNewton(problem, clock).run():
             if isinstance(proposed, Direction):
                 last = proposed
                 answer = _plane(problem, proposed)

@@ -34,6 +34,12 @@ class Fingerprint:
         labels = sha256(signs.astype("i1").tobytes()).digest()
         return sha256(head + labels + self._of_rows).hexdigest()
 
+    def of_classes(self, codes: Ints) -> str:
+        """Return the fingerprint of the rows with the numbers of their classes."""
+        head = b"rosenblatt-classes-1\n" + struct.pack("<QQ", self.features.n_rows, self.features.n_features)
+        labels = sha256(codes.astype("<u8").tobytes()).digest()
+        return sha256(head + labels + self._of_rows).hexdigest()
+
     @cached_property
     def _of_rows(self) -> bytes:
         """The digests of the lengths, columns and values of the rows without their zeros."""

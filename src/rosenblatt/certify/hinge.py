@@ -2,8 +2,8 @@
 
 The loss is Σ max(0, 1 − z_i·v)², plus a very small ridge. If the rows are separable, its minimum is almost 0, and
 v separates them on the way there. If they are not, its gradient vanishes at the minimum: Σ λ_i z_i = 0 for the
-weights λ_i = max(0, 1 − z_i·v). So one method searches for both proofs. Near the minimum it suffices to fit some of the
-rows by least squares: if all of them have 1 − z_i·v > 0, these are such weights.
+weights λ_i = max(0, 1 − z_i·v). So one method searches for both proofs. Near the minimum it suffices to fit some
+of the rows by least squares: if all of them have 1 − z_i·v > 0, these are such weights.
 
 Everything here is in floats and only proposes; what is proposed is checked exactly.
 """
@@ -45,7 +45,7 @@ class Combined(NamedTuple):
     weights: Floats
 
 
-class SquaredHinge:
+class HingeNewton:
     """The loss of a problem, a vector v, and the matrix Σ z_i z_iᵀ of some rows."""
 
     def __init__(self, problem: SeparationProblem, clock: Clock) -> None:

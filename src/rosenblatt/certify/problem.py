@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.time_limit import Unsettled
+from rosenblatt.certify.time_limit import PYTHON, Unsettled
 from rosenblatt.data.features import Features
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.matrix import Matrix, scaled_rows
@@ -24,6 +24,8 @@ from rosenblatt.typing import Floats, Ints
 
 TINY = 2.0**-1022  # more than underflow can change a product by
 FARTHEST = 400  # columns within 2**±400 are not scaled; the weights are scaled instead
+SCATTERED = 4  # units of work to multiply a sparse value
+PARSED = 500  # operations to find the integers of one sparse row
 BLOCK = 2**20  # values converted to integers together
 MANY = 2**23  # the most values kept as integers: 64 megabytes
 LARGEST = 2**25  # the most values held as integers of any length: up to two gigabytes
@@ -77,7 +79,8 @@ class SeparationProblem:
         self.matrix = Matrix(features, bias=False)
         self.sparse = self.matrix.sparse
         self.scale = exponents(_largest(features))
-        self.size = features.stored + self.n  # values that one reading multiplies
+        # the work of one reading; sparse values are scattered
+        self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
 
     def scores(self, v: Direction) -> tuple[Floats, float]:
@@ -130,6 +133,8 @@ class SeparationProblem:
     def exact_signs(self, rows: Ints, v: list[int]) -> Ints:
         """Return the signs of z_i·v for some rows, exactly; the last entry of v is the bias, if there is one."""
         bits = sum(map(abs, v)).bit_length()
+        if self.whole is not None:
+            return self._whole_signs(rows, v, self.whole)
         if self._words is not None and self._bits + bits <= WORD:
             return np.asarray(np.sign(self._words[rows] @ np.array(v)))
         if self.sparse:
@@ -143,6 +148,48 @@ class SeparationProblem:
             part = slice(start, start + step)
             totals = [sum(map(mul, row, v)) for row in as_integers(*self._signed(rows[part]))[0]]
             signs[part] = list(map(_sign, totals))
+        return signs
+
+    def exact_work(self, v: list[int], rows: int) -> float:
+        """Return the work of `exact_signs` for so many rows."""
+        words = 1 + max(map(int.bit_length, v)) / WORD
+        if self.whole is not None:
+            return 2.0 * words * rows * (self.size / self.n + PYTHON)
+        return PYTHON * rows * (words * self.size / self.n + (PARSED if self.sparse else 0))
+
+    @cached_property
+    def whole(self) -> int | None:
+        """The bits of the largest value if all values are whole numbers of machine size, else None."""
+        values = self.features.values
+        largest = float(np.abs(values).max(initial=0.0))
+        if largest >= 2.0**31 or not all(
+            np.array_equal(part, np.rint(part))
+            for part in (values[start : start + BLOCK] for start in range(0, values.size, BLOCK))
+        ):
+            return None
+        return int(largest).bit_length()
+
+    def _whole_signs(self, rows: Ints, v: list[int], bits: int) -> Ints:
+        """Return the signs of z_i·v for whole numbers: v is cut into digits with which products fit into words."""
+        highest = int(self.scale.max(initial=0))
+        shifts = (highest - self.scale).tolist()
+        entries = [value << shift for value, shift in zip(v[: self.d], shifts, strict=True)]
+        length = WORD - bits - self.d.bit_length()
+        count = max(1, -(-max(value.bit_length() for value in entries) // length))
+        mask, X = (1 << length) - 1, self.matrix.X
+        signs = np.empty(len(rows), np.int64)
+        step = max(1, BLOCK // max(1, int(self.size / self.n)))
+        last = v[-1] << highest if self.bias else 0
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            table = X[rows[part]].astype(np.int64)
+            total: Any = np.zeros(table.shape[0], object)
+            for k in reversed(range(count)):
+                digits = [(abs(value) >> (k * length)) & mask for value in entries]
+                signed = np.array([-x if value < 0 else x for x, value in zip(digits, entries, strict=True)])
+                total = (total << length) + np.asarray(table @ signed).astype(object)
+            total = total + last
+            signs[part] = self.y[rows[part]].astype(np.int64) * ((total > 0).astype(np.int64) - (total < 0))
         return signs
 
     @cached_property

@@ -20,6 +20,7 @@ from rosenblatt.certify.certificate import (
     Verification,
 )
 from rosenblatt.certify.class_tables import ClassTables, Verdicts
+from rosenblatt.certify.direct_certificate import ClassData, DirectAnswer, DirectInseparable, DirectSeparable
 from rosenblatt.certify.margin import Margin
 from rosenblatt.certify.verify import other_shape
 from rosenblatt.data.batch import as_batch
@@ -39,8 +40,13 @@ def read(text: str) -> Certificate:
         raise check.ProofError(
             f"its vectors have more than {MOST_NUMBERS} numbers; check.py checks them one by one"
         )
-    answers = [_Reader(proof).answer() for proof in proofs]
-    return answers[0] if len(answers) == 1 else ClassTables.of(answers)
+    if len(proofs) == 1:
+        return _read(proofs[0])
+    return ClassTables.of([_Reader(proof).answer() for proof in proofs])
+
+
+def _read(proof: Mapping[str, Any]) -> Answer | DirectAnswer:
+    return _ClassReader(proof).answer() if "classes" in proof["data"] else _Reader(proof).answer()
 
 
 def read_file(path: str) -> list[dict[str, Any]]:
@@ -57,7 +63,7 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
     Several proofs are checked one after the other, so that they take the memory of one.
     """
     batch = as_batch(X, y)
-    verdicts = Verdicts.of(proofs)
+    verdicts = Verdicts.of([proof for proof in proofs if "classes" not in proof["data"]])
     try:
         check.require_labels(proofs, batch.classes.tolist())
         for proof in proofs:
@@ -66,7 +72,7 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
                 return Verification(False, other_shape(batch, data["rows"], data["features"])), verdicts.verdict
             if _numbers_in(proof) > MOST_NUMBERS:
                 raise check.ProofError(f"its vectors have more than {MOST_NUMBERS} numbers")  # noqa: TRY301
-            answer = _Reader(proof).answer()
+            answer = _read(proof)
             found = answer.verify(X, y)
             if len(proofs) == 1:
                 return found, answer.verdict
@@ -80,15 +86,18 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
 
 def _numbers_in(proof: Mapping[str, Any]) -> int:
     """Return how many numbers the vectors of a proof have, zeros included."""
-    return int((proof["data"]["features"] + 1) * (1 + len(proof.get("ties", {}).get("null", ()))))
+    vectors = len(proof.get("ties", {}).get("null", ())) + len(proof.get("hyperplanes", ()))
+    return int((proof["data"]["features"] + 1) * (1 + vectors))
 
 
 class _Reader:
     """The parsed JSON of a proof, with all fields present and of the right type."""
 
+    data: Any
+
     def __init__(self, proof: Mapping[str, Any]) -> None:
         self.proof = proof
-        self.data, self.bias = Data(**proof["data"]), proof["bias"]
+        self.data, self.bias = self.about(proof["data"]), proof["bias"]
         if max(self.data.features, self.data.rows // (MOST // WIDEST)) > WIDEST:
             raise check.ProofError(f"it is about more than {WIDEST} features or {MOST} rows")
 
@@ -101,7 +110,14 @@ class _Reader:
             return Separable(**known, w=w, b=b, margin=self.margin(w, b))
         combination = self.proof["combination"]
         support, weights = self.rows(combination), _whole(_numbers(combination["weights"]))
-        return Inseparable(**known, support=tuple(support.tolist()), integers=weights, ties=self.ties())
+        is_open = self.proof.get("ties", {}).get("kind") == "open"
+        return Inseparable(
+            **known, support=tuple(support.tolist()), integers=weights, ties=self.ties(), ties_open=is_open
+        )
+
+    def about(self, data: Mapping[str, Any]) -> Any:
+        """Return the data of the proof."""
+        return Data(**data)
 
     def margin(self, w: tuple[Fraction, ...], b: Fraction) -> Margin | None:
         """Return the bounds of the margin, or None."""
@@ -117,7 +133,7 @@ class _Reader:
     def ties(self) -> Quasi | Overlap | None:
         """Return what the proof says about ties, or None."""
         part = self.proof.get("ties")
-        if part is None:
+        if part is None or part["kind"] == "open":
             return None
         if part["kind"] == "quasi":
             return Quasi(self.vector(part["w"], self.data.features), check.number(part["b"]), part["strict"])
@@ -139,6 +155,25 @@ class _Reader:
         columns, texts, _ = check.entries(written, width, "a vector")
         values, zero = dict(zip(columns, _numbers(texts), strict=True)), Fraction(0)
         return tuple(values.get(j, zero) for j in range(width))
+
+
+class _ClassReader(_Reader):
+    """The parsed JSON of a proof about all classes together."""
+
+    def about(self, data: Mapping[str, Any]) -> Any:
+        return ClassData(data["rows"], data["features"], tuple(data["classes"]), data["sha256"])
+
+    def answer(self) -> Any:
+        known: dict[str, Any] = {"bias": self.bias, "data": self.data}
+        if self.proof["verdict"] == "separable":
+            planes = self.proof["hyperplanes"]
+            w = tuple(self.vector(each["w"], self.data.features) for each in planes)
+            return DirectSeparable(**known, w=w, b=tuple(check.number(each["b"]) for each in planes))
+        part = self.proof["combination"]
+        rows, weights = self.rows(part), _whole(_numbers(part["weights"]))
+        return DirectInseparable(
+            **known, support=tuple(rows.tolist()), rivals=tuple(part["rivals"]), integers=weights
+        )
 
 
 def _numbers(texts: list[str]) -> tuple[Fraction, ...]:

@@ -5,30 +5,49 @@ from __future__ import annotations
 import warnings
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rosenblatt.certify import check
-from rosenblatt.certify.certificate import Certificate, Data, Inseparable, Overlap, Quasi, Separable, Undecided
+from rosenblatt.certify.certificate import (
+    Certificate,
+    Data,
+    Inseparable,
+    Overlap,
+    Quasi,
+    Separable,
+    Undecided,
+    distinct_labels,
+)
 from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import Plane, decide
+from rosenblatt.certify.direct_certificate import certify_direct
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.margin import margin_of
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.simplex import Meeting
-from rosenblatt.certify.ties import tidy_factor, ties
+from rosenblatt.certify.ties import by_single_features, tidy_factor
+from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
-from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.typing import Floats, Ints
 
+LEAST = 5e8  # units of work that ties may take where the verdict took less: less than a second
 SHOWN = 1000  # sparse rows of more features are not shown
 
 
 def certify(
-    X: Any, y: Any, *, bias: bool = True, margin: bool = False, time_limit: float | None = None, guess: Any = None
+    X: Any,
+    y: Any,
+    *,
+    bias: bool = True,
+    margin: bool = False,
+    ties: bool | None = None,
+    time_limit: float | None = None,
+    multiclass: Literal["direct"] | None = None,
+    guess: Any = None,
 ) -> Certificate:
     """Decide whether classes are linearly separable, and prove it.
 
@@ -45,8 +64,14 @@ def certify(
         Whether hyperplanes have a bias; without one they contain the origin.
     margin : bool
         Whether to enclose the largest margin, too.
+    ties : bool or None
+        Whether to decide, too, if inseparable classes are separable with ties. None allows as much work for it as
+        the verdict took, and some more for small data; the result says if that was not enough. True has no limit.
     time_limit : float or None
         Seconds after which the answer is "undecided"; None means no limit.
+    multiclass : "direct" or None
+        What is asked about more than two classes: with "direct", whether an argmax of linear functions, one for
+        each class, makes no error; by default about every pair, and each class against the rest.
     guess : array-like, shape (n_features,), or None
         The normal vector of a hyperplane to try first, for two classes. The answer is quick if it separates them
         with some bias; the verdict does not depend on it.
@@ -54,7 +79,8 @@ def certify(
     Returns
     -------
     Separable, Inseparable or Undecided
-        For more than two classes a `ClassTables` of them.
+        For more than two classes a `ClassTables` of them, or with ``multiclass="direct"`` a `DirectSeparable`,
+        `DirectInseparable` or `DirectUndecided`.
 
     Warns
     -----
@@ -75,11 +101,17 @@ def certify(
             raise ParameterError(f"{name} must be True or False, got {value!r}.")
     if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit >= 0):
         raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
+    if multiclass not in (None, "direct"):
+        raise ParameterError(f"multiclass must be 'direct' or None, got {multiclass!r}.")
     batch = as_batch(X, y)
     require_finite(batch)
-    ask = Question(batch, bool(bias), bool(margin), Clock(time_limit))
+    if ties is not None and not isinstance(ties, bool | np.bool_):
+        raise ParameterError(f"ties must be True, False or None, got {ties!r}.")
+    ask = Question(batch, bool(bias), bool(margin), Clock(time_limit), ties if ties is None else bool(ties))
     k = len(batch.classes)
     normal = None if guess is None else _normal(guess, batch)
+    if k > 2 and multiclass == "direct":
+        return certify_direct(batch, bias=bool(bias), clock=Clock(time_limit))
     if k > 2:
         labels = batch.classes.tolist()
         return ClassTables(
@@ -109,17 +141,10 @@ class Posed(NamedTuple):
 class Question:
     """The data, and the questions about splits of it into two sides."""
 
-    def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock) -> None:
-        self.batch, self.bias, self.margin, self.clock = batch, bias, margin, clock
+    def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock, ties: bool | None = None) -> None:
+        self.batch, self.bias, self.margin, self.clock, self.ties = batch, bias, margin, clock, ties
         self.fingerprint = Fingerprint(batch)
-        keys: dict[object, str] = {}
-        for code in range(len(batch.classes)):
-            label = self.label(code)
-            if (other := keys.setdefault(check.label_key(label), label)) is not label:
-                raise LabelError(
-                    f"The labels {other!r} and {label!r} cannot be distinguished in a proof, which compares "
-                    "labels as numbers if they are numbers, and else as text without outer blanks. Rename one."
-                )
+        self.labels = distinct_labels(batch)
 
     def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Certificate:
         """Decide one class against another, by their codes; with None against all others."""
@@ -158,13 +183,14 @@ class Question:
 
     def label(self, code: int) -> str:
         """Return a label as text."""
-        return str(self.batch.classes[[code]].tolist()[0])
+        return self.labels[code]
 
     def decided(self, posed: Posed, guess: Floats | None) -> Certificate:
         """Decide a question, and express the proof in terms of the data."""
         problem, names = posed.problem, posed.names
         if (one_class := self.trivial(posed)) is not None:
             return self.separable(posed, one_class)
+        before = self.clock.spent
         direction = None if guess is None else problem.direction(guess)
         found = decide(problem, self.clock, None if direction is None else direction[0])
         if isinstance(found, Plane):
@@ -173,11 +199,22 @@ class Question:
                 margin = margin.rewritten(names, tidy_factor((*margin.w, margin.b)))
                 return Separable(**self.known(posed), w=margin.w, b=margin.b, margin=margin)
             return self.separable(posed, found)
+        if self.ties is False:
+            return self.inseparable(posed, found)
+        tied = self.tied(posed, found, self.clock.spent - before)
+        return self.inseparable(posed, found, tied, ties_open=tied is None)
+
+    def tied(self, posed: Posed, found: Meeting, work: float) -> Quasi | Overlap | None:
+        """Decide whether rows that nothing separates are separable with ties; None if that takes too long."""
+        clock = self.clock if self.ties else self.clock.part(max(work, LEAST))
         try:
-            tied = ties(problem, found, names, self.clock)
+            return facial_reduction(posed.problem, found, posed.names, clock)
         except Unsettled:
-            tied = None
-        return self.inseparable(posed, found, tied)
+            pass
+        try:
+            return by_single_features(posed.problem, posed.names, self.clock)
+        except Unsettled:
+            return None
 
     def trivial(self, posed: Posed) -> Plane | None:
         """Return the plane that has all rows on one side, if only one side has rows and there is a bias."""
@@ -194,7 +231,9 @@ class Question:
         factor = tidy_factor((*w, found.b))
         return Separable(**self.known(posed), w=tuple(factor * value for value in w), b=factor * found.b)
 
-    def inseparable(self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None) -> Inseparable:
+    def inseparable(
+        self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None, *, ties_open: bool = False
+    ) -> Inseparable:
         """Express a combination of rows to 0 in terms of the data."""
         order = np.argsort(found.rows)
         rows = found.rows[order]
@@ -203,6 +242,7 @@ class Question:
             support=tuple(posed.names[rows].tolist()),
             integers=tuple(found.weights[k] for k in order),
             ties=ties,
+            ties_open=ties_open,
             points=_points(posed.problem, rows),
         )
 

@@ -12,6 +12,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
+from rosenblatt.data.features import Features
+from rosenblatt.loops.targets import Log, Sides, Targets
 from rosenblatt.typing import Floats, Ints
 
 DIRECT = 1500  # normal equations of up to this size are solved
@@ -37,41 +39,48 @@ def guesses(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
 
 
 def takes_newton(problem: SeparationProblem) -> bool:
-    """Return whether the features are few enough for `SquaredHinge`, and not more than the rows."""
+    """Return whether the features are few enough for `HingeNewton`, and not more than the rows."""
     return problem.width <= min(DIRECT, problem.n)
 
 
 def by_mistakes(problem: SeparationProblem, clock: Clock) -> Direction | None:
-    """Return the perceptron's normal vector if it separates the rows within so many passes, else None.
+    """Return the perceptron's normal vector if it separates the rows within so many passes, else None."""
+    w = np.zeros(problem.d + 1)
+    if not trained(problem.features, Sides(problem.y), w, problem.size, clock, bias=problem.bias):
+        return None
+    found = problem.direction(w[:-1])
+    return None if found is None else found[0]
 
-    A pass over all rows is followed by passes over those that it was ever wrong on, which are few.
+
+def trained(features: Features, targets: Targets, w: Floats, size: float, clock: Clock, *, bias: bool) -> bool:
+    """Train weights by the perceptron in place; return whether a pass over all rows came to have no mistake.
+
+    A pass over all rows, of work `size`, is followed by passes over the few that it was ever wrong on.
     """
     from rosenblatt.loops.passes import train
     from rosenblatt.loops.rules import Rule
-    from rosenblatt.loops.targets import Log, Sides
 
-    rule, sides, log = Rule(beta=float(problem.bias)), Sides(problem.y), Log.room(problem.n)
-    w, every = np.zeros(problem.d + 1), np.arange(problem.n, dtype=np.uint64)
-    wrong = np.zeros(problem.n, np.bool_)
-    left = PASSES * problem.size
+    n = features.n_rows
+    rule, log = Rule(beta=float(bias)), Log.room(n, 1 if w.ndim == 1 else len(w))
+    every, wrong = np.arange(n, dtype=np.uint64), np.zeros(n, np.bool_)
+    left = float(PASSES * size)
     while left > 0:
         order = every
         for _ in range(INNER):
-            work = problem.size * len(order) / problem.n
+            work = size * len(order) / n
             left -= work
             clock.spend(work, "running the perceptron")
-            mistakes, made = train(problem.features.rows, sides, order, rule, w, None, 0, log)
+            mistakes, made = train(features.rows, targets, order, rule, w, None, 0, log)
             if made < len(order):  # a score was not finite
-                return None
+                return False
             if not mistakes:
                 break
             if order is every:
                 wrong[log.at[:mistakes]] = True
                 order = np.flatnonzero(wrong).astype(np.uint64)
         if order is every:
-            found = problem.direction(w[:-1])
-            return None if found is None else found[0]
-    return None
+            return True
+    return False
 
 
 def _wide(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:

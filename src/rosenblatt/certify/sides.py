@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.rationals.dyadic import UNIT, exact
 from rosenblatt.typing import Floats, Ints
 
+DOING = "computing the sides of rows"
 FEW = 200  # up to this many doubtful rows are decided by integers; more are first computed in double-double
 
 
@@ -41,20 +43,27 @@ def bias_of(problem: SeparationProblem, v: Direction) -> Fraction | None:
     return -near if highest < near < lowest else -(lowest + highest) / 2
 
 
-def products(problem: SeparationProblem, v: list[int], rows: Ints) -> tuple[Floats, Ints]:
+def products(
+    problem: SeparationProblem, v: list[int], rows: Ints, clock: Clock | None = None
+) -> tuple[Floats, Ints]:
     """Return z_i·v of some rows up to a positive factor, in floats, and its exact signs −1, 0 or 1.
 
-    The integers v are in the problem's columns, with the bias last if there is one.
+    The integers v are in the problem's columns, with the bias last if there is one. A clock counts the work.
     """
+    if clock is not None:
+        clock.spend(problem.size + problem.width, DOING)
     about, error = _about(problem, v, rows)
     signs = np.sign(about).astype(np.int64)
     doubtful = np.flatnonzero(np.abs(about) <= error)
+    if clock is not None and len(doubtful):
+        clock.spend(problem.exact_work(v, len(doubtful)), DOING)
     signs[doubtful] = problem.exact_signs(rows[doubtful], v)
     return about, signs
 
 
-def on_both_sides(problem: SeparationProblem, v: list[int], rows: Ints) -> bool:
+def on_both_sides(problem: SeparationProblem, v: list[int], rows: Ints, clock: Clock) -> bool:
     """Return whether floats prove that z_i·v is positive for some of the rows and negative for others."""
+    clock.spend(problem.size + problem.width, DOING)
     about, error = _about(problem, v, rows)
     return bool((about > error).any() and (about < -error).any())
 

@@ -21,7 +21,7 @@ from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.search import TOUCHING
 from rosenblatt.certify.sides import on_both_sides, products
 from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
-from rosenblatt.certify.time_limit import Clock, Unsettled
+from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled, exact_work
 from rosenblatt.rationals.dyadic import as_integers, common
 from rosenblatt.rationals.linear import PRIMES, IntegerRows, combined, independent, null_space, product, solve
 from rosenblatt.typing import Ints
@@ -42,8 +42,10 @@ def ties(problem: SeparationProblem, meeting: Meeting, names: Ints, clock: Clock
     while not meeting.spanning:
         if (problem.width - len(meeting.rows)) * problem.width > LARGEST:
             return None
-        clock.check(DOING)
-        null = null_space(problem.integer_rows(meeting.rows)[0])
+        clock.spend(PYTHON * len(meeting.rows) * problem.width, DOING)
+        integers = problem.integer_rows(meeting.rows)[0]
+        clock.spend(_null_space_work(integers), DOING)
+        null = null_space(integers)
         bits = [max(map(int.bit_length, v)) for v in null]
         shifts = [max(bits) - own for own in bits]  # powers of two that make the vectors similar in size
         null = [[value << shift for value in v] for v, shift in zip(null, shifts, strict=True)]
@@ -54,11 +56,8 @@ def ties(problem: SeparationProblem, meeting: Meeting, names: Ints, clock: Clock
                 break
         found = _by_one_sign(problem, null, outside, clock) or _Reduced(problem, null, outside, clock).separate()
         if not isinstance(found, Meeting):
-            strict = np.flatnonzero(products(problem, found, np.arange(problem.n))[1])
-            v = _original(problem, found)
-            factor = tidy_factor(v)
-            *w, b = (factor * value for value in v)
-            return Quasi(tuple(w), b, len(strict), tuple(names[strict].tolist()))
+            return _quasi(problem, found, names, clock)
+        clock.spend(_null_space_work(problem.integer_rows(meeting.rows)[0]), DOING)
         meeting = _joined(problem, meeting, found)
     vectors = (_original(problem, vector) for vector in null)
     return Overlap(
@@ -66,6 +65,47 @@ def ties(problem: SeparationProblem, meeting: Meeting, names: Ints, clock: Clock
         tuple(meeting.weights),
         tuple(tuple(vector if problem.bias else vector[:-1]) for vector in vectors),
     )
+
+
+def by_single_features(problem: SeparationProblem, names: Ints, clock: Clock) -> Quasi | None:
+    """Return the hyperplane of all features that have no row on the wrong side of 0; None if there are none.
+
+    A quick answer: other hyperplanes may have more rows strictly on their right side.
+    """
+    clock.spend(2 * problem.size, DOING)
+    if problem.sparse:
+        X = problem.matrix.X
+        values = X.data * np.repeat(problem.y, np.diff(X.indptr))
+        up, down = (np.bincount(X.indices[side], minlength=problem.d) > 0 for side in (values > 0.0, values < 0.0))
+    else:
+        up, down = np.zeros(problem.d, np.bool_), np.zeros(problem.d, np.bool_)
+        for side, rows in ((1.0, problem.positive), (-1.0, problem.negative)):
+            if len(rows):
+                X = problem.matrix.X[rows]
+                highest, lowest = X.max(axis=0), X.min(axis=0)
+                up |= (highest > 0.0) if side > 0.0 else (lowest < 0.0)
+                down |= (lowest < 0.0) if side > 0.0 else (highest > 0.0)
+    found = up.astype(np.int64) - down
+    found[up & down] = 0
+    if not found.any():
+        return None
+    return _quasi(problem, [*found.tolist(), 0] if problem.bias else found.tolist(), names, clock)
+
+
+def _quasi(problem: SeparationProblem, found: list[int], names: Ints, clock: Clock) -> Quasi:
+    """Return a hyperplane with ties in terms of the data."""
+    strict = np.flatnonzero(products(problem, found, np.arange(problem.n), clock)[1])
+    v = _original(problem, found)
+    factor = tidy_factor(v)
+    *w, b = (factor * value for value in v)
+    return Quasi(tuple(w), b, len(strict), tuple(names[strict].tolist()))
+
+
+def _null_space_work(rows: list[list[int]]) -> float:
+    """Return the work of finding the vectors orthogonal to some rows, roughly."""
+    used = sum(any(column) for column in zip(*rows, strict=True))
+    bits = max(max(map(int.bit_length, row)) for row in rows)
+    return exact_work(min(len(rows), used), bits) * (1 + max(0, used - len(rows)))
 
 
 def _original(problem: SeparationProblem, v: list[int]) -> list[Fraction]:
@@ -83,8 +123,7 @@ def tidy_factor(values: Sequence[Fraction]) -> Fraction:
 
 
 def _not_orthogonal(problem: SeparationProblem, v: list[int], clock: Clock) -> Ints:
-    clock.check(DOING)
-    return np.flatnonzero(products(problem, v, np.arange(problem.n))[1])
+    return np.flatnonzero(products(problem, v, np.arange(problem.n), clock)[1])
 
 
 def _mixed(vectors: list[list[int]]) -> list[int]:
@@ -102,15 +141,14 @@ def _by_one_sign(
     """
     total, strict = [0] * problem.width, np.zeros(len(outside), np.bool_)
     for v in vectors:
-        clock.check(DOING)
-        if on_both_sides(problem, v, outside):
+        if on_both_sides(problem, v, outside, clock):
             continue
-        signs = products(problem, v, outside)[1]
+        signs = products(problem, v, outside, clock)[1]
         side = signs[np.argmax(signs != 0)]
         if not (signs == -side).any() and ((signs != 0) & ~strict).any():
             strict |= signs != 0
             total = [a + int(side) * b for a, b in zip(total, v, strict=True)]
-    return total if strict.all() and not len(_wrong_rows(problem, total, outside)) else None
+    return total if strict.all() and not len(_wrong_rows(problem, total, outside, clock)) else None
 
 
 class _Reduced:
@@ -149,7 +187,9 @@ class _Reduced:
 
     def take(self) -> list[list[int]]:
         """Add the new rows, and return their coordinates."""
-        self.clock.check(DOING)
+        bits = max(max(map(int.bit_length, v)) for v in self.vectors)
+        work = len(self.new) * self.problem.width * (1 + len(self.vectors) * (1 + bits / 64) / PYTHON)
+        self.clock.spend(PYTHON * work, DOING)
         integers, powers = self.problem.integer_rows(self.new)
         added = product(integers, self.vectors)
         self.coordinates, self.powers = self.coordinates + added, self.powers + powers
@@ -159,13 +199,13 @@ class _Reduced:
     def combined(self, shares: list[int]) -> list[int]:
         """Return a combination of the vectors; the new rows are those that it does not separate."""
         v = combined(shares, self.vectors)
-        self.new = _wrong_rows(self.problem, v, self.outside)[: self.batch]
+        self.new = _wrong_rows(self.problem, v, self.outside, self.clock)[: self.batch]
         return v
 
 
-def _wrong_rows(problem: SeparationProblem, v: list[int], outside: Ints) -> Ints:
+def _wrong_rows(problem: SeparationProblem, v: list[int], outside: Ints, clock: Clock) -> Ints:
     """Return the rows on the wrong side of a vector, and those outside that lie on it, the worst first."""
-    about, signs = products(problem, v, np.arange(problem.n))
+    about, signs = products(problem, v, np.arange(problem.n), clock)
     wrong = signs < 0
     wrong[outside] |= signs[outside] == 0
     return np.flatnonzero(wrong)[np.argsort(about[wrong], kind="stable")]

@@ -11,7 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from rosenblatt.certify.certificate import Inseparable, Separable
+from rosenblatt.certify.certificate import Certificate, Inseparable
+from rosenblatt.certify.direct import Argmax, ClassProblem
+from rosenblatt.certify.direct_certificate import answered
 from rosenblatt.certify.separability import Question
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import Clock, Unsettled
@@ -19,8 +21,12 @@ from rosenblatt.data.batch import Batch
 
 
 def verdict(
-    batch: Batch, *, bias: bool = True, multiclass: Literal["ovr", "ovo"] = "ovr", work: float | None = None
-) -> Separable | Inseparable | None:
+    batch: Batch,
+    *,
+    bias: bool = True,
+    multiclass: Literal["direct", "ovr", "ovo"] = "direct",
+    work: float | None = None,
+) -> Certificate | None:
     """Return the proof that training can, or cannot, end without a mistake; None if the work was not enough.
 
     Parameters
@@ -29,15 +35,16 @@ def verdict(
         Finite rows and their classes. Rows of weight 0 take no part, because they are never a mistake.
     bias : bool
         Whether hyperplanes have a bias.
-    multiclass : {"ovr", "ovo"}
-        What more than two classes are trained as: each against the rest, or pairs.
+    multiclass : {"direct", "ovr", "ovo"}
+        What more than two classes are trained as: one argmax, each against the rest, or pairs.
     work : float or None
         The work allowed, in units of about one multiplication; None means no limit.
 
     Returns
     -------
     Separable, Inseparable or None
-        About more than two classes, `Inseparable` is about the first two sides that no hyperplane separates, and
+        With "direct", more than two classes give `DirectSeparable` or `DirectInseparable`. With the others,
+        about more than two classes, `Inseparable` is about the first two sides that no hyperplane separates, and
         `Separable` about the last two: then all are separable. A proof of `Inseparable` is about all rows of the
         batch, one of `Separable` about the rows that have weight.
 
@@ -53,8 +60,13 @@ def verdict(
     whole = names is None or len(names) == batch.n_rows
     part = batch if whole or names is None else batch.take(names)
     question = Question(part, bias, margin=False, clock=clock)
-    found: Separable | Inseparable | None = None
+    found: Certificate | None = None
     try:
+        if multiclass == "direct" and len(batch.classes) > 2:
+            direct = ClassProblem(part, bias=bias, clock=clock).decide()
+            if isinstance(direct, Argmax) or names is None:
+                return answered(part, direct, bias=bias)
+            return answered(batch, direct._replace(rows=names[direct.rows]), bias=bias)
         for positive, negative in _sides(len(batch.classes), multiclass):
             found = question.alone(positive, negative)
             if isinstance(found, Inseparable):

@@ -110,7 +110,12 @@ def _ties(certificate: Inseparable) -> list[str]:
     if isinstance(ties, Overlap):
         return ["Even allowing rows exactly on the plane, none separates the classes."]
     if not isinstance(ties, Quasi):
-        return ["Whether a plane separates the classes if rows may lie on it is not known."]
+        why = (
+            "was not determined within the budget; ties=True has no limit"
+            if certificate.ties_open
+            else "is not known"
+        )
+        return [f"Whether a plane separates the classes if rows may lie on it {why}."]
     rows = "" if ties.rows is None else f" (rows {listed(ties.rows)})"
     plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
     features = [certificate.feature(j) for j in ties.features]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -27,6 +27,16 @@ Exit codes: 0 separable, 1 not separable, 3 undecided.""",
 @DATA
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False), help="Proof file to write.")
 @click.option("--margin", is_flag=True, help="Also compute bounds of the largest margin.")
+@click.option(
+    "--ties/--no-ties",
+    default=None,
+    help="Decide separation with ties without a limit, or not at all.  [default: as long as the verdict took]",
+)
+@click.option(
+    "--multiclass",
+    type=click.Choice(["direct"]),
+    help="For several classes: whether one argmax of linear functions makes no error.  [default: pairs and rest]",
+)
 @click.option("--no-bias", is_flag=True, help="Only hyperplanes through the origin.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Maximum seconds.")
 @reading
@@ -35,6 +45,8 @@ def certify(
     data: tuple[str, ...],
     path: str | None,
     margin: bool,
+    ties: bool | None,
+    multiclass: Literal["direct"] | None,
     no_bias: bool,
     time_limit: float | None,
     options: dict[str, Any],
@@ -48,7 +60,7 @@ def certify(
 
     require_apart(path, data)
     X, y, names = read_table(*data, log=output.remark, **options)
-    answer = decide(X, y, bias=not no_bias, margin=margin, time_limit=time_limit)
+    answer = decide(X, y, bias=not no_bias, margin=margin, ties=ties, multiclass=multiclass, time_limit=time_limit)
     answer = answer if names is None else answer.renamed(names)
     proof = None if answer.verdict == "undecided" else holding(answer.to_json(), options)
     if path is not None and proof is not None:

@@ -26,7 +26,7 @@ Verdict: TypeAlias = Literal["separable", "undecided"]
 
 # The work allowed to a proof, in multiplications: about as many as take the time of the passes made. It is counted
 # from the mistakes alone, so that a run that was cut short asks with the same work.
-VISIT, MISTAKE, VALUE = 30.0, 400.0, 0.375  # for each visit, mistake, and value read
+VISIT, MISTAKE, VALUE = 15.0, 200.0, 0.2  # for each visit, mistake, and value read
 LEAST_WORK = 2e7  # in any case: hundredths of a second
 
 

@@ -68,6 +68,12 @@ def null_space(rows: IntegerRows) -> list[list[int]]:
     [[-2, -1, 1, 0], [0, 0, 0, 1]]
     """
     width = len(rows[0])
+    used = [j for j, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    if len(used) < width:  # most columns of sparse rows may be 0
+        found = null_space([[row[j] for j in used] for row in rows]) if used else []
+        places = {j: k for k, j in enumerate(used)}
+        spread = [[vector[places[j]] if j in places else 0 for j in range(width)] for vector in found]
+        return spread + [[int(i == j) for i in range(width)] for j in range(width) if j not in places]
     kept, pivots = independent(rows)
     free = [j for j in range(width) if j not in set(pivots)]
     if not free:
