@@ -57,7 +57,7 @@ def test_dual_ascent_and_the_interior_point_method_agree(loss, bias):
     )
     start = np.zeros(p.matrix.width)
     one = minimise(p, start, interior, Limits(1e-9))
-    other = minimise(p, start, partial(coordinate, rng=np.random.default_rng(0)), Limits(1e-7, 3000))
+    other = minimise(p, start, partial(coordinate, seed=0), Limits(1e-7, 3000))
     assert one.converged
     assert other.converged
     assert one.value <= other.value <= one.value * (1 + 1e-6)
@@ -170,7 +170,7 @@ def test_a_separable_set_has_no_logistic_minimum():
 
 
 @pytest.mark.parametrize("pad", [25.0, 0.0])
-@pytest.mark.parametrize("solver", [interior, partial(coordinate, rng=np.random.default_rng(0))])
+@pytest.mark.parametrize("solver", [interior, partial(coordinate, seed=0)])
 def test_rows_wider_than_they_are_many_may_be_padded_with_any_number(solver, pad):
     X, y = noisy(50, 500, seed=1)
     by_hand = np.column_stack([X, np.full(50, pad)]) if pad else X
@@ -193,7 +193,7 @@ def test_rows_wider_than_they_are_many_may_be_padded_with_any_number(solver, pad
     assert len(best.theta) == by_hand.shape[1]
 
 
-@pytest.mark.parametrize("solver", [interior, partial(coordinate, rng=np.random.default_rng(0))])
+@pytest.mark.parametrize("solver", [interior, partial(coordinate, seed=0)])
 def test_what_pads_the_rows_changes_nothing_but_the_scale_of_a_free_bias(solver):
     X, y = noisy(50, 500, seed=2)
     found = []

@@ -39,7 +39,7 @@ from rosenblatt.typing import Floats
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "loss": partial(check_choice, choices=("perceptron", "hinge", "squared_hinge", "logistic")),
     "penalty": partial(check_choice, choices=("l2", "l1", "elasticnet", None)),
-    "solver": partial(check_choice, choices=("auto", "interior", "coordinate", "sgd")),
+    "solver": partial(check_choice, choices=("auto", "interior", "newton", "coordinate", "sgd")),
     "learning_rate": partial(check_choice, choices=("constant", "invscaling", "optimal", "adaptive")),
     **dict.fromkeys(("fit_intercept", "shuffle", "average", "warm_start"), check_flag),
     **dict.fromkeys(("max_iter", "n_iter_no_change"), check_count),
@@ -158,7 +158,7 @@ class SoftMarginClassifier(LinearClassifier):
         fit_intercept: bool = True,
         solver: str = "auto",
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_time: float | None = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,
