@@ -61,4 +61,8 @@ def _patience(monkeypatch):
     if CLOCK in sys.modules:
         clock = sys.modules[CLOCK].Clock
         begin = clock.__init__
-        monkeypatch.setattr(clock, "__init__", lambda self, seconds: begin(self, seconds and 1000 * seconds))
+
+        def patient(self, seconds, work=None):
+            begin(self, seconds and 1000 * seconds, work)
+
+        monkeypatch.setattr(clock, "__init__", patient)

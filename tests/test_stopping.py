@@ -1,13 +1,15 @@
 """The rules that end a run which no longer gets better."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.stopping import Plateau, Tolerance, Validation
+from rosenblatt.stopping import Plateau, Tolerance, Trend, Validation
 
-COUNTS = st.lists(st.integers(0, 6), min_size=1, max_size=60)
+COUNTS = st.lists(st.integers(0, 200), min_size=1, max_size=60)
 
 
 def _ends(rule, values):
@@ -20,33 +22,56 @@ def _since_minimum(values, epoch):
     return epoch - 1 - seen.index(min(seen))
 
 
-@given(COUNTS, st.integers(1, 10), st.integers(1, 10**9))
-def test_plateau_by_patience(counts, patience, stored):
-    expected = next((k for k in range(1, len(counts) + 1) if _since_minimum(counts, k) >= patience), None)
-    assert _ends(Plateau(stored, patience).ends, counts) == expected
+@given(COUNTS, st.integers(1, 10))
+def test_plateau_waits_since_the_last_fall(counts, patience):
+    """As in its sentence: a fall is a pass at least 2 % below the last one that fell; the first one fell."""
+    fell, expected = [1], None
+    for epoch in range(1, len(counts) + 1):
+        if counts[epoch - 1] < 0.98 * counts[fell[-1] - 1]:
+            fell.append(epoch)
+        if epoch - fell[-1] >= patience:
+            expected = epoch
+            break
+    assert _ends(Plateau(patience).ends, counts) == expected
 
 
-@given(COUNTS, st.sampled_from([10**6, 3 * 10**7, 10**8, 10**12]))
-def test_plateau_by_default(counts, stored):
-    def patience(epoch):
-        return max(10, epoch / 2, 5e8 / stored)
-
-    expected = next((k for k in range(1, len(counts) + 1) if _since_minimum(counts, k) >= patience(k)), None)
-    assert _ends(Plateau(stored).ends, counts) == expected
+def test_a_minimum_that_is_a_hair_lower_does_not_renew_patience():
+    assert _ends(Plateau(5).ends, [1000, 990, 985, 982, 981, 980, 979]) == 6
+    assert _ends(Plateau(5).ends, [1000, 990, 985, 982, 979, *[979] * 9]) == 10  # but small falls add up
 
 
-@pytest.mark.parametrize(("stored", "passes"), [(10**9, 11), (10**8, 11), (2 * 10**7, 26), (5 * 10**6, 101)])
-def test_plateau_of_constant_mistakes(stored, passes):
-    assert _ends(Plateau(stored).ends, [7] * 1000) == passes
+@given(COUNTS, st.sampled_from([None, 10**6, 3 * 10**7, 10**8, 10**12]))
+def test_trend_compares_the_second_half_with_the_quarter_before(counts, stored):
+    def steady(epoch):
+        half = epoch // 2
+        late, early = counts[half:epoch], counts[half // 2 : half]
+        return not early or Fraction(sum(late), len(late)) >= 0.95 * Fraction(sum(early), len(early))
+
+    fewest = 12 if stored is None else max(12, 5e8 / stored)
+    expected = next(
+        (k for k in range(3, len(counts) + 1) if k >= fewest and all(map(steady, (k - 2, k - 1, k)))), None
+    )
+    trend = Trend()
+    assert _ends(lambda _, mistakes: trend.ends(mistakes, stored), counts) == expected
 
 
-def test_plateau_waits_half_as_long_as_it_ran():
-    counts = [*range(100, 50, -1), *[60] * 1000]  # falls for 50 passes, then stays
-    assert _ends(Plateau(10**9).ends, counts) == 100
+@pytest.mark.parametrize(("stored", "passes"), [(10**9, 12), (10**8, 12), (2 * 10**7, 25), (5 * 10**6, 100)])
+def test_trend_of_constant_mistakes(stored, passes):
+    trend = Trend()
+    assert _ends(lambda _, mistakes: trend.ends(mistakes, stored), [7] * 1000) == passes
 
 
-def test_plateau_of_nothing_stored():
-    assert not Plateau(0).ends(1, 2)
+def test_trend_goes_on_while_mistakes_fall_by_a_tenth_with_each_doubling():
+    falling = [round(1000 * epoch**-0.16) for epoch in range(1, 1000)]
+    rising = Trend()
+    assert _ends(lambda _, mistakes: rising.ends(mistakes), falling) is None
+    still = [round(1000 * epoch**-0.06) for epoch in range(1, 1000)]
+    flat = Trend()
+    assert _ends(lambda _, mistakes: flat.ends(mistakes), still) == 12
+
+
+def test_trend_of_nothing_stored():
+    assert not Trend().ends(2, 0)
 
 
 @given(

@@ -115,5 +115,9 @@ class TrivialSeparationWarning(UserWarning):
     """So few rows in so many dimensions that they are separable for any labels."""
 
 
+class ScaleWarning(UserWarning):
+    """Columns of very different scales, of which the perceptron hears only the largest."""
+
+
 class KernelWarning(UserWarning):
     """A function passed as a kernel is not symmetric positive semidefinite on the training data."""

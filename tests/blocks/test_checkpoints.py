@@ -192,7 +192,7 @@ def test_every_so_many_passes(tmp_path, monkeypatch):
     monkeypatch.setattr(
         module.Checkpoint, "_write", lambda self, loop: (written.append(loop.complete.passes), plain(self, loop))
     )
-    quietly(rb.Perceptron(max_iter=10).fit_blocks, blocks, checkpoint=tmp_path / "c", every=3)
+    quietly(rb.Perceptron(max_iter=10, decide=False).fit_blocks, blocks, checkpoint=tmp_path / "c", every=3)
     assert written == [3, 6, 9]
 
 
@@ -302,7 +302,7 @@ UNSOUND = {
     "identity nested deeply": lambda fit, arrays: fit.update(identity="[" * 100_000),
     "visits of no pass": _put("visits_per_pass", value=[80, 80, 81]),
     "visits that wrap around": _put("visits_per_pass", value=[2**53] * 3),
-    "a pass to come is the best": _put("plateau", "best_epoch", value=9),
+    "a pass to come is the best": _put("validation", "best_epoch", value=9),
     "errors of more passes": _put("validation_errors", value=[0.5] * 9),
     "a mistake in a row beyond the last": _array("fit.snapshot.mistakes.index", lambda index: index + 80),
     "a mistake in a row before the first": _array("fit.snapshot.mistakes.index", lambda index: index - 80),
@@ -325,7 +325,8 @@ UNSOUND = {
     "other counts": _put("mistakes_per_pass", value=[1, 2, 3]),
     "loss": _put("loss", value="much"),
     "seconds": _put("seconds", value=-1.0),
-    "patience": _put("plateau", "patience", value=0),
+    "patience": _put("validation", "patience", value=0),
+    "an unknown verdict": _put("verdict", value="inseparable"),
     "another rule": _put("tolerance", value=None),
     "a part too many": _put("more", value=1),
     "a missing array": _put("state", "w", value="none"),

@@ -77,7 +77,7 @@ def test_the_way_of_large_problems_decides_small_ones_alike(seed, monkeypatch):
 def test_the_exact_method_alone_decides_alike(seed, monkeypatch):
     """As if floats had proposed nothing of use."""
     monkeypatch.setattr(decide, "SMALL", 0)
-    monkeypatch.setattr(decide, "guesses", lambda problem: iter(()))
+    monkeypatch.setattr(decide, "guesses", lambda problem, clock: iter(()))
     monkeypatch.setattr(decide.Search, "run", lambda self: iter(()))
     for case in oracle.degenerate(200 + seed, examples(100)):
         assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case

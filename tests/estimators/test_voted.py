@@ -1,13 +1,13 @@
 """The vote: exactly that of all hypotheses, each kept and asked by the reference."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.learners import voted as voted_learner
@@ -217,10 +217,13 @@ def test_the_history_is_put_together_once_for_each_mistake(monkeypatch):
     assert (clf.n_mistakes_, clf.survived_.sum()) == (mistakes, clf.t_)
 
 
-def test_the_warning_speaks_of_the_vote():
+def test_a_vote_warns_of_nothing_and_ends_as_an_average_does():
     X, y = noisy(100, 3, flip=0.2)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 passes with a vote of \d+ hypotheses\."):
-        rb.VotedPerceptron(max_iter=2).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rb.VotedPerceptron(max_iter=2).fit(X, y).stop_reason_ == "max_iter"
+        clf = rb.VotedPerceptron().fit(X, y)
+    assert (clf.stop_reason_, clf.n_iter_) == ("plateau", rb.Perceptron(average=True).fit(X, y).n_iter_)
 
 
 def test_there_are_no_weights_to_be_taken_for_the_votes():

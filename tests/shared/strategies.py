@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from rosenblatt.exceptions import ScaleWarning
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule, tie_shares
 
@@ -48,9 +49,10 @@ class RaisesAfter:
 
 
 def quietly(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call, without the warning that training ended on a limit."""
+    """Call, without the warnings that training did not succeed and that columns differ in scale."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ScaleWarning)
         return function(*args, **kwargs)
 
 

@@ -38,13 +38,13 @@ from rosenblatt.schema.codecs import (
 )
 from rosenblatt.schema.container import read_container, write_container
 from rosenblatt.schema.json_text import strict_json
-from rosenblatt.stopping import Plateau, Tolerance, Validation
+from rosenblatt.stopping import Tolerance, Validation
 from rosenblatt.trace.recorder import Mistakes
 from rosenblatt.typing import Ints
 
 __all__ = ["Checkpoint", "Saved", "discard", "restore"]
 
-FORMAT = 2
+FORMAT = 3
 SECONDS = 60.0
 """Within a pass, a checkpoint is written when so much time has passed since the last."""
 
@@ -59,7 +59,6 @@ STATE = Record(
 INTEGERS = Array(dtypes=(np.int32, np.int64))
 COLUMNS = {"visit": INTEGERS, "index": INTEGERS, "score": Array(), "step": Array(), "machine": INTEGERS}
 EPOCHS: dict[str, Codec] = {"best": FLOAT, "best_epoch": COUNT}
-PLATEAU = Record(Plateau, {"stored": COUNT, "patience": PATIENCE, **EPOCHS})
 VALIDATION = Record(Validation, {"patience": PATIENCE, "tol": FLOAT, **EPOCHS, "fell_epoch": COUNT})
 TOLERANCE = Record(Tolerance, {"tol": FLOAT, "patience": Count(1), "best": FLOAT, "waited": COUNT})
 
@@ -81,7 +80,7 @@ def _require_sound(kept: Any) -> None:
     machines = len(kept.state.w) if kept.state.w.ndim == 2 else 1
     for mistakes, visits in zip(kept.mistakes_per_pass, kept.visits_per_pass, strict=True):
         require(mistakes <= visits * machines, "there are more mistakes than visits")
-    for epoch in (kept.plateau.best_epoch, kept.validation.best_epoch, kept.validation.fell_epoch):
+    for epoch in (kept.validation.best_epoch, kept.validation.fell_epoch):
         require(epoch <= len(kept.visits_per_pass), "a rule to stop speaks of passes to come")
     require(len(kept.validation_errors) in (0, kept.passes), "errors are not of the complete passes")
     if kept.mistakes is not None:
@@ -110,7 +109,7 @@ SNAPSHOT = Record(
         "loss": FLOAT,
         "seconds": Number(least=0.0),
         "validation_errors": Several(Number(least=0.0)),
-        "plateau": PLATEAU,
+        "verdict": Maybe(Text(("separable", "undecided"))),
         "validation": VALIDATION,
         "tolerance": Maybe(TOLERANCE),
     },
@@ -230,7 +229,7 @@ def _snapshot(loop: PerceptronFit) -> dict[str, Any]:
         "loss": loop.loss,
         "seconds": time.perf_counter() - loop.began,
         "validation_errors": loop.validation_errors,
-        "plateau": loop.plateau,
+        "verdict": loop.verdict,
         "validation": loop.validation,
         "tolerance": loop.tolerance,
     }
@@ -253,7 +252,11 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
     loop.best = kept.best or kept.start
     loop.loss, loop.began = kept.loss, time.perf_counter() - kept.seconds
     loop.validation_errors = kept.validation_errors
-    loop.plateau, loop.validation, loop.tolerance = kept.plateau, kept.validation, kept.tolerance
+    loop.validation, loop.tolerance = kept.validation, kept.tolerance
+    for epoch, mistakes in enumerate(kept.mistakes_per_pass[: kept.passes], 1):
+        loop.judge(epoch, mistakes)
+    if kept.verdict is not None:
+        loop.learn(kept.verdict)
     loop.recorder.go_on_from(kept.mistakes_per_pass, kept.visits_per_pass, kept.mistakes)
 
 

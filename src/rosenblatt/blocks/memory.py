@@ -108,6 +108,8 @@ class MemoryBlocks(Blocks):
         Where blocks begin; by default each takes at most 8 MiB.
     facts, identity, statistics, scaling
         See `DataSummary` and `Blocks`.
+    unscaled : callable or None
+        Returns the rows before they were scaled; by default they are those of `batch`.
 
     Examples
     --------
@@ -126,11 +128,17 @@ class MemoryBlocks(Blocks):
         identity: str | None = None,
         statistics: Statistics | None = None,
         scaling: Any = None,
+        unscaled: Callable[[], Batch] | None = None,
     ) -> None:
+        self._unscaled = unscaled
         self.batch, self.statistics, self.scaling = batch, statistics, scaling
         shape = batch.n_rows, batch.n_features, batch.stored
         cuts = block_starts(batch) if boundaries is None else boundaries
         super().__init__(DataSummary(*shape, batch.classes, batch.counts, cuts, batch.names, facts), identity)
+
+    def unscaled(self) -> Batch:
+        """Return all rows as they were before scaling; a proof is about these."""
+        return self.batch if self._unscaled is None else self._unscaled()
 
     def read(self, block: int) -> Batch:
         """Return one block, without a copy of its rows."""

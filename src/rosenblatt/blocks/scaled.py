@@ -35,7 +35,14 @@ def transformed(blocks: Blocks, filling: Filling | None = None, scaling: Scaling
         return ScaledBlocks(blocks, how)
     batch = replace(blocks.batch, rows=protected(how.into(writable(blocks.batch.rows))))
     known: dict[str, Any] = {"facts": blocks.facts, "identity": _identity(blocks, how)}
-    return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, **known)
+    unscaled = None if scaling is None else lambda: _filled(blocks.batch, filling)
+    return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, unscaled=unscaled, **known)
+
+
+def _filled(batch: Batch, filling: Filling | None) -> Batch:
+    if filling is None:
+        return batch
+    return replace(batch, rows=protected(Transformation(filling, None).into(writable(batch.rows))))
 
 
 def folded(state: State, scaling: Scaling) -> State:

@@ -14,12 +14,13 @@ from rosenblatt.certify.search import Search, nearest_rows
 from rosenblatt.certify.shortcuts import equal_rows, guesses
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Meeting, Simplex
-from rosenblatt.certify.time_limit import Clock
+from rosenblatt.certify.time_limit import PYTHON, Clock, exact_work
 from rosenblatt.typing import Ints
 
 # These choose what is tried next, and decide nothing.
 SMALL = 1000  # problems of up to this many values are solved exactly at once
 SECONDS = 0.5  # the time of exact equations of 300 rows, roughly; it grows with the cube of their number
+READING = "reading the data"
 LENGTHS = (53, 106, 212, 424)  # the bits that an exact vector is shortened to, if that suffices
 
 
@@ -43,12 +44,12 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
         return plane
     if problem.n * problem.width <= SMALL:
         return by_simplex(problem, clock, np.arange(problem.n))
-    clock.check("reading the data")
+    clock.spend(problem.size, READING)
     last = None
-    for k, v in enumerate(guesses(problem)):
+    for k, v in enumerate(guesses(problem, clock)):
         if (plane := _plane(problem, v)) is not None:
             return plane
-        clock.check("fitting least squares")
+        clock.spend(2 * problem.size, READING)
         last = v
         if k == 0 and (pair := equal_rows(problem)) is not None:
             return Meeting(np.array(pair), [1, 1])
@@ -65,12 +66,14 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
 
 def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Decision:
     """Decide in rationals, beginning with some rows; rows that are not separated yet are added."""
+    clock.spend(PYTHON * len(rows) * problem.width, "converting rows to integers")
     integers, powers = problem.integer_rows(rows)
     simplex = Simplex(integers, hint or (0,))
     inside = np.zeros(problem.n, np.bool_)
     inside[rows] = True
     while (at := simplex.optimum(clock)) is not None:
         r = np.zeros(problem.n)
+        clock.spend(problem.size, READING)
         if any(at.v[: problem.d]):
             v = Direction.of_integers(at.v[: problem.d])
             if (plane := _short(problem, v)) is not None:
@@ -95,6 +98,8 @@ def _meeting(problem: SeparationProblem, rows: Ints, clock: Clock) -> Meeting | 
         return None
     clock.afford(SECONDS * (len(rows) / 300) ** 3, "solving exact equations")
     integers, powers = problem.integer_rows(rows, only_used=True)
+    bits = max(max(map(int.bit_length, row)) for row in integers)
+    clock.spend(exact_work(min(len(rows), len(integers[0]) + 1), bits), "solving exact equations")
     simplex = Simplex(integers, range(len(rows)))
     if not simplex.meets:
         return None

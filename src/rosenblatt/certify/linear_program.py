@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
 FEASIBLE = 1e-10  # the smallest tolerance of HiGHS; it decides nothing here
+DOING = "solving the linear program"
 ENOUGH = 5  # simplex steps for each row and column, after which HiGHS is assumed to cycle
 
 
@@ -65,14 +67,22 @@ class Program:
         starts = table.indptr[:-1].astype(np.int32)
         self.highs.addRows(n, np.zeros(n), free, table.nnz, starts, table.indices.astype(np.int32), table.data)
 
-    def solve(self, seconds: float | None = None) -> Proposal | None:
-        """Solve; return None if HiGHS gives up or the time is over."""
-        steps = ENOUGH * (self.highs.getNumRow() + self.highs.getNumCol())
+    def solve(self, clock: Clock) -> Proposal | None:
+        """Solve; return None if HiGHS gives up. Raises `Unsettled` when the time or the work is over."""
+        size = self.highs.getNumRow() + self.highs.getNumCol()
+        step = size + self.highs.getNumNz()  # the work of a simplex step
+        clock.spend(step, DOING)
+        steps = ENOUGH * size
+        if clock.work_left is not None:
+            steps = min(steps, int(clock.work_left) // step)
         self.highs.setOptionValue("simplex_iteration_limit", steps)
-        if seconds is not None:
-            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 0.0))
+        if clock.left is not None:
+            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(clock.left, 0.0))
         self.highs.run()
+        clock.spend(step * max(0, self.highs.getInfo().simplex_iteration_count), DOING)
         if self.highs.getModelStatus() != self.solved:
+            if steps < ENOUGH * size:
+                clock.spend(step * ENOUGH * size, DOING)  # more than is left
             self.highs.clearSolver()  # the next solution must not begin from this failure
             return None
         x = np.array(self.highs.getSolution().col_value)

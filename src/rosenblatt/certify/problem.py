@@ -77,6 +77,7 @@ class SeparationProblem:
         self.matrix = Matrix(features, bias=False)
         self.sparse = self.matrix.sparse
         self.scale = exponents(_largest(features))
+        self.size = features.stored + self.n  # values that one reading multiplies
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
 
     def scores(self, v: Direction) -> tuple[Floats, float]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rosenblatt.certify.linear_program import Program, Proposal
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.sides import differences
-from rosenblatt.certify.time_limit import Clock
+from rosenblatt.certify.time_limit import PYTHON, Clock
 from rosenblatt.rationals.dyadic import exact, nearest, shifted
 from rosenblatt.typing import Floats, Ints
 
@@ -154,6 +154,7 @@ class Search:
     def residuals(self, v: Direction) -> Floats:
         """Return y f of each row for v with its best bias, precisely where it is small."""
         problem = self.problem
+        self.clock.spend(problem.size, "reading the data")
         f, _ = problem.scores(v)
         middle = self.middle(f)
         f -= middle
@@ -180,7 +181,6 @@ class Search:
 
     def solve(self) -> Proposal | None:
         """Solve the program for a change of u, at the current scale."""
-        self.clock.check("solving the linear program")
         least = -np.ldexp(self.sought(), self.zoom)
         longest = LONGEST if self.normalised else 1.0
         u = self.vector()
@@ -190,9 +190,7 @@ class Search:
             least[least < -4.0 * REACH * self.problem.width] = -np.inf  # out of reach
         self.program.move(least, lower, upper)
         self.program.prescribe(None if not self.normalised else 0.0 if any(self.entries) else 1.0)
-        found = self.program.solve(self.clock.left)
-        self.clock.check("solving the linear program")
-        return found
+        return self.program.solve(self.clock)
 
     def vector(self) -> Floats:
         """Return u in floats."""
@@ -229,6 +227,7 @@ class Search:
         """Add the implied row Σ λ_i z_i, scaled to size 1; return False if it is 0."""
         total = [Fraction(0)] * self.problem.width
         own = places[self.places[places] >= 0]
+        self.clock.spend(PYTHON * len(places) * self.problem.width, "adding rows that are implied")
         integers, powers = self.problem.integer_rows(self.places[own])
         rows = [[shifted(value, power) for value in row] for row, power in zip(integers, powers, strict=True)]
         rows += [self.implied[-1 - k] for k in self.places[places[self.places[places] < 0]]]

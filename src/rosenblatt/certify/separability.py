@@ -15,7 +15,7 @@ from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.ties import tidy_factor, ties
 from rosenblatt.certify.time_limit import Clock, Unsettled
@@ -98,11 +98,12 @@ def certify(
 
 
 class Posed(NamedTuple):
-    """A question about two sides: its rows, their numbers in the data, and the fields of any answer."""
+    """A question about two sides: its rows, their numbers in the data, and the signs of all rows."""
 
     problem: SeparationProblem
     names: Ints
-    known: dict[str, Any]
+    signs: Ints
+    labels: tuple[str, str | None]
 
 
 class Question:
@@ -126,7 +127,13 @@ class Question:
         try:
             return self.decided(posed, guess)
         except Unsettled as end:
-            return Undecided(**posed.known, why=str(end))
+            return Undecided(**self.known(posed), why=str(end))
+
+    def alone(self, positive: int, negative: int | None) -> Separable | Inseparable:
+        """Decide as `pair` does, without margin and ties; raise `Unsettled` if that takes too long."""
+        posed = self.posed(positive, negative)
+        found = self.trivial(posed) or decide(posed.problem, self.clock)
+        return self.separable(posed, found) if isinstance(found, Plane) else self.inseparable(posed, found)
 
     def posed(self, positive: int, negative: int | None) -> Posed:
         """Pose a question: one class against another, or with None against all others."""
@@ -137,13 +144,17 @@ class Question:
         part = self.batch if len(names) == self.batch.n_rows else self.batch.take(names)
         problem = SeparationProblem(part, signs[names].astype(np.float64), bias=self.bias)
         labels = self.label(positive), None if negative is None else self.label(negative)
-        known: dict[str, Any] = {
+        return Posed(problem, names, signs, labels)
+
+    def known(self, posed: Posed) -> dict[str, Any]:
+        """Return the fields of any answer to a question; the fingerprint takes a reading of the data."""
+        sha256 = self.fingerprint.of(posed.signs)
+        return {
             "bias": self.bias,
-            "data": Data(self.batch.n_rows, self.batch.n_features, *labels, self.fingerprint.of(signs)),
-            "chance": cover_probability(problem.n, problem.width),
+            "data": Data(self.batch.n_rows, self.batch.n_features, *posed.labels, sha256),
+            "chance": cover_probability(posed.problem.n, posed.problem.width),
             "names": self.batch.names,
         }
-        return Posed(problem, names, known)
 
     def label(self, code: int) -> str:
         """Return a label as text."""
@@ -151,32 +162,44 @@ class Question:
 
     def decided(self, posed: Posed, guess: Floats | None) -> Certificate:
         """Decide a question, and express the proof in terms of the data."""
-        problem, names, known = posed
-        if self.bias and not (len(problem.positive) and len(problem.negative)):
-            b = Fraction(int(problem.y[0]))
-            return Separable(**known, w=(Fraction(0),) * problem.d, b=b)
+        problem, names = posed.problem, posed.names
+        if (one_class := self.trivial(posed)) is not None:
+            return self.separable(posed, one_class)
         direction = None if guess is None else problem.direction(guess)
         found = decide(problem, self.clock, None if direction is None else direction[0])
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:
                 margin = margin.rewritten(names, tidy_factor((*margin.w, margin.b)))
-                return Separable(**known, w=margin.w, b=margin.b, margin=margin)
-            w = problem.original(found.v.integers, found.v.power)
-            factor = tidy_factor((*w, found.b))
-            return Separable(**known, w=tuple(factor * value for value in w), b=factor * found.b)
+                return Separable(**self.known(posed), w=margin.w, b=margin.b, margin=margin)
+            return self.separable(posed, found)
         try:
             tied = ties(problem, found, names, self.clock)
         except Unsettled:
             tied = None
         return self.inseparable(posed, found, tied)
 
+    def trivial(self, posed: Posed) -> Plane | None:
+        """Return the plane that has all rows on one side, if only one side has rows and there is a bias."""
+        problem = posed.problem
+        if not self.bias or (len(problem.positive) and len(problem.negative)):
+            return None
+        return Plane(
+            Direction([0] * problem.d, 0, np.zeros(problem.d), np.zeros(problem.d)), Fraction(int(problem.y[0]))
+        )
+
+    def separable(self, posed: Posed, found: Plane) -> Separable:
+        """Express a hyperplane in terms of the data."""
+        w = posed.problem.original(found.v.integers, found.v.power)
+        factor = tidy_factor((*w, found.b))
+        return Separable(**self.known(posed), w=tuple(factor * value for value in w), b=factor * found.b)
+
     def inseparable(self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None) -> Inseparable:
         """Express a combination of rows to 0 in terms of the data."""
         order = np.argsort(found.rows)
         rows = found.rows[order]
         return Inseparable(
-            **posed.known,
+            **self.known(posed),
             support=tuple(posed.names[rows].tolist()),
             integers=tuple(found.weights[k] for k in order),
             ties=ties,

@@ -11,28 +11,32 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
 DIRECT = 1500  # normal equations of up to this size are solved
 ROUNDS = 8
+FAST = 8  # multiplications of a matrix product for each unit of work
+DOING = "fitting least squares"
 RIDGE = 1e-10
 BLOCK = 2**18
 
 
-def guesses(problem: SeparationProblem) -> Iterator[Direction]:
+def guesses(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
     """Yield normal vectors that may separate the rows.
 
     The first is that of least squares. The others fit only the rows with y f < 1, which is Newton's method for the
     squared hinge loss.
     """
-    fits = _dense(problem) if min(problem.n, problem.d) <= DIRECT and not problem.sparse else _iterative(problem)
+    direct = min(problem.n, problem.d) <= DIRECT and not problem.sparse
+    fits = _dense(problem, clock) if direct else _iterative(problem, clock)
     for v in fits:
         found = Direction.of_floats(v)
         if found is not None:
             yield found
 
 
-def _dense(problem: SeparationProblem) -> Iterator[Floats]:
+def _dense(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     X, y = problem.table(slice(None)), problem.y
     center = X.mean(axis=0) if problem.bias else np.zeros(problem.d)
     X -= center
@@ -41,6 +45,8 @@ def _dense(problem: SeparationProblem) -> Iterator[Floats]:
     active = np.arange(problem.n)
     last = None
     for _ in range(ROUNDS):
+        small = min(len(active), problem.width)
+        clock.spend(len(active) * problem.width * (small / FAST + 2) + small**3 / FAST, DOING)
         v = _least_squares(X[active], y[active])
         if v is None:
             return
@@ -64,7 +70,7 @@ def _least_squares(X: Floats, y: Floats) -> Floats | None:
     return v
 
 
-def _iterative(problem: SeparationProblem) -> Iterator[Floats]:
+def _iterative(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     """Yield the results of few and of many steps of LSQR, which does not copy X."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
@@ -82,6 +88,7 @@ def _iterative(problem: SeparationProblem) -> Iterator[Floats]:
     operator = LinearOperator((problem.n, problem.width), matvec=times, rmatvec=combine, dtype=np.float64)
     start = np.zeros(problem.width)
     for steps in (20, 100, 400):
+        clock.spend(4 * steps * (problem.size + problem.width), DOING)
         start = lsqr(operator, problem.y, atol=1e-12, btol=1e-12, iter_lim=steps, x0=start)[0]
         yield start[: problem.d]
 

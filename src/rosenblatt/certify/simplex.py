@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.time_limit import Clock
+from rosenblatt.certify.time_limit import Clock, exact_work
 from rosenblatt.rationals.dyadic import UNIT, nearest
 from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints
@@ -48,6 +48,7 @@ class Simplex:
 
     def __init__(self, rows: list[list[int]], hint: Sequence[int] = (0,)) -> None:
         self.rows: list[list[int]] = []
+        self.bits = 1
         self.width = len(rows[0])
         self.floats, self.units = np.empty((0, self.width)), np.empty(0)
         self.extend(rows)
@@ -60,6 +61,7 @@ class Simplex:
     def extend(self, rows: list[list[int]]) -> None:
         """Add rows."""
         self.rows = self.rows + rows
+        self.bits = max(self.bits, *(max(map(int.bit_length, row)) for row in rows))
         self.floats = np.vstack([self.floats, as_floats(rows)])
         self.units = np.append(self.units, [nearest(1, size) for size in map(_size, rows)])
 
@@ -78,7 +80,9 @@ class Simplex:
     def optimum(self, clock: Clock) -> Multipliers | None:
         """Improve the basis to the optimum; return its multipliers if they separate the rows, else None."""
         while not self.meets:
-            clock.check("making exact simplex steps")
+            clock.spend(
+                3 * exact_work(len(self.basis), self.bits) + self.floats.size, "making exact simplex steps"
+            )
             at = self.multipliers()
             row = self.entering(at)
             if row is None:

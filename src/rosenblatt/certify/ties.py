@@ -132,7 +132,7 @@ class _Reduced:
         program = Program(len(self.vectors), np.zeros(len(self.vectors)), bias=False)
         for _ in range(ROUNDS):
             program.add(as_floats(self.take()))
-            found = program.solve(self.clock.left)
+            found = program.solve(self.clock)
             if found is None or found.t <= TOUCHING:
                 hint = hint if found is None else found.held.tolist() or hint
                 break

@@ -261,7 +261,8 @@ def answer(question: Any, read: Read, cancelled: Callable[[], bool]) -> dict[str
 def _first_run(X: Any, y: Any, names: tuple[str, ...] | None, cancelled: Callable[[], bool]) -> dict[str, Any]:
     from rosenblatt import Perceptron
 
-    clf = Perceptron(order="cyclic", max_iter=200, callbacks=[lambda _report: cancelled()]).fit(X, y)
+    watched = {"callbacks": [lambda _report: cancelled()], "n_iter_no_change": 200}
+    clf = Perceptron(order="cyclic", max_iter=200, decide=False, **watched).fit(X, y)
     order = range(X.shape[0])
     document = clf.trace_.to_document(
         X, y, eta=1.0, margin=0.0, tie="mistake", order=order, reason=clf.stop_reason_

@@ -111,6 +111,7 @@ def planned(
             max_time=p.max_time,
             tol=p.tol,
             patience=p.n_iter_no_change,
+            brief=bool(p.average) and p.tol is None and drawn.held_out is None,
             held_out=drawn.held_out,
             trace=parameters.detail(p, stream=not isinstance(blocks, MemoryBlocks)),
             callbacks=[*([show] if show else []), *(p.callbacks or ())],
@@ -266,12 +267,15 @@ def conclude(
     run: PerceptronRun,
     reached: str = "without separating the data",
     advice: str = "Allow more {amount}.",
+    *,
+    best: bool = False,
     stacklevel: int = 3,
 ) -> None:
-    """Warn where a published run ended on a limit, and raise the Ctrl-C that ended it.
+    """Warn where a published run ended without success, and raise the Ctrl-C that ended it.
 
     `reached` says where the limit left the run. In `advice`, "{amount}" becomes "passes" or "time", and "{limit}"
-    the name of the parameter.
+    the name of the parameter. `best` says that the result is the best that a run of this length gives, whether it
+    separates the data or not, so that there is nothing to warn of: an average, a vote, or the pocket.
     """
     counts = run.mistakes_per_pass
     last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
@@ -279,7 +283,7 @@ def conclude(
         summary = f"Ended by {run.stop_reason!r}: {len(counts):,} passes, {sum(counts):,} mistakes."
         print(summary, last, file=sys.stderr)
     warning = _warning(p, run, reached, advice, last)
-    if warning:
+    if warning and (not best or run.stop_reason == "cycle"):
         warnings.warn(warning, ConvergenceWarning, stacklevel=stacklevel)
     if run.interruption is not None:
         raise run.interruption
@@ -303,8 +307,13 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
             f"{run.stuck} rows are wrong, but the order never visits them, and those it visits are right. "
             "Let it visit every row."
         )
+    which = "hyperplane through the origin" if run.proof is not None and not run.proof.bias else "hyperplane"
+    if run.stop_reason == "inseparable":
+        return (
+            f"No {which} separates {_sides(run)} (proved: see certificate_). The last weights are those after the "
+            "last mistake; average=True, PocketPerceptron or SoftMarginClassifier suit such data."
+        )
     if run.proof is not None:
-        which = "hyperplane" if run.proof.bias else "hyperplane through the origin"
         return (
             f"Training went in a cycle, and ended with pass {made:,}: the weights are exactly what they "
             f"were before, because no {which} separates the data. "
@@ -319,7 +328,17 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
         return None
     unit = "seconds" if amount == "time" else amount
     advice = advice.format(amount=amount, limit=run.stop_reason)
-    return f"Training ended after {limit} {unit} {reached}. {last} {advice}"
+    proved = "Some hyperplane does (proved). " if run.separable else ""
+    return f"Training ended after {limit} {unit} {reached}. {proved}{last} {advice}"
+
+
+def _sides(run: PerceptronRun) -> str:
+    """Return the rows that a proof of inseparability is about, in words."""
+    if run.trace.scheme.kind == "binary" or run.proof is None:
+        return "these rows"
+    data = run.proof.data
+    against = "the rest" if data.negative is None else f"{data.negative!r}"
+    return f"the class {data.positive!r} from {against}"
 
 
 def numbered(what: str, numbers: Sequence[int]) -> str:

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 
+from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import as_labels, is_column
 from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.exceptions import ScaleWarning
 from rosenblatt.learners.stream import Stream
+from rosenblatt.loops.layout import CSR
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
@@ -21,6 +24,10 @@ from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
+
+
+SAMPLE = 1000  # rows that scales are measured on
+SCALES = 1e3  # the ratio of scales that is warned of
 
 
 class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -170,6 +177,43 @@ class VisitingClassifier(LinearClassifier):
         if not traced:
             raise AttributeError(self._untraced or "This run kept no trace, as trace=None asked for.")
         return self._trace if self._stream is None else self._stream.trace(self._width)
+
+
+def warn_of_scales(batch: Batch) -> None:
+    """Warn where dense columns differ in scale by more than 10³; the scale is the mean size of values but zeros.
+
+    At most 1000 rows are looked at, so that this costs little. Sparse rows are counts and flags, which are better
+    left alone.
+    """
+    if isinstance(batch.rows, CSR):
+        return
+    some = np.abs(batch.rows[:: -(-batch.n_rows // SAMPLE)]).astype(np.float64)
+    counts = np.count_nonzero(some, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = some.sum(axis=0)[counts > 0] / counts[counts > 0]
+    if len(sizes) < 2 or not np.isfinite(sizes).all() or sizes.max() / SCALES <= sizes.min():
+        return
+    columns = np.flatnonzero(counts)
+    names = [repr(int(k) if batch.names is None else batch.names[k]) for k in columns]
+    largest, smallest = int(sizes.argmax()), int(sizes.argmin())
+    power = int(np.log10(sizes[largest]) - np.log10(sizes[smallest]))
+    warnings.warn(
+        f"Column {names[largest]} is more than {times(power)} times larger than column {names[smallest]}; the "
+        "perceptron is not scale-free. Standardise (TableEncoder(scale=True), StandardScaler).",
+        ScaleWarning,
+        stacklevel=3,
+    )
+
+
+def times(power: int) -> str:
+    """Return a power of ten.
+
+    Examples
+    --------
+    >>> times(12)
+    '10¹²'
+    """
+    return "10" + str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def warn_of_column(y: Any) -> None:

@@ -218,7 +218,7 @@ class KernelPerceptron(KernelSpace):
                 run = fit_kernel(batch, self._by_kernel(plan, kernel, points), start, own_plan(self, kernel))
             drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
             self._publish(run, blocks, _drawn=drawn, _kernel=kernel, _asked_for=as_kernel(self.kernel))
-            conclude(self, run)
+            conclude(self, run, best=self.average)
             return self
 
     @available_if(_streams)  # type: ignore[untyped-decorator]

@@ -133,10 +133,10 @@ class LiftedPerceptron(VisitingClassifier):
             warn_of_column(y)
             batch = as_batch(X, y)
             batch.require_classes()
-            signs = batch.signs  # refuses more than two classes
+            batch.signs  # noqa: B018 - refuses more than two classes
             blocks = whole(batch)
             with planned(p, blocks) as (plan, start, _):
-                require_every_row(plan.order, len(signs))
+                require_every_row(plan.order)
                 found = fit_lifted(batch, plan, start, a)
             run = found.run
             self.__dict__.update(

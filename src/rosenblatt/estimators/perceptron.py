@@ -24,9 +24,10 @@ from rosenblatt.estimators._fitting import (
     visitor_of,
     whole,
 )
-from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
+from rosenblatt.estimators._question import question
 from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
@@ -41,7 +42,7 @@ class Perceptron(OnlineLearning):
     """The perceptron, with every convention of the literature by name, and every end of training explained.
 
     Takes all parameters of scikit-learn's ``Perceptron`` with their meaning, and more. By default training
-    goes on until a pass makes no mistake; see `stop_reason_` for why it ended otherwise.
+    goes on until a pass makes no mistake, or until it is proved that none ever will; see `stop_reason_`.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ class Perceptron(OnlineLearning):
         The most passes over the data.
     tol : float or None
         If given, training also ends when the mean loss of a pass has not fallen by `tol` for
-        `n_iter_no_change` passes (5 if that is None), as in scikit-learn.
+        `n_iter_no_change` passes (5 if that is None), as in scikit-learn. Nothing is then asked.
     shuffle : bool
         False means ``order="cyclic"``.
     verbose : int
@@ -75,8 +76,10 @@ class Perceptron(OnlineLearning):
     validation_fraction : float
         The share held out.
     n_iter_no_change : int or None
-        How many passes without a new minimum of mistakes end training on a plateau. None: the largest of 10,
-        half of the passes so far, and 5·10⁸ / values stored in X.
+        How many passes may go by before the mistakes of a pass fall by 2 %: then an average ends on a plateau,
+        and any other fit asks whether the rows can be separated (see `decide`). None: 5 passes. Where nobody knows
+        the answer, training ends after that number of passes if one is given, and else when three passes in a row
+        find that the mistakes of the second half of all passes are not 5 % fewer than those of the quarter before.
     class_weight : dict, "balanced" or None
         Multiplies the step of each class. "balanced" is n / (classes · count of the class); in a stream, of what
         it has seen so far.
@@ -99,7 +102,8 @@ class Perceptron(OnlineLearning):
     margin : float
         A visit is a mistake if y f ≤ margin; of classes compared directly, if the lead over the best rival is.
     average : bool
-        Predict by the average of the hypotheses after each visit.
+        Predict by the average of the hypotheses after each visit. Training ends when the mistakes no longer fall;
+        it need not separate the rows, and warns of nothing.
     multiclass : {"direct", "ovr", "ovo"}
         How more than two classes become hyperplanes: one vector a class, compared on each visit, one machine
         a class against the rest, or one a pair of classes, their signed scores summed.
@@ -113,7 +117,14 @@ class Perceptron(OnlineLearning):
         End when the weights after a pass are exactly what they were after an earlier one, and the mistakes made in
         between sum to zero in rationals: this proves that nothing separates the data, and `certificate_` is
         the proof. Two classes, without a penalty. The last 65,536 passes are remembered, as far as they made at
-        most 16,777,216 mistakes; a repeat that takes longer is not noticed.
+        most 16,777,216 mistakes; a repeat that takes longer is not noticed. Nothing else is then asked.
+    decide : bool
+        Ask once, where mistakes no longer fall, whether some hyperplanes separate the rows (see
+        `rosenblatt.certify`), with about as much work as the passes before. A proof that none do ends training; a
+        proof that some do lets it go on up to `max_iter`. It is asked where the answer is about this fit: rows in
+        memory, tie "mistake" or "half", no penalty, an order that visits every row in each pass; without
+        `average`, `tol`, `early_stopping` and `stop_on_cycle`. False asks nothing; small sets are then visited
+        until 5·10⁸ values were read, before training may end on a plateau.
 
     Attributes
     ----------
@@ -128,9 +139,11 @@ class Perceptron(OnlineLearning):
     converged_ : bool
         Whether every training row is right under the hypothesis; rows of weight 0 do not count.
     stop_reason_ : str
-        "separated", "plateau", "tol", "max_iter", "max_time", "validation", "cycle" or "interrupted".
+        "separated", "inseparable", "plateau", "tol", "max_iter", "max_time", "validation", "cycle" or
+        "interrupted".
     certificate_ : Inseparable or None
-        After "cycle", the proof that no hyperplane separates the data.
+        After "inseparable" and "cycle", the proof that no hyperplane separates the data; of several classes, two
+        sides that none separates.
     trace_ : Trace
         The record of the run.
     curve_ : Curve
@@ -187,6 +200,7 @@ class Perceptron(OnlineLearning):
         trace: Any = "auto",
         callbacks: Any = None,
         stop_on_cycle: bool = False,
+        decide: bool = True,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -217,6 +231,7 @@ class Perceptron(OnlineLearning):
         self.trace = trace
         self.callbacks = callbacks
         self.stop_on_cycle = stop_on_cycle
+        self.decide = decide
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
@@ -243,7 +258,9 @@ class Perceptron(OnlineLearning):
         with interruptible():
             self._check_parameters()
             warn_of_column(y)
-            return self._train(whole(as_batch(X, y, sample_weight)), coef_init, intercept_init)
+            batch = as_batch(X, y, sample_weight)
+            warn_of_scales(batch)
+            return self._train(whole(batch), coef_init, intercept_init)
 
     def fit_blocks(
         self,
@@ -301,6 +318,7 @@ class Perceptron(OnlineLearning):
     def _check_parameters(self) -> None:
         check_parameters(self)
         check_flag("stop_on_cycle", self.stop_on_cycle)
+        check_flag("decide", self.decide)
 
     def _train(
         self,
@@ -324,6 +342,7 @@ class Perceptron(OnlineLearning):
         with planned(self, blocks, coef_init, intercept_init, before, redrawn) as (plan, start, drawn):
             if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
                 plan = replace(plan, prove=self._prover(blocks.batch, start))
+            plan = replace(plan, ask=question(self, blocks, plan, start))
             if keeper is not None:
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
             loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
@@ -334,7 +353,7 @@ class Perceptron(OnlineLearning):
             run = replace(run, state=folded(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
-        conclude(self, run, stacklevel=4)
+        conclude(self, run, best=self.average, stacklevel=4)
         return self
 
     def _prover(self, batch: Batch, start: State) -> Prove:

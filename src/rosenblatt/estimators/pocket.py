@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._fitting import conclude, planned, published, whole
-from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
+from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column, warn_of_scales
 from rosenblatt.estimators._parameters import check_choice, check_number, check_parameters, with_fixed
 from rosenblatt.estimators.schemas import BATCH, facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
@@ -38,8 +38,9 @@ class PocketPerceptron(VisitingClassifier):
     multiclass : {"direct", "ovr"}
         How more than two classes become hyperplanes.
     n_iter_no_change : int or None
-        As in `Perceptron`, but the values that counting reads are among those that None can afford: where they are
-        many it waits for 10 passes, or half of those so far.
+        As in `Perceptron`, but nothing is asked. None: the data is visited until 5·10⁸ values were read, those
+        that counting reads included, and then until the mistakes of the second half of all passes are not 5 %
+        fewer than those of the quarter before.
     max_iter, tol, max_time, random_state, verbose, trace, callbacks
         As in `Perceptron`; callbacks get the hypothesis of the moment, not the pocket.
 
@@ -143,6 +144,7 @@ class PocketPerceptron(VisitingClassifier):
             counting = Counting(check_number("pocket_margin", p.pocket_margin, least=0), p.count)
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
+            warn_of_scales(batch)
             if counting.margin > 0 and counting.measure == "geometric" and len(batch.classes) > 2:
                 raise ParameterError(
                     f"pocket_margin={self.pocket_margin!r} with count='geometric' is a distance from one "
@@ -166,10 +168,5 @@ class PocketPerceptron(VisitingClassifier):
                     "_state": State(found.weights, None, run.state.visits),
                 }
             )
-            conclude(
-                p,
-                run,
-                f"with {found.errors:,.10g} of {total:,.10g} wrong by the pocket",
-                "Allow more {amount} to look for a better hypothesis.",
-            )
+            conclude(p, run, best=True)
             return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features
 from rosenblatt.estimators._fitting import conclude, planned, whole
-from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_parameters
 from rosenblatt.estimators.schemas import RUN, link_online, online_parts, without_long_trace
@@ -53,8 +54,8 @@ class VotedPerceptron(OnlineLearning):
     fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0, class_weight, multiclass
         As in `Perceptron`. `zero` also decides where there are as many votes for as against.
     max_iter, tol, n_iter_no_change, max_time, random_state, verbose, callbacks
-        As in `Perceptron`; callbacks get the hypothesis of the moment, not the vote. Few passes are usually
-        enough and make the vote cheaper: try ``max_iter=10``.
+        As in `Perceptron`; callbacks get the hypothesis of the moment, not the vote. Training ends as that of an
+        average does: when the mistakes of a pass have not fallen by 2 % for `n_iter_no_change` passes (None: 5).
 
     Attributes
     ----------
@@ -145,16 +146,12 @@ class VotedPerceptron(OnlineLearning):
             check_parameters(self)
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
+            warn_of_scales(batch)
             blocks = whole(batch)
             with planned(self, blocks, coef_init, intercept_init) as (plan, start, _):
-                run = fit(batch, plan, start)
+                run = fit(batch, replace(plan, brief=self.tol is None), start)
             self._publish(run, blocks, _past=[hypotheses_of(run.trace, batch)])
-            conclude(
-                self,
-                run,
-                f"with a vote of {self.n_hypotheses_:,} hypotheses",
-                "Allow more {amount} to let others take part.",
-            )
+            conclude(self, run, best=True)
             return self
 
     def decision_function(self, X: Any) -> Floats:

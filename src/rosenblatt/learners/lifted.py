@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import OrderError
-from rosenblatt.learners.order import Cyclic, Given, Order, Shuffled, Visits
+from rosenblatt.learners.order import Order, Visits
 from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.visitor import Visitor
@@ -60,11 +60,9 @@ def fit_lifted(batch: Batch, plan: Plan, start: State, a: float) -> LiftedRun:
     return LiftedRun(run, lift, margin, lemma, bound)
 
 
-def require_every_row(order: Order, n_rows: int) -> None:
+def require_every_row(order: Order) -> None:
     """Refuse an order that may leave rows out: a pass without a mistake is to mean that all rows are right."""
-    if isinstance(order, Shuffled | Cyclic):
-        return
-    if not isinstance(order, Given) or len(np.unique(order.visits(1))) < n_rows:
+    if not order.complete:
         raise OrderError(
             "order must visit every row in every pass, so that the lifted rows are known to be separated. "
             "Use 'shuffle', 'cyclic' or an array that holds every row."

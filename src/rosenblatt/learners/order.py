@@ -24,6 +24,10 @@ class Order(Protocol):
     def settles(self) -> bool:
         """Whether a pass without a mistake means that no later pass will have one."""
 
+    @property
+    def complete(self) -> bool:
+        """Whether every pass visits every row."""
+
     def visits(self, epoch: int) -> Visits | None:
         """Return the rows of pass `epoch` (from 1) in order, or None if there are no more passes."""
 
@@ -31,7 +35,7 @@ class Order(Protocol):
 class Cyclic:
     """Every row once a pass, as stored, beginning anywhere."""
 
-    settles = True
+    settles = complete = True
 
     def __init__(self, n_rows: int, first: int = 0) -> None:
         self._visits = np.roll(np.arange(n_rows, dtype=np.uint64), -first)
@@ -48,7 +52,7 @@ class Shuffled:
     goes on with the order it would have had; `made` passes came before.
     """
 
-    settles = True
+    settles = complete = True
 
     def __init__(self, n_rows: int, seed: int, made: int = 0) -> None:
         self._n_rows, self._seed, self._made = n_rows, seed, made
@@ -84,7 +88,7 @@ class Blockwise:
     [0, 1, 4, 3, 2]
     """
 
-    settles = True
+    settles = complete = True
 
     def __init__(self, boundaries: Ints, seed: int | None = None, made: int = 0) -> None:
         self.boundaries, self._seed, self._made = boundaries, seed, made
@@ -116,7 +120,7 @@ class Blockwise:
 class Random:
     """As many visits a pass as there are rows, each to a row drawn at random; seeded as `Shuffled` is."""
 
-    settles = False
+    settles = complete = False
 
     def __init__(self, n_rows: int, seed: int, made: int = 0) -> None:
         self._n_rows, self._seed, self._made = n_rows, seed, made
@@ -134,6 +138,7 @@ class Given:
 
     def __init__(self, sequence: Any, n_rows: int) -> None:
         self._visits = as_visits(sequence, n_rows, "order")
+        self.complete = len(np.unique(self._visits)) == n_rows
 
     def visits(self, epoch: int) -> Visits:
         """Return the same sequence for every pass."""
@@ -143,7 +148,7 @@ class Given:
 class Listed:
     """A sequence for each pass; training ends with the list."""
 
-    settles = False
+    settles = complete = False
 
     def __init__(self, sequences: Sequence[Any], n_rows: int, made: int = 0) -> None:
         passes = [as_visits(each, n_rows, f"order[{p}]") for p, each in enumerate(sequences)]
@@ -157,7 +162,7 @@ class Listed:
 class Called:
     """A sequence for each pass, from a function that is called when it begins."""
 
-    settles = False
+    settles = complete = False
 
     def __init__(self, function: Callable[[int], Any], n_rows: int, made: int = 0) -> None:
         self._function, self._n_rows, self._made = function, n_rows, made

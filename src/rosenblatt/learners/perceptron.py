@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sized
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,22 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.learners.cycles import Cycles
 from rosenblatt.learners.fit_loop import Complete, FitLoop
 from rosenblatt.learners.plan import Model, PassReport, PerceptronRun, Plan
+from rosenblatt.learners.screening import MISTAKE_RATE
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State, overflowed
-from rosenblatt.stopping import Plateau, StopReason, Tolerance
+from rosenblatt.stopping import BRIEF, Plateau, StopReason, Tolerance, Trend
 from rosenblatt.trace.curve import Curve
 from rosenblatt.trace.record import Trace
 from rosenblatt.trace.recorder import Recorder, Stretch
 from rosenblatt.typing import Floats
+
+Verdict: TypeAlias = Literal["separable", "inseparable", "undecided"]
+
+# The work allowed to a proof, in multiplications: about as many as take the time of the passes made. It is counted
+# from the mistakes alone, so that a run that was cut short asks with the same work.
+VISIT, MISTAKE, VALUE = 30.0, 400.0, 0.375  # for each visit, mistake, and value read
+LEAST_WORK = 2e7  # in any case: hundredths of a second
 
 
 def fit(batch: Batch, plan: Plan, start: State) -> PerceptronRun:
@@ -47,7 +55,10 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         self.recorder = Recorder(plan.trace)
         self.cycles: Cycles | None = None
         self.proof: Any | None = None
-        self.plateau = Plateau(visitor.data.stored, plan.patience)
+        brief = plan.patience is not None or plan.brief or plan.ask is not None
+        self.plateau = Plateau(plan.patience or BRIEF) if brief else None
+        self.trend = Trend()
+        self.verdict: Verdict | None = None  # of the plan's question
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
         self.loss = 0.0  # of the pass under way
         self.stuck = 0
@@ -120,10 +131,42 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
             return "validation"
         if self.tolerance is not None and self.tolerance.ends(self.loss / len(visits)):
             return "tol"
-        self.plateau.stored = self.visitor.data.stored + self.visitor.extra_values // epoch
-        if self.plateau.ends(epoch, mistakes):
+        stalled = self.judge(epoch, mistakes)
+        if self.out_of_time():
+            return "max_time"
+        return self._end_on_plateau() if stalled else None
+
+    def judge(self, epoch: int, mistakes: int) -> bool:
+        """Take note of the mistakes of a pass; say whether they no longer fall, as far as that matters."""
+        read = self.visitor.data.stored + self.visitor.extra_values // epoch
+        flat = self.trend.ends(mistakes, read if self.verdict is None else None)
+        stalled = flat if self.plateau is None else self.plateau.ends(epoch, mistakes)
+        return stalled and self.verdict != "separable"
+
+    def _end_on_plateau(self) -> StopReason | None:
+        """End where mistakes no longer fall, but ask first, once, whether training can succeed."""
+        if self.plan.ask is None or self.verdict is not None:
             return "plateau"
-        return "max_time" if self.out_of_time() else None
+        proof = self.plan.ask(self.visitor.weight, max(LEAST_WORK, self._work()))
+        self.learn("undecided" if proof is None else proof.verdict)
+        if self.verdict == "inseparable":
+            self.proof = proof
+            return "inseparable"
+        return "plateau" if self.verdict == "undecided" and self.plateau is not None else None
+
+    def _work(self) -> float:
+        """Return the work of all passes; the screen reads few values of a pass with few mistakes."""
+        mistakes, visits = np.array(self.recorder.mistakes_per_pass), np.array(self.recorder.visits_per_pass)
+        values = (
+            len(self.state.machines) * self.visitor.data.stored * np.minimum(1.0, mistakes / visits / MISTAKE_RATE)
+        )
+        return float((VISIT * visits + MISTAKE * mistakes + VALUE * values).sum())
+
+    def learn(self, verdict: Verdict) -> None:
+        """Take note of the answer to the plan's question."""
+        self.verdict = verdict
+        if verdict == "undecided" and self.plan.patience is None:
+            self.plateau = None  # the trend decides
 
     def _settle(self, epoch: int) -> StopReason:
         """End with a pass that may be cut short, because nothing is left to learn."""
@@ -197,6 +240,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
             stuck=self.stuck,
             interruption=interruption,
             proof=self.proof,
+            separable=self.verdict == "separable",
         )
 
     def trace(self, passes: int) -> Trace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from rosenblatt.learners.cycles import Prove
 from rosenblatt.learners.order import Order
@@ -56,6 +56,18 @@ class PassReport:
 Callback: TypeAlias = Callable[[PassReport], object]
 
 
+class Proof(Protocol):
+    """The answer to whether a fit can end without a mistake."""
+
+    @property
+    def verdict(self) -> str:
+        """Either "separable" or "inseparable"."""
+
+
+Ask: TypeAlias = Callable[[Floats, float], Proof | None]
+"""Takes the weight of each row, and the work allowed, in multiplications; returns a proof if that sufficed."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """How to train: everything but the data and the start."""
@@ -72,6 +84,8 @@ class Plan:
     max_time: float | None = None  # seconds
     tol: float | None = None  # see `Tolerance` and `Validation`
     patience: int | None = None  # see `Plateau`, `Tolerance` and `Validation`
+    brief: bool = False  # whether few passes on a plateau end training without a patience: of averages and votes
+    ask: Ask | None = None  # asked on a plateau whether training can end without a mistake at all
     held_out: Ints | None = None  # rows not trained on; their error ends training and chooses the best pass
     trace: Detail = "mistakes"  # what to keep of the run
     screened: bool | None = None  # whether to use the screen, None where it pays; the result is the same
@@ -91,4 +105,5 @@ class PerceptronRun:
     curve: Curve  # training and validation error of all passes made
     stuck: int = 0  # rows that are wrong though no visit will ever change the weights again
     interruption: KeyboardInterrupt | None = None  # raised by the caller once the result is published
-    proof: Any | None = None  # what the plan's `prove` made of repeated weights
+    proof: Any | None = None  # that no hyperplane separates the rows: from repeated weights, or asked for
+    separable: bool = False  # whether it was proved that training ends without a mistake

@@ -24,6 +24,7 @@ LISTED = 12
 
 ENDINGS = {
     "separated": "A whole pass went by without a mistake.",
+    "inseparable": "Training ended because no hyperplane separates the rows, which is proved.",
     "plateau": "Training ended because it stopped improving.",
     "tol": "Training ended when it was as near its goal as tol asks.",
     "max_iter": "Training ended at its limit of passes, max_iter, before it was done.",

@@ -1,0 +1,43 @@
+"""What a fit asks when its mistakes no longer fall: whether it can end without one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+from rosenblatt.exceptions import LabelError
+from rosenblatt.learners.plan import Ask, Plan
+from rosenblatt.model.state import State
+from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Inseparable, Separable
+
+
+def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
+    """Return what a fit with parameters `p` asks; None where the answer would not be about this fit.
+
+    An average does not become better by separating the rows, and `tol` and `early_stopping` end by themselves.
+    A bias that is there but never moves is neither a bias nor none.
+    """
+    fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
+    fits = p.tie in ("mistake", "half") and p.penalty is None and plan.order.complete and not fixed_bias
+    others = p.average or p.stop_on_cycle or p.tol is not None or p.early_stopping
+    if not (p.decide and fits and isinstance(blocks, MemoryBlocks)) or others:
+        return None
+    return partial(_ask, blocks, plan)
+
+
+def _ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Separable | Inseparable | None:
+    """Decide whether some hyperplanes are right on all rows that have weight; None if the work is not enough."""
+    from rosenblatt.certify import certificate
+    from rosenblatt.certify.verdict import verdict
+
+    batch, kind = replace(blocks.unscaled(), weight=weight), plan.scheme.kind
+    try:
+        found = verdict(batch, bias=plan.rule.beta > 0.0, multiclass="ovr" if kind == "ovr" else "ovo", work=work)
+    except LabelError:
+        return None  # a proof could not tell these labels apart
+    return None if kind == "direct" and isinstance(found, certificate.Separable) else found

@@ -1,0 +1,234 @@
+"""Fits that end by proof: asked where mistakes no longer fall, only about this fit, with counted work."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+import rosenblatt as rb
+from rosenblatt.blocks.memory import MemoryBlocks
+from rosenblatt.blocks.scaled import transformed
+from rosenblatt.columns.scaling import Transformation
+from rosenblatt.columns.statistics import Statistics
+from rosenblatt.data.batch import as_batch
+from rosenblatt.estimators import _question
+from rosenblatt.learners import perceptron as learner
+from tests.shared.examples import examples
+from tests.shared.strategies import bits, noisy, problems, quietly, trained
+
+XOR = rb.datasets.load_xor()
+ADVICE = (
+    "The last weights are those after the last mistake; "
+    "average=True, PocketPerceptron or SoftMarginClassifier suit such data."
+)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Return the work of every question asked; its `answer` replaces the true one if it is set."""
+    kept = SimpleNamespace(work=[], answer=...)
+    plain = _question._ask
+
+    def ask(blocks, plan, weight, work):
+        kept.work.append(work)
+        return plain(blocks, plan, weight, work) if kept.answer is ... else kept.answer
+
+    monkeypatch.setattr(_question, "_ask", ask)
+    return kept
+
+
+def _said(clf, *data, **fit):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clf.fit(*data, **fit)
+    return [str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)]
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_a_proof_ends_training(layout):
+    clf = rb.Perceptron(order="cyclic")
+    said = _said(clf, layout(XOR[0]), XOR[1])
+    assert (clf.stop_reason_, clf.converged_, clf.n_iter_) == ("inseparable", False, 6)
+    assert clf.certificate_.verify(*XOR)
+    assert said == [f"No hyperplane separates these rows (proved: see certificate_). {ADVICE}"]
+
+
+def test_the_weights_are_those_of_before():
+    X, y = noisy(200, 4)
+    clf = trained(X, y)
+    assert clf.stop_reason_ == "inseparable"
+    same = trained(X, y, max_iter=clf.n_iter_, decide=False)
+    assert bits(clf)[0] == bits(same)[0]
+    assert clf.mistakes_per_pass_.tolist() == same.mistakes_per_pass_.tolist()
+
+
+def test_hyperplanes_through_the_origin_are_named():
+    X, y = [[1.0, 2.0], [2.0, 4.0]], [0, 1]
+    for how in ({"bias": None}, {"fit_intercept": False}, {"bias": 0.0}):
+        clf = rb.Perceptron(**how)
+        assert _said(clf, X, y)[0].startswith("No hyperplane through the origin separates these rows (proved")
+        assert not clf.certificate_.bias
+    assert trained(X, y).stop_reason_ == "separated"
+
+
+def test_a_proof_of_separability_lifts_patience_but_not_max_iter(asked):
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.997, 0.0]]), [0, 1, 0]
+    clf = rb.Perceptron(order="cyclic", max_iter=20)
+    said = _said(clf, X, y)
+    assert (clf.stop_reason_, clf.n_iter_, clf.certificate_, len(asked.work)) == ("max_iter", 20, None, 1)
+    assert "Some hyperplane does (proved)." in said[0]
+    assert said[0].endswith("Allow more passes.")
+    clf = rb.Perceptron(order="cyclic", n_iter_no_change=2, max_iter=10**6).fit(X, y)
+    assert (clf.stop_reason_, len(asked.work)) == ("separated", 2)
+    assert clf.n_iter_ > 300
+
+
+def test_undecided_leaves_the_trend_or_the_patience_given(asked):
+    asked.answer = None
+    clf = trained(*XOR, order="cyclic")
+    assert (clf.stop_reason_, clf.n_iter_, clf.certificate_) == ("plateau", 12, None)
+    assert trained(*XOR, order="cyclic", n_iter_no_change=3).n_iter_ == 4
+    assert len(asked.work) == 2
+
+
+PARAMETERS = [
+    {"tie": "correct"},
+    {"tie": "sign"},
+    {"penalty": "l2"},
+    {"order": "random"},
+    {"order": [0, 1, 2]},
+    {"order": lambda _: [0, 1, 2, 3]},
+    {"average": True},
+    {"decide": False},
+    {"tol": 1e-3},
+    {"early_stopping": True, "validation_fraction": 0.5},
+    {"stop_on_cycle": True},
+]
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=lambda each: next(iter(each)))
+def test_it_is_asked_only_where_the_answer_is_about_this_fit(asked, parameters):
+    clf = trained(*XOR, max_iter=40, **parameters)
+    assert not asked.work
+    assert clf.stop_reason_ != "inseparable"
+
+
+def test_a_bias_that_never_moves_is_not_asked_about(asked):
+    trained(*XOR, bias=None, max_iter=30, fit={"coef_init": [0, 0], "intercept_init": [1]})
+    assert not asked.work
+
+
+@pytest.mark.parametrize("parameters", [{"tie": "half"}, {"margin": 2.0}, {"order": [3, 1, 0, 2, 2]}])
+def test_it_is_asked_with_margins_halves_and_arrays(parameters):
+    assert trained(*XOR, **parameters).stop_reason_ == "inseparable"
+
+
+def test_rows_without_weight_do_not_count():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    clf = trained(X, y, fit={"sample_weight": [1, 1, 1, 0]})
+    assert clf.stop_reason_ == "inseparable"
+    assert set(clf.certificate_.support) == {0, 1, 2}
+    assert clf.certificate_.verify(X, y)
+    assert trained(X, y, fit={"sample_weight": [1, 1, 0, 1]}).stop_reason_ == "separated"
+    assert trained(X, y, class_weight={0: 0.0}).stop_reason_ == "separated"
+
+
+def test_the_work_is_counted_from_the_mistakes(asked):
+    X, y = noisy(20_000, 20, flip=0.2)
+    clf = trained(X, y)
+    visits = learner.VISIT * 20_000 + learner.VALUE * 400_000
+    assert asked.work == [pytest.approx(visits * clf.n_iter_ + learner.MISTAKE * clf.n_mistakes_)]
+
+
+@pytest.mark.parametrize("multiclass", ["direct", "ovr", "ovo"])
+def test_several_classes_with_two_that_cannot_be_told_apart(multiclass):
+    X, y = [[0.0], [1.0], [1.0], [2.0]], ["a", "b", "c", "c"]
+    clf = rb.Perceptron(multiclass=multiclass)
+    said = _said(clf, X, y)
+    assert clf.stop_reason_ == "inseparable"
+    assert clf.certificate_.verify(X, y)
+    sides = "'b' from the rest" if multiclass == "ovr" else "'b' from 'c'"
+    assert f"No hyperplane separates the class {sides} (proved" in said[0]
+
+
+def test_a_middle_class_ends_machines_against_the_rest_but_not_direct_ones():
+    X, y = [[0.0], [1.0], [2.0]], [0, 1, 2]
+    assert trained(X, y, multiclass="ovr").stop_reason_ == "inseparable"
+    assert trained(X, y, multiclass="direct").stop_reason_ == "separated"
+
+
+def test_labels_that_a_proof_cannot_tell_apart_do_not_end_a_fit_in_an_error():
+    clf = trained(XOR[0], np.array(["a" if label == 1 else "a " for label in XOR[1]]))
+    assert clf.stop_reason_ == "plateau"
+
+
+@pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
+@settings(max_examples=examples(60))
+@given(problems(), st.sampled_from([None, "unit"]), st.sampled_from([1, 3, None]))
+def test_the_end_agrees_with_certify(problem, bias, patience):
+    X, y = problem
+    clf = trained(X, y, bias=bias, n_iter_no_change=patience, max_iter=200)
+    verdict = quietly(rb.certify, X, y, bias=bias is not None).verdict
+    assert clf.stop_reason_ != "plateau"  # such small problems are decided
+    if clf.stop_reason_ == "separated":
+        assert verdict == "separable"
+    if clf.stop_reason_ == "inseparable":
+        assert verdict == "inseparable"
+        assert clf.certificate_.verify(X, y)
+
+
+def test_a_proof_is_about_rows_before_they_were_scaled():
+    X = np.array([[1.0], [1.0 + 2.0**-52], [1e17]])
+    y = np.array([-1, 1, 1])
+    statistics = Statistics()
+    batch = as_batch(X, y)
+    statistics.add(batch.rows, 3, 1)
+    scaled = transformed(MemoryBlocks(batch), *Transformation.of(statistics, fill=False, scale=True))
+    assert rb.certify(scaled.batch.rows, y).verdict == "inseparable"
+    clf = quietly(rb.Perceptron(max_iter=50).fit_blocks, scaled)
+    assert (clf.stop_reason_, clf.certificate_) == ("max_iter", None)
+
+
+def test_a_run_that_was_cut_short_asks_no_more(tmp_path, asked):
+    X, y = rb.datasets.make_separable(200, 10, margin=0.002, seed=1)
+    blocks, path = MemoryBlocks(as_batch(X, y)), tmp_path / "c"
+
+    def fit(passes, **checkpoint):
+        return quietly(rb.Perceptron(max_iter=passes, n_iter_no_change=1).fit_blocks, blocks, **checkpoint)
+
+    whole = fit(60)
+    fit(30, checkpoint=path)
+    assert len(asked.work) == 2
+    again = fit(60, checkpoint=path, resume=True)
+    assert len(asked.work) == 2
+    assert bits(whole)[0] == bits(again)[0]
+    assert whole.stop_reason_ == again.stop_reason_
+
+
+def test_an_undecided_run_goes_on_by_the_trend_after_it_was_cut_short(tmp_path, asked):
+    asked.answer = None
+    X, y = noisy(300, 4)
+    blocks, path = MemoryBlocks(as_batch(X, y)), tmp_path / "c"
+    whole = quietly(rb.Perceptron().fit_blocks, blocks)
+    quietly(rb.Perceptron(max_iter=whole.n_iter_ - 2).fit_blocks, blocks, checkpoint=path)
+    again = quietly(rb.Perceptron().fit_blocks, blocks, checkpoint=path, resume=True)
+    assert (again.n_iter_, again.stop_reason_, len(asked.work)) == (whole.n_iter_, "plateau", 2)
+
+
+def test_the_proof_is_kept_in_the_file(tmp_path):
+    clf = trained(*XOR)
+    rb.save(clf, tmp_path / "m")
+    again = rb.load(tmp_path / "m")
+    assert again.stop_reason_ == "inseparable"
+    assert again.certificate_.verify(*XOR)
+
+
+def test_a_stream_afterwards_forgets_the_proof():
+    clf = trained(*XOR)
+    clf.partial_fit(*XOR)
+    assert not hasattr(clf, "certificate_")
