@@ -150,6 +150,7 @@ class MultilayerPerceptron(ReportedNetwork):
         abilities=frozenset({"streams", "onnx"}),
     )
 
+    _scales_inputs = True
     _coding: Coding | None
     _flat: bool
 

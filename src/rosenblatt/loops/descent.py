@@ -185,13 +185,13 @@ def descend(
 
 
 class Costs(NamedTuple):
-    """The cost of each row's loss, and how much its score moves with its dual weight: ‖x‖²/l2 plus the bias; the seed of the orders."""
+    """What `ascend` needs besides the rows."""
 
-    cost: Floats
-    q: Floats
+    cost: Floats  # of each row's loss
+    q: Floats  # how much a row's score moves with its dual weight: ‖x‖²/l2 plus the bias
     l2: float
-    bias: float
-    seed: int
+    bias: float  # how much the bias moves with a dual weight
+    seed: int  # of the orders
 
 
 LOW, HIGH, ACTIVE, WORST, SPAN, PASSES = range(6)  # places in the state of `ascend`
@@ -203,8 +203,8 @@ def ascend(
 ) -> int:
     """Visit rows in random orders, improving `alpha` and with it ``w = Σ α_i y_i x_i / l2`` in place.
 
-    Rows at an end of their range that are far from leaving it are set aside: ``order[:active]`` are the others, and
-    a row's shortfall is compared with the least and the largest violation of the last pass (Hsieh et al. 2008).
+    Rows at an end of their range that are far from leaving it are set aside; ``order[:active]`` are the others. A
+    row is far if its shortfall is beyond the least and the largest violation of the last pass (Hsieh et al. 2008).
     Passes are made until the `SPAN` of the violations of one is at most `WORST`, or n visits have been made.
     Returns the visits; `PASSES` is the number of passes so far, which seeds the orders.
     """

@@ -140,7 +140,7 @@ def _smooth(problem: Objective, t: Floats, near: _Near | None) -> _Smooth:
 
 
 def _solver(problem: Objective, ridge: Floats, curvature: Floats) -> Solve:
-    """Return a function that solves (Λ + Σ D_i x_i x_iᵀ) x = r, by the smaller of rows with curvature and features."""
+    """Return a function that solves (Λ + Σ D_i x_i x_iᵀ) x = r, by rows with curvature if they are few."""
     matrix = problem.matrix
     rows = np.flatnonzero(curvature)
     if rows.size <= SMALLER * matrix.width:
@@ -173,13 +173,16 @@ def _solver_by_rows(problem: Objective, rows: Ints, D: Floats) -> Solve:
         return root * cho_solve(factor, root * r, check_finite=False)
 
     ones = by_rows(np.ones(rows.size))
+    total = float(ones.sum()) or float(
+        problem.cost.sum()
+    )  # without curvature any length will do: it is searched for
 
     def solve(r: Floats) -> Floats:
         ahead, shift = x @ r[: matrix.d] / l2, 0.0
         if problem.bias == "penalised":
             shift = matrix.pad**2 * r[-1] / l2
         elif problem.bias == "free":
-            shift = (r[-1] / matrix.pad - ones @ ahead) / ones.sum()
+            shift = (r[-1] / matrix.pad - ones @ ahead) / total
         q = by_rows(ahead + shift)
         w = (r[: matrix.d] - q @ x) / l2
         if problem.bias == "penalised":
@@ -190,7 +193,7 @@ def _solver_by_rows(problem: Objective, rows: Ints, D: Floats) -> Solve:
 
 
 def _sample(curvature: Floats, most: int) -> Floats:
-    """Return the curvatures of about `most` rows, which stand for all: a row is as likely as its curvature is large."""
+    """Return curvatures of about `most` rows, which stand for all: rows are drawn in proportion to it."""
     sums = np.cumsum(curvature)
     share = sums[-1] / most
     return np.diff(np.floor(sums / share + 0.5), prepend=0.0) * share

@@ -79,7 +79,7 @@ class SoftPlan:
 def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats | None) -> list[SoftSolution]:
     """Solve for each hyperplane of `sides`, the most costly positive class first; return them in order.
 
-    The gaps of all hyperplanes together are at most `tol` times all objectives: what one has left of its share, the
+    The gaps of all hyperplanes together are at most `tol` times all objectives: what one leaves of its share, the
     next ones may use. The seconds left are divided equally between the hyperplanes left.
     """
     began = time.perf_counter()
