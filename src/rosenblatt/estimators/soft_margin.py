@@ -71,17 +71,18 @@ class SoftMarginClassifier(LinearClassifier):
         Of the loss "perceptron", above 0: at 0 the weights 0 would be best.
     fit_intercept : bool
         Whether there is a bias.
-    solver : {"auto", "interior", "coordinate", "sgd"}
-        "interior": a primal-dual interior-point method, for any loss and penalty, exact in a few dozen steps
-        whatever the scale of the features. "coordinate": dual coordinate ascent, for "l2" with many rows and many
-        features. "auto" chooses between these two. "sgd": stochastic subgradient descent.
+    solver : {"auto", "newton", "coordinate", "interior", "sgd"}
+        "newton": Newton's method, for "l2" with at most 2000 rows or features. "coordinate": dual coordinate
+        ascent, for "l2" with many rows and many features. "interior": a primal-dual interior-point method, for any
+        loss and penalty, exact in a few dozen steps whatever the scale of the features. "auto" chooses between
+        these three. "sgd": stochastic subgradient descent.
     max_iter : int
-        The most steps, or passes over the data.
+        The most steps, or passes over the data, for each hyperplane.
     tol : float
         Training ends when ``gap_ ≤ tol · objective_``. "sgd" also ends when the mean loss of a pass has not fallen
         by `tol` for `n_iter_no_change` passes.
     max_time : float or None
-        The most seconds.
+        The most seconds. Several hyperplanes get equal parts of them.
     learning_rate : {"optimal", "constant", "invscaling", "adaptive"}
         The step size of "sgd" at visit t: 1 / (alpha (t₀ + t)), eta0, eta0 / t^power_t, or eta0 divided by five
         whenever the loss no longer falls.

@@ -51,7 +51,7 @@ def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate
         w[: matrix.d] = sums[: matrix.d] / l2
         center = center + move * sums[-1] / matrix.pad if problem.bias == "free" else 0.0
         if problem.bias == "free" and abs(sums[-1]) > FALLEN * imbalance:
-            move *= LONGER
+            move = min(LONGER * move, slack / (SLACK * l2))
         imbalance = abs(sums[-1])
         w[-1] = center + move * sums[-1] / matrix.pad if problem.bias is not None else 0.0
         costs = Costs(problem.cost, squares / l2 + move, l2, move, seed)

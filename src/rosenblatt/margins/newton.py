@@ -180,7 +180,7 @@ def _solver_by_rows(problem: Objective, rows: Ints, D: Floats) -> Solve:
     def solve(r: Floats) -> Floats:
         ahead, shift = x @ r[: matrix.d] / l2, 0.0
         if problem.bias == "penalised":
-            shift = matrix.pad**2 * r[-1] / l2
+            shift = matrix.pad * r[-1] / l2
         elif problem.bias == "free":
             shift = (r[-1] / matrix.pad - ones @ ahead) / total
         q = by_rows(ahead + shift)
