@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -160,8 +160,8 @@ def _solver_by_rows(problem: Objective, rows: Ints, D: Floats) -> Solve:
     matrix, l2 = problem.matrix, problem.l2
     x = matrix.some(rows)
     root = np.sqrt(D)
-    K = x @ x.T
-    K = (K.toarray() if sparse.issparse(K) else K) / l2
+    products: Any = x @ x.T
+    K: Floats = (products.toarray() if matrix.sparse and sparse.issparse(x) else products) / l2
     if problem.bias == "penalised":
         K += matrix.pad**2 / l2
     K *= root
@@ -196,7 +196,7 @@ def _sample(curvature: Floats, most: int) -> Floats:
     """Return curvatures of about `most` rows, which stand for all: rows are drawn in proportion to it."""
     sums = np.cumsum(curvature)
     share = sums[-1] / most
-    return np.diff(np.floor(sums / share + 0.5), prepend=0.0) * share
+    return np.asarray(np.diff(np.floor(sums / share + 0.5), prepend=0.0) * share, np.float64)
 
 
 def _search(
