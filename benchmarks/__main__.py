@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks import (
     defaults,
     echo,
+    family,
     fits,
     kernels,
     margins,
@@ -51,6 +52,8 @@ WORKLOADS = {
     "checks": proofs.checks,
     "echo": echo.cancel,
     "networks": networks.networks,
+    "raw-bytes": networks.raw_bytes,
+    "family": family.family,
     "out-of-core": out_of_core.parquet,
     "R52": wide.r52,
     "row-groups": wide.row_groups,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +35,22 @@ def networks(setup: Setup) -> Iterator[Comparison]:
     yield _duel(setup, "20-10-1, tanh", X, y, (10,), "tanh", passes=10)
     numbers = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
     yield _duel(setup, "20-100-1, relu, numbers", X, numbers, (100,), "relu", passes=5, regression=True)
+
+
+def raw_bytes(setup: Setup) -> Iterator[Comparison]:
+    """Train default networks on MNIST as bytes, which nobody scaled; the last column holds test accuracies."""
+    if setup.data is None:
+        print("MNIST: left out; --data DIR names the folder that holds it", file=sys.stderr)
+        return
+    with np.load(setup.data / "mnist.npz") as digits:
+        X, y = digits["X_train"].reshape(-1, 784)[: setup.rows(10_000)], digits["y_train"][: setup.rows(10_000)]
+        test = digits["X_test"].reshape(-1, 784), digits["y_test"]
+    ours, peer = MultilayerPerceptron(), MLPClassifier(random_state=0)
+    timed = race({"peer": lambda: peer.fit(X, y), "ours": lambda: ours.fit(X, y)}, 1)
+    scores = ours.score(*test), peer.score(*test)
+    models = f"{scores[0]:.2%} / {scores[1]:.2%} right"
+    seconds = timed["ours"].seconds, timed["peer"].seconds
+    yield Comparison("network, default, MNIST 10k raw", "MLPClassifier", *seconds, AtLeast(1), models=models)
 
 
 def _duel(

@@ -272,3 +272,22 @@ def test_sparse_rows():
     quietly(ours.fit, csr_array(X), Y)
     quietly(peer.fit, csr_array(X), Y)
     assert ours.coefs_[0] == pytest.approx(peer.coefs_[0], rel=1e-8, abs=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_large_inputs_are_divided_by_a_power_of_two_while_training(solver):
+    X, y = load_digits(return_X_y=True)
+    X = X[:300] / 16
+    y = y[:300]
+    seen = []
+    given = {"solver": solver, "max_iter": 3, "hidden_layer_sizes": 5}
+    small = quietly(rb.MultilayerPerceptron(**given).fit, X, y)
+    large = rb.MultilayerPerceptron(**given, callbacks=[lambda report: seen.append(report.model)], warm_start=True)
+    quietly(large.fit, 256 * X, y)
+    assert (256 * large.coefs_[0] == small.coefs_[0]).all()
+    assert (large.coefs_[1] == small.coefs_[1]).all()
+    assert (large.decision_function(256 * X) == small.decision_function(X)).all()
+    assert (seen[-1].theta == large._state.theta).all()
+    quietly(large.fit, 256 * X, y)
+    small.set_params(warm_start=True)
+    assert (256 * large.coefs_[0] == quietly(small.fit, X, y).coefs_[0]).all()

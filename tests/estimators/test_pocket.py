@@ -4,11 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rosenblatt as rb
 from rosenblatt import stopping
+from rosenblatt.learners import pocket as learner
 from rosenblatt.loops import reference_family as family
 from tests.shared.examples import examples
 from tests.shared.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
@@ -44,7 +45,14 @@ def _assert_best(clf, problem, **measure):
     assert np.column_stack([clf.coef_, clf.intercept_]).tolist() == best.w
 
 
-@settings(max_examples=examples(300))
+@pytest.fixture(params=["alone", "together"])
+def counted(request, monkeypatch):
+    """Count hypotheses one by one, or several at once even where copies of them cost more than they spare."""
+    monkeypatch.setattr(learner, "COPIED", np.inf if request.param == "alone" else 0)
+
+
+@pytest.mark.usefixtures("counted")
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problems(), CONVENTIONS, LAYOUTS, st.integers(1, 5))
 def test_no_hypothesis_of_the_run_has_fewer_errors(problem, conventions, layout, passes):
     X, y, weight = problem
@@ -236,3 +244,27 @@ def test_an_interrupt_leaves_the_best_of_the_completed_passes(monkeypatch, momen
         assert clf.coef_.tolist() == whole.coef_.tolist()
     else:
         assert (clf.pocket_visit_, clf.coef_.any()) == (0, False)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_a_run_ends_at_the_hypothesis_without_errors_though_others_were_found_since(layout, monkeypatch):
+    X, y = separable(60, 3)
+    runs = []
+    for copied in (np.inf, 0):
+        monkeypatch.setattr(learner, "COPIED", copied)
+        clf = pocketed(laid_out(X, layout), y)
+        runs.append((clf.t_, clf.n_mistakes_, clf.pocket_visit_, clf.coef_.tolist(), clf.trace_.index.tolist()))
+        assert (clf.pocket_errors_, clf.pocket_visit_) == (0, clf.t_)
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_weights_and_margins_are_counted_together_as_alone(margin, monkeypatch):
+    X, y = noisy(200, 4, seed=3)
+    weight = np.random.default_rng(0).random(200)
+    found = []
+    for copied in (np.inf, 0):
+        monkeypatch.setattr(learner, "COPIED", copied)
+        clf = pocketed(X, y, fit={"sample_weight": weight}, pocket_margin=margin, max_iter=20)
+        found.append((clf.pocket_errors_, clf.pocket_visit_, clf.coef_.tolist()))
+    assert found[0] == found[1]

@@ -28,7 +28,7 @@ def test_products(rows, bias, monkeypatch):
     double = X.astype(float)
     assert m.outer(column) == pytest.approx(double * column @ double.T, **tight)
     assert m.column_sizes == pytest.approx(np.sqrt((A**2).mean(axis=0)), **tight)
-    assert m.squares() == pytest.approx((double**2).sum(axis=1), **tight)
+    assert m.squares == pytest.approx((double**2).sum(axis=1), **tight)
 
 
 def test_dense_rows_are_not_copied():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import as_rows, require_finite
+from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.data.measurements import as_measurements
 from rosenblatt.data.weights import as_weight, class_weights
@@ -38,10 +39,19 @@ from rosenblatt.estimators._parameters import (
 from rosenblatt.estimators._progress import progress_bar
 from rosenblatt.exceptions import InputError, ParameterError, WeightError
 from rosenblatt.learners.network import NetworkFit
-from rosenblatt.learners.network_plan import Examples, NetworkPlan, NetworkRun, NetworkState, begin
+from rosenblatt.learners.network_plan import (
+    Examples,
+    NetworkCallback,
+    NetworkPlan,
+    NetworkReport,
+    NetworkRun,
+    NetworkState,
+    begin,
+)
 from rosenblatt.learners.order import make_order
 from rosenblatt.learners.visitor import row_weights
 from rosenblatt.loops.steps import Adam, Momentum
+from rosenblatt.margins.matrix import scaled_rows
 from rosenblatt.model.network import Layer, Network
 from rosenblatt.model.outputs import Coding, CrossEntropy, SquaredError
 from rosenblatt.trace.curve import Curve
@@ -50,6 +60,9 @@ from rosenblatt.typing import Floats, Ints
 BATCH = 200
 LEAST_PASSES, LEAST_STEPS = 10, 300
 """To wait for the loss to fall: a pass over few rows is a single step."""
+
+LARGE = 16.0  # inputs of a larger root mean square are divided in training: they would saturate every neuron
+TYPICAL = 0.5  # by the power of two that brings it to at most this
 
 SHARE = partial(check_number, least=0, below=1)
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
@@ -149,6 +162,7 @@ def _codes(examples: Examples) -> Ints:
 class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
     """An estimator with a network in it."""
 
+    _scales_inputs = False  # whether training divides large inputs; weights are stored for the inputs as they are
     warm_start: bool
     loss_curve_: Floats
     _state: NetworkState
@@ -175,17 +189,22 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
         p: Any = self
         before = self._before(examples, layers)
         n_rows, rng, rule = examples.features.n_rows, generator(p.random_state), rule_of(p)
+        power = _power(examples.features) if self._scales_inputs else 0
         if before is None:
             start = begin(first(rng).astype(examples.features.values.dtype), rule)
         else:
-            start = before[0].for_rule(rule)
+            start = before[0].for_rule(rule).scaled(layers, power)
         drawn = draw(p, lambda: _codes(examples), n_rows, rng, before)
         bar = progress_bar(p.max_iter, type(p).__name__, lambda report: f"loss {report.loss:.4g}")
         with bar if p.verbose else nullcontext() as show:
             order = make_order(p.order, n_rows, drawn.seed, drawn.passes)
-            callbacks = [*([show] if show else []), *(p.callbacks or ())]
+            callbacks = [*([show] if show else []), *(_in_own_units(each, power) for each in p.callbacks or ())]
             plan = plan_of(p, layers, n_rows, order=order, held_out=drawn.held_out, callbacks=callbacks)
-            run = NetworkFit(examples.cast(start.theta.dtype), plan, start).run()
+            smaller = examples
+            if power:
+                smaller = replace(examples, features=scaled_rows(examples.features, -power))
+            run = NetworkFit(smaller.cast(start.theta.dtype), plan, start).run()
+            run = replace(run, state=run.state.scaled(layers, -power))
         self.__dict__.update(
             n_iter_=len(run.losses),
             stop_reason_=run.stop_reason,
@@ -309,6 +328,27 @@ class ReportedNetwork(NetworkEstimator):
         if "_run" not in self.__dict__:
             raise AttributeError(f"{attribute} is of a fit, but the last that was learned is a stream.")
         return self._run
+
+
+def _power(features: Features) -> int:
+    """Return the power of two that training divides inputs by: 0 unless their root mean square is large."""
+    values = features.values.astype(np.float64, copy=False).ravel()
+    with np.errstate(over="ignore"):
+        size = float(np.sqrt(values @ values / (features.n_rows * features.n_features)))
+    return math.ceil(math.log2(size / TYPICAL)) if LARGE < size < math.inf else 0
+
+
+def _in_own_units(callback: NetworkCallback, power: int) -> NetworkCallback:
+    """Pass reports on with the network for the inputs as they are."""
+    if not power:
+        return callback
+
+    def called(report: NetworkReport) -> object:
+        layers, theta = report.model.layers, report.model.theta
+        state = NetworkState(theta, np.zeros((1, theta.size), theta.dtype))
+        return callback(replace(report, model=Network(layers, state.scaled(layers, -power).theta)))
+
+    return called
 
 
 def _conclude(p: Any, run: NetworkRun) -> None:

@@ -151,6 +151,7 @@ class MultilayerPerceptron(ReportedNetwork):
         abilities=frozenset({"streams", "onnx"}),
     )
 
+    _scales_inputs = True
     _coding: Coding | None
     _flat: bool
 

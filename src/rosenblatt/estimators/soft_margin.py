@@ -39,7 +39,7 @@ from rosenblatt.typing import Floats
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "loss": partial(check_choice, choices=("perceptron", "hinge", "squared_hinge", "logistic")),
     "penalty": partial(check_choice, choices=("l2", "l1", "elasticnet", None)),
-    "solver": partial(check_choice, choices=("auto", "interior", "coordinate", "sgd")),
+    "solver": partial(check_choice, choices=("auto", "interior", "newton", "coordinate", "sgd")),
     "learning_rate": partial(check_choice, choices=("constant", "invscaling", "optimal", "adaptive")),
     **dict.fromkeys(("fit_intercept", "shuffle", "average", "warm_start"), check_flag),
     **dict.fromkeys(("max_iter", "n_iter_no_change"), check_count),
@@ -72,17 +72,18 @@ class SoftMarginClassifier(LinearClassifier):
         starts there and moves at every mistake, also takes 0.
     fit_intercept : bool
         Whether to learn a bias.
-    solver : {"auto", "interior", "coordinate", "sgd"}
-        "interior": a primal-dual interior-point method for any loss and penalty, exact in a few dozen steps for
-        features of any scale. "coordinate": dual coordinate ascent, for "l2" with many rows and many
-        features. "auto" chooses between these two. "sgd": stochastic subgradient descent.
+    solver : {"auto", "newton", "coordinate", "interior", "sgd"}
+        "newton": Newton's method, for "l2" with at most 2000 rows or features. "coordinate": dual coordinate
+        ascent, for "l2" with many rows and many features. "interior": a primal-dual interior-point method for any
+        loss and penalty, exact in a few dozen steps for features of any scale. "auto" chooses between these three.
+        "sgd": stochastic subgradient descent.
     max_iter : int
-        The maximum number of steps, or of passes for "sgd".
+        The maximum number of steps, or passes over the data, for each hyperplane.
     tol : float
         Training ends when ``gap_ ≤ tol · objective_``. "sgd" also ends when the mean loss of a pass has not fallen
         by `tol` for `n_iter_no_change` passes.
     max_time : float or None
-        The maximum training time in seconds.
+        The maximum training time in seconds. Several hyperplanes get equal parts of it.
     learning_rate : {"optimal", "constant", "invscaling", "adaptive"}
         The step size of "sgd" at visit t: 1 / (alpha (t₀ + t)), eta0, eta0 / t^power_t, or eta0 divided by five
         whenever the loss no longer falls.
@@ -158,7 +159,7 @@ class SoftMarginClassifier(LinearClassifier):
         fit_intercept: bool = True,
         solver: str = "auto",
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_time: float | None = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,

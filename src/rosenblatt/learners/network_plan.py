@@ -40,6 +40,17 @@ class NetworkState:
         """Return an independent state."""
         return NetworkState(self.theta.copy(), self.moments.copy(), self.steps, self.visits)
 
+    def scaled(self, layers: Sequence[Layer], power: int) -> NetworkState:
+        """Return the state for inputs that are divided by a power of two: exact, short of underflow."""
+        state = self.copy()
+        first = parts(layers, state.theta)[0][0]
+        np.ldexp(first, power, out=first)
+        # Momentum is a change of parameters; Adam keeps means of slopes and of their squares.
+        for times, moment in zip((1,) if len(state.moments) == 1 else (-1, -2), state.moments, strict=True):
+            first = parts(layers, moment)[0][0]
+            np.ldexp(first, power * times, out=first)
+        return state
+
     def for_rule(self, rule: Momentum | Adam) -> NetworkState:
         """Return a state that steps of `rule` can go on from: memories of another kind of step are dropped."""
         if len(self.moments) == rule.n_moments:

@@ -15,11 +15,14 @@ from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import pocket as loop
+from rosenblatt.loops.layout import oriented
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
 
 SCATTERED = 3  # the cost of counting a row relative to visiting it: counting reads rows in scattered order
+TOGETHER = 8  # hypotheses counted together
+COPIED = 16  # a hypothesis is copied where the rows store this many times as many values
 
 Measure: TypeAlias = Literal["geometric", "functional"]
 
@@ -80,6 +83,7 @@ class PocketVisitor(Visitor):
             right=count,
             machines=np.arange(len(state.machines)),
             scores=np.empty(len(state.machines)),
+            waiting=_waiting(batch, state.w),
         )
         self._before = self._pocket  # when the present pass began
         self._cost_of_row = SCATTERED * batch.stored / batch.n_rows
@@ -123,6 +127,21 @@ class PocketVisitor(Visitor):
         """Return the pocket after so many visits: this moment's, or that of the last completed pass."""
         self._begin()  # Ctrl-C may have come before the first visit
         return self._pocket if self._pocket.progress[loop.VISIT] <= visits else self._before
+
+
+def _waiting(batch: Batch, w: Floats) -> loop.Waiting:
+    """Return room for hypotheses to be counted together, or for one if copies would cost more than they spare."""
+    together = TOGETHER if w.ndim == 1 and COPIED * w.size <= batch.stored else 1
+    return loop.Waiting(
+        w=oriented(np.zeros((together, w.shape[-1])), batch.rows),
+        lanes=np.arange(together),
+        scores=np.empty(together),
+        biases=np.zeros(together),
+        norms=np.ones(together),
+        errors=np.zeros(together),
+        at=np.zeros((together, 2), np.int64),
+        one=np.zeros(w.shape[-1]),
+    )
 
 
 def _copy(pocket: loop.Pocket) -> loop.Pocket:

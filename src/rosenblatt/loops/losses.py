@@ -80,6 +80,13 @@ def slope(loss: Any, t: Any) -> Any:
 
 
 @verb
+def has_ends(loss: Any) -> Any:
+    """Return whether dual weights stay at an end of their range; those of the logistic loss never reach one."""
+    ends = not _is(loss, Logistic)
+    return lambda loss: ends
+
+
+@verb
 def best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
     """Return the dual weight α that maximises α t' − c φ*(α/c) for one row while the others stay.
 

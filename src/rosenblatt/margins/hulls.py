@@ -49,7 +49,7 @@ class Hulls:
     @cached_property
     def reach(self) -> float:
         """The largest norm of a row, to which the rounding errors of scores are proportional."""
-        return float(np.sqrt(self.matrix.squares().max()))
+        return float(np.sqrt(self.matrix.squares.max()))
 
     def scores(self, w: Floats) -> Floats:
         """Return <w, x_i − center> for every row."""

@@ -64,7 +64,7 @@ class _Method:
         if problem.bias == "free":
             self.ridge[-1] = 0.0
         self.settled = False
-        self.square = float(np.mean(problem.matrix.squares())) or 1.0
+        self.square = float(np.mean(problem.matrix.squares)) or 1.0
         self.outer: Floats | None = None  # products of rows, where they stay the same
 
     def step(self) -> bool:

@@ -18,6 +18,8 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.sparse import weighted_gram
 from rosenblatt.typing import Floats, Ints
 
+COSTLY = 5e8  # multiplications
+DENSE = 2**21  # values of a dense copy of some rows
 BLOCK = 2**18  # values converted to double and scaled together: two megabytes
 _Rows = TypeVar("_Rows", bound=Features)
 
@@ -32,10 +34,22 @@ class Matrix:
         self.sparse = isinstance(features.rows, CSR)
         self.X: Any = features.native()
 
+    @property
+    def costly(self) -> bool:
+        """Whether `gram` of all rows takes much longer than the factors of such a matrix."""
+        entries = self.X.nnz * (self.X.nnz / self.n) if self.sparse else self.n * self.d * self.d
+        return bool(entries > COSTLY)
+
     def dense(self, rows: Any) -> Floats:
         """Return some rows as a dense array in double, without the constant column."""
         X = self.X[rows]
         return np.asarray(X.toarray() if self.sparse else X, np.float64)
+
+    def some(self, rows: Ints) -> Any:
+        """Return some rows in double, dense unless they are sparse and many, without the constant column."""
+        if self.sparse and rows.size * self.d > DENSE:
+            return self.X[rows].astype(np.float64)
+        return self.dense(rows)
 
     def times(self, theta: Floats) -> Floats:
         """Return <θ, x_i> for every row."""
@@ -65,8 +79,10 @@ class Matrix:
             weighted_gram(self.features.rows, weight, inner)
             inner += np.tril(inner, -1).T
         else:
-            for rows, block in self._blocks():
-                scaled = block * np.sqrt(weight[rows])[:, None]
+            used = np.flatnonzero(weight)
+            for start in range(0, used.size, max(1, BLOCK // self.d)):
+                rows = used[start : start + max(1, BLOCK // self.d)]
+                scaled = self.X[rows] * np.sqrt(weight[rows])[:, None]
                 inner += scaled.T @ scaled
         if self.bias:
             out[-1, :-1] = out[:-1, -1] = self.pad * self.combine(weight)[:-1]
@@ -85,8 +101,9 @@ class Matrix:
             out += scaled @ scaled.T
         return out
 
+    @cached_property
     def squares(self) -> Floats:
-        """Return ‖x_i‖² for every row, without the constant column."""
+        """‖x_i‖² of every row, without the constant column."""
         if self.sparse:
             return np.asarray(self.X.astype(np.float64).power(2).sum(axis=1)).ravel()
         return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self._blocks()])

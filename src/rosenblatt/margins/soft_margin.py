@@ -21,14 +21,16 @@ from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.descent import DescentSettings, padded, stochastic
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.newton import Newton
 from rosenblatt.margins.objective import Bias, Iterate, Objective
 from rosenblatt.typing import Floats
 
 Reason: TypeAlias = Literal["tol", "plateau", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]
 Solver: TypeAlias = Callable[[Objective, Floats], Iterator[Iterate] | Generator[Iterate, None, Any]]
-SolverName: TypeAlias = Literal["auto", "interior", "coordinate", "sgd"]
+SolverName: TypeAlias = Literal["auto", "interior", "newton", "coordinate", "sgd"]
 
 DIRECT = 2000  # "auto" uses matrices of the smaller of rows and features up to this size
+ACCURATE = 1e-7  # "auto" uses the interior-point method for a smaller tol
 QUICK = 2e9  # multiplications of one such solve that take less than a second
 LARGEST = 15_000  # a larger matrix, of over 2 GB, is refused
 TINY = 1e-12  # an objective of this share of that of zero weights counts as zero: the gap need not be smaller
@@ -55,9 +57,10 @@ class SoftSolution:
 class Limits:
     """When to end: at a gap of `tol` times the objective, after `max_iter` steps, or after `max_time` seconds."""
 
-    tol: float = 1e-4
+    tol: float = 1e-3
     max_iter: int = 1000
     max_time: float | None = None
+    spare: float = 0.0  # added to the gap that is small enough
 
 
 @dataclass(frozen=True)
@@ -74,24 +77,33 @@ class SoftPlan:
 
 
 def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats | None) -> list[SoftSolution]:
-    """Solve for each hyperplane of `sides`."""
+    """Solve for each hyperplane of `sides`, the most costly positive class first; return them in order.
+
+    The gaps of all hyperplanes together are at most `tol` times all objectives: what one leaves of its share, the
+    next ones may use. The seconds left are divided equally between the hyperplanes left.
+    """
+    began = time.perf_counter()
     require_finite(batch)
     batch, cost = costs(batch, class_weight)
     matrix = Matrix(batch, bias=plan.bias)
-    began = time.perf_counter()
-    found: list[SoftSolution] = []
-    for y in sides(batch):
-        problem = Objective(matrix, y, cost, plan.loss, plan.l1, plan.l2, "free" if plan.bias else None)
+    every, limits = sides(batch), plan.limits
+    found: dict[int, SoftSolution] = {}
+    solver: Solver | None = None
+    spare = 0.0
+    for at in sorted(range(len(every)), key=lambda at: -float(cost[every[at] > 0.0].sum())):
+        problem = Objective(matrix, every[at], cost, plan.loss, plan.l1, plan.l2, "free" if plan.bias else None)
         begin = np.zeros(matrix.width)
         if start is not None:
-            begin = start.reshape(-1, matrix.d + 1)[len(found), : matrix.width].copy()
-        limits = plan.limits
-        if limits.max_time is not None:
-            limits = replace(limits, max_time=limits.max_time - (time.perf_counter() - began))
-        found.append(minimise(problem, begin, choose(problem, plan), limits))
-        if found[-1].interruption is not None:
+            begin = start.reshape(-1, matrix.d + 1)[at, : matrix.width].copy()
+        left = len(every) - len(found)
+        seconds = limits.max_time and (limits.max_time - (time.perf_counter() - began)) / left
+        solver = choose(problem, plan) if solver is None else solver
+        own = replace(limits, max_time=seconds, spare=spare / left)
+        found[at] = minimise(problem, begin, solver, own)
+        spare = max(0.0, spare + limits.tol * found[at].value - found[at].gap)
+        if found[at].interruption is not None:
             break
-    return found
+    return [found[at] for at in sorted(found)]
 
 
 def costs(batch: Batch, class_weight: Floats | None) -> tuple[Batch, Floats]:
@@ -128,13 +140,17 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
     smaller = min(matrix.n, matrix.width)
     name = plan.solver
     if name == "auto":
-        name = "coordinate" if smaller > DIRECT and problem.l2 > 0.0 and problem.l1 == 0.0 else "interior"
+        name = "interior"
+        if problem.l2 > 0.0 and problem.l1 == 0.0 and (smaller > DIRECT or plan.limits.tol >= ACCURATE):
+            name = "coordinate" if smaller > DIRECT else "newton"
     if name == "sgd":
         return partial(stochastic, how=plan.descent)
+    if name in ("newton", "coordinate") and (problem.l2 == 0.0 or problem.l1 > 0.0):
+        raise ParameterError(f"solver={name!r} needs penalty='l2'. Use 'auto', which takes every penalty.")
     if name == "coordinate":
-        if problem.l2 == 0.0 or problem.l1 > 0.0:
-            raise ParameterError("solver='coordinate' needs penalty='l2'. Use 'auto', which takes every penalty.")
-        return partial(coordinate, rng=np.random.default_rng(plan.descent.seed))
+        return partial(coordinate, seed=plan.descent.seed)
+    if name == "newton":
+        return Newton(plan.limits.tol)
     if problem.l1 > 0.0 and smaller > DIRECT:
         return partial(active_set, tol=plan.limits.tol)
     if smaller > LARGEST:
@@ -170,7 +186,7 @@ def squared_hinge_minimum(
     smaller = min(matrix.n, matrix.width)
     solver: Solver = interior
     if smaller > DIRECT or float(matrix.n) * matrix.width * smaller > QUICK:  # limits apply between steps
-        solver = partial(coordinate, rng=np.random.default_rng(0))
+        solver = partial(coordinate, seed=0)
     return minimise(problem, np.zeros(matrix.width), solver, limits or Limits(1e-8))
 
 
@@ -222,7 +238,8 @@ class _Pursuit:
 
     def run(self, iterates: Iterator[Iterate]) -> Reason:
         """Judge iterates; return the reason to end."""
-        while True:
+        limit = self.limits.max_time
+        while limit is None or time.perf_counter() - self.began < limit:
             try:
                 iterate = next(iterates)
             except StopIteration as end:  # the solver's reason, if it has one
@@ -237,9 +254,7 @@ class _Pursuit:
                 return "tol"
             if self.n_iter >= self.limits.max_iter:
                 return "max_iter"
-            limit = self.limits.max_time
-            if limit is not None and time.perf_counter() - self.began >= limit:
-                return "max_time"
+        return "max_time"
 
     def judge(self, iterate: Iterate) -> bool:
         """Keep better weights and bounds; return whether the objective has no minimum."""
@@ -267,7 +282,7 @@ class _Pursuit:
 
     def close_enough(self) -> bool:
         """Whether the gap is within the tolerance."""
-        return self.gap <= self.limits.tol * max(self.value, TINY * self.at_zero)
+        return self.gap <= self.limits.tol * max(self.value, TINY * self.at_zero) + self.limits.spare
 
     @property
     def gap(self) -> float:

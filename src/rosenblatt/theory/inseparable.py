@@ -255,7 +255,7 @@ def _soft(sample: TrainingSet, beta: Fraction, penalty: float) -> Comparator:
         problem = Objective(matrix, sample.y, np.ones(sample.n), Hinge(), 0.0, penalty, bias)  # type: ignore[arg-type]
         smaller = min(matrix.n, matrix.width)
         large = float(matrix.n) * matrix.width * smaller > LARGE
-        solver = partial(coordinate, rng=np.random.default_rng(0)) if large else interior
+        solver = partial(coordinate, seed=0) if large else interior
         theta = minimise(
             problem, np.zeros(matrix.width), solver, Limits(PRECISION, max_time=sample.seconds(SECONDS))
         ).theta

@@ -101,7 +101,7 @@ def proof_quantities(
     z, _ = sample.signed_scores(w, b)
     along = float(start[:-1] @ w) + (float(start[-1]) * b / pad if pad else 0.0)
     inner = _sums(along, step * z[index]) / length
-    squares = Matrix(sample.batch, bias=False).squares()[index] + pad
+    squares = Matrix(sample.batch, bias=False).squares[index] + pad
     begun = float(start[:-1] @ start[:-1]) + (float(start[-1]) ** 2 / pad if pad else 0.0)
     # ‖w + s y x‖² = ‖w‖² + 2 s y f(x) + s²‖x‖², where f(x) is the recorded score.
     squared = _sums(begun, 2.0 * step * sides * trace.score + step**2 * squares)

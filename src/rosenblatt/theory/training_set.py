@@ -170,7 +170,7 @@ class TrainingSet:
     def squares(self, times: Ints, beta: Fraction) -> float:
         """Return an upper bound on Σ (‖x‖² + β) over all rows, each counted `times`."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            squares = Matrix(self.batch, bias=False).squares() + above(beta)
+            squares = Matrix(self.batch, bias=False).squares + above(beta)
             rounding = 1.0 + 4.0 * (self.d + 4) * UNIT
             return total(times * (squares * rounding + (self.d + 1) * 2.0**-1022))
 
@@ -217,7 +217,7 @@ def largest_square(features: Features) -> Fraction:
     power = int(np.frexp(np.abs(features.values).max(initial=0.0))[1])
     near = features if abs(power) <= FARTHEST else scaled_rows(features, -power)
     with np.errstate(under="ignore"):
-        squares = Matrix(near, bias=False).squares()
+        squares = Matrix(near, bias=False).squares
     # The relative error of each is below (d + 2) u, and underflow is nothing compared with the largest.
     rows = np.flatnonzero(squares >= squares.max() * (1.0 - 8.0 * (features.n_features + 4) * UNIT))
     matrix = Matrix(features, bias=False)

@@ -1,0 +1,228 @@
+"""Newton's method for the ℓ₂ penalty, with few features and any number of rows.
+
+The squared hinge and the logistic loss are smooth. A hinge is replaced by a smooth one, which is quadratic where
+``|t| ≤ h/2``; the width h shrinks until the gap is small (Chapelle 2007). Only rows with curvature enter the
+matrix of a step: for a hinge those near the margin, and never more than a few times as many as there are features.
+If there are more, rows drawn in proportion to their curvature approximate the matrix, and a few conjugate
+gradients with the true one correct the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_solve
+
+from rosenblatt.loops.losses import Hinge, SquaredHinge
+from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric, losses, slopes
+from rosenblatt.typing import Floats, Ints
+
+Solve: TypeAlias = Callable[[Floats], Floats]
+
+WIDEST = 4.0  # the first width of a smooth hinge, in margins: at zero weights every row has curvature
+LEAST_WIDTH = 1e-9
+SECOND = 0.25  # the second width, as a share of the first
+KEEP = 0.7  # the share of the width that is kept where it shrinks
+AHEAD = 3.0  # the width shrinks once the gradient adds less to the gap than this many times the width does
+SMALLER = 0.6  # rows with curvature, as a share of the features, up to which a matrix of rows is used
+SAMPLE = 3  # rows in the matrix of a step, per feature, at most
+LEAST_SAMPLE = 500
+CONJUGATE = 15  # the most conjugate gradients of a step
+ROUGH = 0.1  # their residual, as a share of the gradient
+SEARCHES = 30
+FLAT = 0.05  # the slope at which the search along a step ends, as a share of the first slope
+ROUNDING = 1e-14
+
+
+class _Smooth(NamedTuple):
+    """The losses of all rows, with their first and second derivatives, times the costs."""
+
+    value: float
+    share: Floats
+    alpha: Floats
+    curvature: Floats
+
+
+class _Near(NamedTuple):
+    """The smooth hinge max_u (t u − width/2 (u − share)²), 0 ≤ u ≤ 1: u stays near the shares of the last one."""
+
+    width: float
+    share: Floats
+
+
+class Newton:
+    """The solver; called for several problems of the same rows and costs it shares their first matrix."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+        self.first: Solve | None = None
+
+    def __call__(self, problem: Objective, start: Floats) -> Iterator[Iterate]:
+        """Yield one iterate per step; it is judged where the gap is likely to be within `tol` of the objective."""
+        matrix, y = problem.matrix, problem.y
+        ridge = np.full(matrix.width, problem.l2)
+        if problem.bias == "free":
+            ridge[-1] = 0.0
+        near = None
+        if isinstance(problem.loss, Hinge):
+            near = _Near(WIDEST * problem.loss.margin, np.full(matrix.n, 0.5))
+        theta, t = start, problem.shortfall(start)
+        smooth = _smooth(problem, t, near)
+        gradient = ridge * theta - matrix.combine(smooth.alpha * y)
+        for made in count(1):
+            step = self.step(problem, ridge, smooth.curvature, gradient)
+            length, dt = 0.0, -y * matrix.times(step)
+            length = _search(problem, ridge, near, (theta, t), (step, dt))
+            moved = theta + length * step
+            stalled = not np.abs(moved - theta).max() > ROUNDING * np.abs(theta).max()
+            theta, t = moved, problem.shortfall(moved)
+            smooth = _smooth(problem, t, near)
+            gradient = ridge * theta - matrix.combine(smooth.alpha * y)
+            left = float(gradient[: matrix.d] @ gradient[: matrix.d]) / (2.0 * problem.l2)
+            value = problem.value(theta, t)
+            # What a smooth loss in the place of a hinge adds to the gap.
+            corner = float(problem.cost @ losses(problem.loss, t) - smooth.alpha @ t) if near else 0.0
+            judge = left + corner <= self.tol * value or stalled
+            yield Iterate(theta, t, smooth.alpha, made, judge=judge)
+            if stalled and (near is None or near.width < LEAST_WIDTH * problem.loss.margin):
+                return
+            if near is not None and (left < AHEAD * corner or stalled or made == 1):
+                near = _Near(near.width * (SECOND if made == 1 else KEEP), smooth.share)
+                smooth = _smooth(problem, t, near)
+                gradient = ridge * theta - matrix.combine(smooth.alpha * y)
+
+    def step(self, problem: Objective, ridge: Floats, curvature: Floats, gradient: Floats) -> Floats:
+        """Return about −H⁻¹ g, H = Λ + Σ D_i x_i x_iᵀ."""
+        matrix = problem.matrix
+        most = max(SAMPLE * matrix.width, LEAST_SAMPLE)
+        sampled = matrix.costly and np.count_nonzero(curvature) > most
+        if self.first is None:
+            solve = self.first = _solver(problem, ridge, _sample(curvature, most) if sampled else curvature)
+        else:
+            solve = _solver(problem, ridge, _sample(curvature, most) if sampled else curvature)
+        x = -solve(gradient)
+        if not sampled:
+            return x
+
+        def apply(v: Floats) -> Floats:
+            return ridge * v + matrix.combine(curvature * matrix.times(v))
+
+        residual = -gradient - apply(x)
+        direction = solved = solve(residual)
+        left = float(residual @ solved)
+        enough = ROUGH * ROUGH * abs(float(gradient @ x))
+        for _ in range(CONJUGATE):
+            if not left > enough:
+                break
+            applied = apply(direction)
+            length = left / float(direction @ applied)
+            x, residual = x + length * direction, residual - length * applied
+            solved = solve(residual)
+            before, left = left, float(residual @ solved)
+            direction = solved + (left / before) * direction
+        return x
+
+
+def _smooth(problem: Objective, t: Floats, near: _Near | None) -> _Smooth:
+    loss, cost = problem.loss, problem.cost
+    if near is not None:
+        share = np.clip(near.share + t / near.width, 0.0, 1.0)
+        inside = (share > 0.0) & (share < 1.0)
+        each = t * share - 0.5 * near.width * (share - near.share) ** 2
+        return _Smooth(float(cost @ each), share, cost * share, np.where(inside, cost / near.width, 0.0))
+    slope = slopes(loss, t)
+    second = 2.0 * (t > 0.0) if isinstance(loss, SquaredHinge) else slope * (1.0 - slope)
+    return _Smooth(float(cost @ losses(loss, t)), slope, cost * slope, cost * second)
+
+
+def _solver(problem: Objective, ridge: Floats, curvature: Floats) -> Solve:
+    """Return a function that solves (Λ + Σ D_i x_i x_iᵀ) x = r, by rows with curvature if they are few."""
+    matrix = problem.matrix
+    rows = np.flatnonzero(curvature)
+    if rows.size <= SMALLER * matrix.width:
+        return _solver_by_rows(problem, rows, curvature[rows])
+    M = matrix.gram(curvature)
+    M.flat[:: len(M) + 1] += ridge
+    size = M.diagonal().copy()
+    scale = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
+    M *= scale
+    M *= scale[:, None]
+    factor = factor_symmetric(M, ROUNDING * len(M))
+    return lambda r: scale * cho_solve(factor, scale * r, check_finite=False)
+
+
+def _solver_by_rows(problem: Objective, rows: Ints, D: Floats) -> Solve:
+    """Solve for q = D (X w + pad b), with (D⁻¹ + X Xᵀ / l2) q = X r / l2 + pad b, and then for w."""
+    matrix, l2 = problem.matrix, problem.l2
+    x = matrix.some(rows)
+    root = np.sqrt(D)
+    products: Any = x @ x.T
+    K: Floats = (products.toarray() if matrix.sparse and sparse.issparse(x) else products) / l2
+    if problem.bias == "penalised":
+        K += matrix.pad**2 / l2
+    K *= root
+    K *= root[:, None]
+    K.flat[:: len(K) + 1] += 1.0
+    factor = factor_symmetric(K, ROUNDING * len(K))
+
+    def by_rows(r: Floats) -> Floats:
+        return root * cho_solve(factor, root * r, check_finite=False)
+
+    ones = by_rows(np.ones(rows.size))
+    total = float(ones.sum()) or float(
+        problem.cost.sum()
+    )  # without curvature any length will do: it is searched for
+
+    def solve(r: Floats) -> Floats:
+        ahead, shift = x @ r[: matrix.d] / l2, 0.0
+        if problem.bias == "penalised":
+            shift = matrix.pad * r[-1] / l2
+        elif problem.bias == "free":
+            shift = (r[-1] / matrix.pad - ones @ ahead) / total
+        q = by_rows(ahead + shift)
+        w = (r[: matrix.d] - q @ x) / l2
+        if problem.bias == "penalised":
+            return np.append(w, (r[-1] - matrix.pad * q.sum()) / l2)
+        return np.append(w, shift / matrix.pad) if problem.bias == "free" else w
+
+    return solve
+
+
+def _sample(curvature: Floats, most: int) -> Floats:
+    """Return curvatures of about `most` rows, which stand for all: rows are drawn in proportion to it."""
+    sums = np.cumsum(curvature)
+    share = sums[-1] / most
+    return np.asarray(np.diff(np.floor(sums / share + 0.5), prepend=0.0) * share, np.float64)
+
+
+def _search(
+    problem: Objective, ridge: Floats, near: _Near | None, at: tuple[Floats, Floats], to: tuple[Floats, Floats]
+) -> float:
+    """Return how far to go along a step so that the smooth objective is nearly least there."""
+    (theta, t), (step, dt) = at, to
+    first, bend = float((ridge * theta) @ step), float((ridge * step) @ step)
+
+    def slope_at(length: float) -> tuple[float, float]:
+        smooth = _smooth(problem, t + length * dt, near)
+        return float(smooth.alpha @ dt) + first + length * bend, float(smooth.curvature @ (dt * dt)) + bend
+
+    begin, _ = slope_at(0.0)
+    if not begin < 0.0:
+        return 0.0
+    low, high, length = 0.0, np.inf, 1.0
+    for _ in range(SEARCHES):
+        slope, second = slope_at(length)
+        if abs(slope) <= -FLAT * begin:
+            break
+        if slope > 0.0:
+            high = length
+        else:
+            low = length
+        length = length - slope / second if second > 0.0 else np.inf
+        if not low < length < high:
+            length = 0.5 * (low + high) if high < np.inf else 2.0 * low + 1.0
+    return length
