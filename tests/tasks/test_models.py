@@ -61,3 +61,11 @@ def test_updates_of_a_run():
     assert "more" in run.to_text(limit=1)
     with pytest.raises(ParameterError, match="beyond the 4 rows"):
         rb.trace_updates("@xor", first=5)
+
+
+@pytest.mark.parametrize("name", ["AdaptiveFilter", "AdaptiveFilter-complex"])
+def test_a_filter_of_signals_is_inspected_without_features(name):
+    contents = rb.inspect_model(GOLDEN / f"{name}.v2.safetensors")
+    assert contents.n_features is None
+    assert contents.to_json()["features"] is None
+    assert str(contents).startswith("AdaptiveFilter(")

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
-from rosenblatt.columns.table import Block, Field, Wanted, require_distinct
+from rosenblatt.columns.table import Block, Field, Wanted, require_distinct, require_room
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats.data_file import DataFile, closed_on_error
 from rosenblatt.formats.delimited_arrow import infer_fields, read_block
@@ -27,6 +27,9 @@ from rosenblatt.text.delimited_rows import (
 )
 
 __all__ = ["CsvTable", "TsvTable"]
+
+BYTES_A_CHARACTER = 16
+"""What a character of the first rows takes, as the strings of their fields."""
 
 
 class CsvTable:
@@ -51,6 +54,8 @@ class CsvTable:
             sample = head[: behind_rows(head, LOOKED_AT)]
             chosen = delimiter or ("\t" if self.tabs else guess_delimiter(sample))
             self._dialect = Dialect(chosen, quoted=not self.tabs)
+            width = next(rows_of(TextBlock(sample, 1), self._dialect)).n_fields
+            require_room(width, self.file, BYTES_A_CHARACTER * len(sample))
             rows = list(islice(fields_of(sample, self._dialect), LOOKED_AT))
             first = [field.strip() for field in rows[0]]
             header = options.header

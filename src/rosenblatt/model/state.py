@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosenblatt.data.memory import require_weights
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import Rows, oriented
 from rosenblatt.loops.shrinking import Shrunk
@@ -27,6 +28,7 @@ class State:
     @classmethod
     def zero(cls, shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False) -> State:
         """Return a state of zeros."""
+        require_weights(shape, average=average, shrinks=shrinks)
         shrunk = Shrunk(np.array([1.0, 0.0]), np.zeros(shape)) if shrinks else None
         return cls(np.zeros(shape), np.zeros(shape) if average else None, shrunk=shrunk)
 
