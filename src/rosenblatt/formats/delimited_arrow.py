@@ -31,6 +31,7 @@ from rosenblatt.columns.table import (
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 from rosenblatt.text.delimited_rows import Dialect, TextBlock, field_ends, row_lines, rows_of
+from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -202,7 +203,8 @@ class _Columns:
     """Columns of a block, put together from parts of it."""
 
     def __init__(self, wanted: Wanted) -> None:
-        self._wanted, self._numbers = wanted, np.empty((0, 0))
+        self._wanted = wanted
+        self._numbers: Reals = np.empty((0, 0))
         self._places = {j: k for k, j in enumerate(wanted.numbers)}
         self._others: dict[int, pa.Array] = {}
         self._n_rows = 0
