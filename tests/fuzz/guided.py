@@ -1,9 +1,8 @@
 """``python -m tests.fuzz.guided KIND SECONDS``: let atheris look for inputs that reach code not reached before.
 
-atheris is not among the packages of this project: install it where the project is installed. KIND is svmlight, jsonl,
-csv, npy, proof or model. What it finds, it prints and leaves in the current folder. Inputs are judged as those of
-`tests.fuzz.data_files` and `tests.fuzz.stored_files` are; here the readers in plain Python are run, because a loop
-that is compiled counts no branches.
+atheris is not among the packages of this project: install it beside them. KIND is svmlight, jsonl, csv, npy, proof or
+model. What it finds, it prints and leaves in the current folder. Inputs are judged as in `tests.fuzz.data_files` and
+`tests.fuzz.stored_files`; here the readers in plain Python are run, because a compiled loop counts no branches.
 """
 
 from __future__ import annotations
@@ -15,37 +14,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris
-
-KIND, SECONDS = sys.argv[1], sys.argv[2]
-ENDINGS = {"svmlight": "svmlight", "jsonl": "jsonl", "csv": "csv", "npy": "npy"}
-
-with atheris.instrument_imports(include=["rosenblatt"]):
-    import rosenblatt
-
-    for room in ("columns", "formats", "text", "schema", "storage", "certify"):
-        for module in pkgutil.iter_modules([str(Path(rosenblatt.__path__[0]) / room)], f"rosenblatt.{room}."):
-            importlib.import_module(module.name)
-    from rosenblatt.certify.check import ProofError, check, read_proofs
-    from rosenblatt.exceptions import RosenblattError
-    from rosenblatt.storage.stored import open_model
-
-from tests.certify.proofs import CASES, holds
-from tests.fuzz.data_files import ARRAYS, npy, read, text_files
-from tests.fuzz.stored_files import GOLDEN, require_short
-
-FOLDER = Path(tempfile.mkdtemp(dir="/dev/shm"))
+ROOMS = ("columns", "formats", "text", "schema", "storage", "certify")
 
 
-def data_file(data: bytes) -> None:
+def data_file(data, kind, folder):
     """Read a data file."""
-    path = FOLDER / f"f.{ENDINGS[KIND]}"
+    from tests.fuzz.data_files import read
+
+    path = folder / f"f.{kind}"
     path.write_bytes(data)
     read(str(path), {"skip_bad": bool(data and data[-1] % 2)})
 
 
-def proof(data: bytes) -> None:
-    """Check a proof against the data that it was made for; an exact evaluation must agree."""
+def proof(data):
+    """Check a proof against data that such proofs were made for; an exact evaluation must agree."""
+    from rosenblatt.certify.check import ProofError, check, read_proofs
+    from tests.certify.proofs import CASES, holds
+    from tests.fuzz.stored_files import require_short
+
     text = data.decode(errors="replace")
     try:
         proofs = read_proofs(text)
@@ -62,9 +48,13 @@ def proof(data: bytes) -> None:
                 assert holds(each, rows, labels), text
 
 
-def model(data: bytes) -> None:
+def model(data, folder):
     """Open a model file, and make the estimator."""
-    path = FOLDER / "model"
+    from rosenblatt.exceptions import RosenblattError
+    from rosenblatt.storage.stored import open_model
+    from tests.fuzz.stored_files import require_short
+
+    path = folder / "model"
     path.write_bytes(data)
     try:
         open_model(path).estimator()
@@ -72,26 +62,43 @@ def model(data: bytes) -> None:
         require_short(str(error))
 
 
-def seeds() -> list[bytes]:
+def seeds(kind):
     """Return files to begin with."""
-    if KIND == "proof":
+    from tests.certify.proofs import CASES
+    from tests.fuzz.data_files import ARRAYS, npy, text_files
+    from tests.fuzz.stored_files import GOLDEN
+
+    if kind == "proof":
         return [json.dumps(proof).encode() for _, _, proof in CASES.values()]
-    if KIND == "model":
+    if kind == "model":
         return [place.read_bytes() for place in GOLDEN.glob("*.safetensors") if place.stat().st_size < 4096]
-    if KIND == "npy":
+    if kind == "npy":
         return [npy(array) for arrays in ARRAYS for array in arrays.values()]
-    return text_files()[KIND]
+    return text_files()[kind]
 
 
-def main() -> None:
-    corpus = FOLDER / "corpus"
-    corpus.mkdir()
-    for number, content in enumerate(seeds()):
-        (corpus / str(number)).write_bytes(content)
-    target = {"proof": proof, "model": model}.get(KIND, data_file)
-    options = [f"-max_total_time={SECONDS}", "-max_len=4096", "-timeout=60", "-rss_limit_mb=2048"]
-    atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", str(corpus)], target)
-    atheris.Fuzz()
+def main():
+    import atheris
+
+    kind, seconds = sys.argv[1:]
+    with atheris.instrument_imports(include=["rosenblatt"]):
+        import rosenblatt
+
+        for room in ROOMS:
+            place = Path(rosenblatt.__path__[0]) / room
+            for module in pkgutil.iter_modules([str(place)], f"rosenblatt.{room}."):
+                importlib.import_module(module.name)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        corpus = folder / "corpus"
+        corpus.mkdir()
+        for number, content in enumerate(seeds(kind)):
+            (corpus / str(number)).write_bytes(content)
+        targets = {"proof": proof, "model": lambda data: model(data, folder)}
+        target = targets.get(kind, lambda data: data_file(data, kind, folder))
+        options = [f"-max_total_time={seconds}", "-max_len=4096", "-timeout=60", "-rss_limit_mb=2048"]
+        atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", str(corpus)], target)
+        atheris.Fuzz()
 
 
 if __name__ == "__main__":
