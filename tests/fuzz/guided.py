@@ -1,8 +1,8 @@
 """``python -m tests.fuzz.guided KIND SECONDS``: let atheris look for inputs that reach code not reached before.
 
-atheris is not among the packages of this project: install it beside them. KIND is svmlight, jsonl, csv, npy, proof or
-model. What it finds, it prints and leaves in the current folder. Inputs are judged as in `tests.fuzz.data_files` and
-`tests.fuzz.stored_files`; here the readers in plain Python are run, because a compiled loop counts no branches.
+atheris is not among the packages of this project: install it beside them. KIND is svmlight, jsonl, csv, npy, proof
+or model. What it finds, it prints and leaves in this folder. Inputs are judged as in `tests.fuzz.data_files`
+and `tests.fuzz.stored_files`; the readers in plain Python are run, because a compiled loop counts no branches.
 """
 
 from __future__ import annotations
