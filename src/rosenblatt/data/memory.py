@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rosenblatt.exceptions import ParameterError
 
-__all__ = ["free_memory", "require_memory", "require_weights", "weights_bytes", "written"]
+__all__ = ["free_memory", "require_features", "require_memory", "require_weights", "weights_bytes", "written"]
 
 _LINUX = Path("/proc/meminfo")
 _GROUPS = Path("/sys/fs/cgroup")
@@ -19,6 +19,11 @@ _OWN_SIZE = Path("/proc/self/statm")
 
 LITTLE = 1 << 24
 """Bytes that are taken without a look at the free memory, which takes longer than a small fit."""
+
+FEWER = "Number the features of a LIBSVM file without gaps, hash text into fewer (--bits), or leave columns out."
+
+BYTES_A_FEATURE = 160
+"""What certifying, and learners that need all rows at once, take for a feature at most, by measurement."""
 
 COPIES = 8
 """How often training and saving hold each number of a state of training at their peak, by measurement."""
@@ -51,11 +56,13 @@ def weights_bytes(shape: tuple[int, ...], *, average: bool = False, shrinks: boo
 
 def require_weights(shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False) -> None:
     """Raise `ParameterError` if training weights of a shape would take more than the free memory."""
-    require_memory(
-        f"Training weights of {shape[-1] - 1:,} features",
-        weights_bytes(shape, average=average, shrinks=shrinks),
-        "Number the features of a LIBSVM file without gaps, hash text into fewer (--bits), or leave columns out.",
-    )
+    needed = weights_bytes(shape, average=average, shrinks=shrinks)
+    require_memory(f"Training weights of {shape[-1] - 1:,} features", needed, FEWER)
+
+
+def require_features(n_features: int) -> None:
+    """Raise `ParameterError` if methods that need all rows at once would take more for features than is free."""
+    require_memory(f"Working on {n_features:,} features", BYTES_A_FEATURE * n_features, FEWER)
 
 
 def require_memory(what: str, n_bytes: int, way_out: str, limit: int | None = None) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.source import Source
-from rosenblatt.data.memory import require_weights
+from rosenblatt.data.memory import require_features
 from rosenblatt.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def all_rows(source: Source) -> MemoryBlocks:
 
     blocks = collect(source, memory=sys.maxsize, cache="no")
     assert isinstance(blocks, MemoryBlocks), "no data is larger than all memory"
-    require_weights((blocks.n_features + 1,))
+    require_features(blocks.n_features)
     return blocks
 
 
