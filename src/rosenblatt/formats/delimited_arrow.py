@@ -214,7 +214,7 @@ class _Columns:
         self._n_rows = len(next(iter(columns.values())))
         here = [j for j in columns if j in self._places]
         numbers, _ = dense([columns[j] for j in here], self._n_rows)
-        if len(here) == len(self._places):
+        if tuple(here) == self._wanted.numbers:
             self._numbers = numbers
         else:
             if not self._numbers.size:
