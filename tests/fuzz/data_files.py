@@ -30,7 +30,7 @@ from tests.fuzz.watch import Watch, current
 
 BATCH = 20_000
 WARM = 200  # inputs read before memory is watched, so that everything is imported
-SECONDS = 60  # for one input, on a busy machine
+SECONDS = 30  # for one input
 AGAIN = 0.35  # the share of inputs that are read a second time
 LONGEST = 1500  # characters of a message
 
