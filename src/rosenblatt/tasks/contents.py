@@ -83,7 +83,8 @@ class ModelContents:
 
     def __str__(self) -> str:
         usual = class_of(self.learner)().get_params(deep=False)
-        changed = {name: value for name, value in self.parameters.items() if _plain(value) != _plain(usual.get(name))}
+        given = self.parameters.items()
+        changed = {name: value for name, value in given if _plain(value) != _plain(usual.get(name))}
         lines = [f"{self.learner}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"]
         if self.classes is not None and self.n_features is not None:
             labels = ", ".join(map(printable, self.classes.tolist()[:20]))
