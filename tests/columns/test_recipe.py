@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
+from rosenblatt.data import memory
 from rosenblatt.exceptions import ModelFileError, ParameterError
 
 TABLE = TableRecipe(
@@ -101,3 +102,10 @@ def test_every_key_is_needed():
     for key in TABLE.to_json():
         with pytest.raises(ModelFileError):
             Recipe.from_json({k: v for k, v in TABLE.to_json().items() if k != key})
+
+
+def test_names_that_take_more_than_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 10**9)
+    recipe = TableRecipe(True, 2, ("y", 1), "name", texts=(("mail", 0),), bits=28)
+    with pytest.raises(ParameterError, match=r"The names of 268,435,456 features would take 26\.8 GB, but 1 GB"):
+        recipe.names(2**28)

@@ -2,17 +2,18 @@
 
 Input number i of a seed is always the same file, read with the same options. Each batch is read in a process of
 its own, with a limit on memory and on the time of each input. An input must give rows that are consistent, or an
-`InputError` of one line; a crash, a hang, a warning, any other exception, or more memory than allowed is a find.
+`InputError` of one line. Many are read a second time in another way: by the compiled loops instead of plain
+Python, in chunks of another size, or compressed; the rows must be the same. A crash, a hang, a warning, any other
+exception, other rows, or more memory than allowed is a find.
 """
 
 import argparse
+import contextlib
 import gzip
 import io
 import json
 import os
 import random
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -21,12 +22,16 @@ import traceback
 import warnings
 import zipfile
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
-BATCH = 1000
-SECONDS = 20  # for one input, on a busy machine
-MEMORY = 1 << 30  # bytes beyond what the process has when it begins: a thousand times the largest input
+from tests.fuzz.watch import Watch, current
+
+BATCH = 20_000
+WARM = 200  # inputs read before memory is watched, so that everything is imported
+SECONDS = 30  # for one input
+AGAIN = 0.35  # the share of inputs that are read a second time
 LONGEST = 1500  # characters of a message
 
 ROWS = [
@@ -282,7 +287,7 @@ def require_consistent(chunk, source):
 
 
 def read(path, options):
-    """Read a file to its end; return "rows" or "refused"."""
+    """Read a file to its end; return its rows and labels in bytes, or None if it is refused."""
     from rosenblatt.columns.options import Options
     from rosenblatt.exceptions import InputError
     from rosenblatt.formats.source import open_source
@@ -291,10 +296,11 @@ def read(path, options):
         source = open_source([path], Options(**options))
         assert source.description
         known = source.known()
-        n_rows = 0
+        n_rows, told = 0, []
         for chunk in source.chunks():
             require_consistent(chunk, source)
             n_rows += chunk.n_rows
+            told.append(content_of(chunk))
         assert n_rows > 0
         assert known is None or known.n_rows == n_rows
         names = source.names
@@ -304,83 +310,118 @@ def read(path, options):
         assert message, "a message is empty"
         assert "\n" not in message, f"a message has several lines: {message!r}"
         assert len(message) <= LONGEST, f"a message has {len(message)} characters: {message[:300]!r}"
-        return "refused"
-    return "rows"
+        return None
+    return [b"".join(part) for part in zip(*told, strict=True)], names, source.skipped.count, source.n_features
 
 
-def one_batch(seed, first, count, kinds, log):
+def content_of(chunk):
+    """Return the values, the places of values and the labels of a chunk, as bytes that can be put together."""
+    from rosenblatt.loops.layout import CSR
+
+    rows = chunk.rows
+    sparse = isinstance(rows, CSR)
+    end = int(rows.indptr[-1]) if sparse else 0
+    values = rows.data[:end] if sparse else rows
+    where = rows.indices[:end].astype("<u8").tobytes() if sparse else b""
+    lengths = np.diff(rows.indptr.astype("<i8")).tobytes() if sparse else b""
+    labels = "" if chunk.labels is None else "".join(f"{as_whole(label)}\0" for label in chunk.labels.tolist())
+    return np.asarray(values, "<f8").tobytes(), where, lengths, labels.encode(errors="surrogatepass")
+
+
+def as_whole(label):
+    """Return a label; floats without a fraction become integers, as they do where all of a chunk are."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def read_in_two_ways(path, ending, options, rng):
+    """Read a file; read many of them again in another way; return "rows" or "refused"."""
+    import rosenblatt.formats.svmlight as svmlight
+    import rosenblatt.text.words as words
+
+    first = read(str(path), options)
+    if rng.random() < AGAIN:
+        how = rng.choice(("loops", "chunks", "chunks", "packed"))
+        if how == "loops" and (ending.startswith(("svm", "data")) or "text" in options):
+            with patch.object(svmlight, "loop_pays", always), patch.object(words, "loop_pays", always):
+                second = read(str(path), options)
+        elif how == "packed" and ending in ("csv", "tsv", "svmlight", "jsonl"):
+            packed = path.with_name(path.name + ".gz")
+            packed.write_bytes(gzip.compress(path.read_bytes(), 1))
+            second = read(str(packed), options)
+            packed.unlink()
+        else:
+            second = read(str(path), options | {"chunk_bytes": rng.choice((1, 3, 17, 50, 1 << 20))})
+        assert first == second, f"read by {how}, it holds something else: {first} {second}"
+    return "refused" if first is None else "rows"
+
+
+def always(n_bytes, small):
+    """Take the compiled loop."""
+    return True
+
+
+def one_batch(seed, first, count, kinds, place):
     """Read some inputs in this process; note each before it is read, and each find."""
-    from rosenblatt.formats.source import open_source  # noqa: F401
-
-    def late(_signal, _frame):
-        raise TimeoutError(f"more than {SECONDS} seconds")
+    import rosenblatt.loops.svmlight
+    import rosenblatt.loops.words  # noqa: F401  # imported before memory is watched
 
     warnings.simplefilter("error")
-    signal.signal(signal.SIGALRM, late)
     inputs = Inputs(kinds)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    outcomes = {"rows": 0, "refused": 0, "finds": []}
-    with tempfile.TemporaryDirectory(dir=log.parent) as folder:
-        for number in range(first, first + count):
-            rng = random.Random(f"{seed}:{number}")
+    outcomes = {"rows": 0, "refused": 0}
+    with tempfile.TemporaryDirectory(dir=place) as folder, (place / "finds").open("a") as finds:
+
+        def write(key):
+            rng = random.Random(key)
             ending, content = inputs.make(rng)
-            options = options_of(rng)
             path = Path(folder) / f"f.{ending}"
             path.write_bytes(content)
-            log.write_text(json.dumps({"at": number, **outcomes}))
-            signal.alarm(SECONDS)
-            try:
-                outcomes[read(str(path), options)] += 1
-            except BaseException as error:
-                signal.alarm(0)
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                found = f"{type(error).__name__}: {str(error)[:300]} ({Path(where.filename).name}:{where.lineno})"
-                outcomes["finds"].append([number, ending, found])
-            signal.alarm(0)
+            return path, ending, options_of(rng), rng
+
+        for number in range(WARM):
+            path, *rest = write(f"warm:{number}")
+            with contextlib.suppress(Exception):
+                read_in_two_ways(path, *rest)
             path.unlink()
-    log.write_text(json.dumps({"at": None, **outcomes}))
+        watch = Watch(place / "at", SECONDS)
+        for number in range(first, first + count):
+            path, ending, *rest = write(f"{seed}:{number}")
+            try:
+                with watch.input(number, path.stat().st_size):
+                    outcomes[read_in_two_ways(path, ending, *rest)] += 1
+            except BaseException as error:
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                found = f"{type(error).__name__}: {str(error)[:600]} ({Path(where.filename).name}:{where.lineno})"
+                finds.write(json.dumps([number, ending, found]) + "\n")
+                finds.flush()
+            path.unlink()
+    (place / "end").write_text(json.dumps(outcomes))
 
 
 def campaign(count, seed=0, kinds=(), first=0, folder=None, say=lambda text: None):
     """Read `count` inputs; return how many gave rows, how many were refused, and the finds."""
     total = {"rows": 0, "refused": 0, "finds": []}
     began, at, end = time.monotonic(), first, first + count
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        log = Path(place) / "log.json"
-        while at < end:
-            size = min(BATCH, end - at)
-            command = [
-                sys.executable,
-                "-m",
-                "tests.fuzz.data_files",
-                "--batch",
-                str(seed),
-                str(at),
-                str(size),
-                str(log),
-            ]
-            command += ["--kinds", ",".join(kinds)]
-            log.write_text(json.dumps({"at": at, "rows": 0, "refused": 0, "finds": []}))
-            try:
-                ran = subprocess.run(command, capture_output=True, text=True, timeout=60 + 2 * size, check=False)
-                why = f"exit {ran.returncode}: {ran.stderr.strip()[-300:]}"
-            except subprocess.TimeoutExpired:
-                why = "a hang"
-            found = json.loads(log.read_text())
-            for name in total:
-                total[name] += found[name]
-            if found["at"] is None:
+    command = [sys.executable, "-m", "tests.fuzz.data_files", "--kinds", ",".join(kinds), "--batch", str(seed)]
+    while at < end:
+        size = min(BATCH, end - at)
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            place = Path(name)
+            ran = subprocess.run([*command, str(at), str(size), name], capture_output=True, text=True, check=False)
+            found = (place / "finds").read_text().splitlines() if (place / "finds").exists() else []
+            more = [json.loads(line) for line in found]
+            if (place / "end").exists():
+                for kind, number in json.loads((place / "end").read_text()).items():
+                    total[kind] += number
                 at += size
             else:
-                total["finds"].append([found["at"], "?", f"the process ended: {why}"])
-                at = found["at"] + 1
-            say(f"{at - first:,} of {count:,} in {time.monotonic() - began:.0f} s: {total['rows']:,} gave rows, "
-                f"{total['refused']:,} were refused, {len(total['finds'])} finds")  # fmt: skip
-            for each in found["finds"]:
-                say(f"  {each}")
-            if found["at"] is not None:
-                say(f"  {total['finds'][-1]}")
+                died = current(place / "at", at)
+                more.append([died, "?", f"the process ended: exit {ran.returncode}: {ran.stderr.strip()[-600:]}"])
+                at = died + 1
+        total["finds"] += more
+        say(f"{at - first:,} of {count:,} in {time.monotonic() - began:.0f} s: {total['rows']:,} gave rows, "
+            f"{total['refused']:,} were refused, {len(total['finds'])} finds")  # fmt: skip
+        for each in more:
+            say(f"  {each}")
     return total
 
 
@@ -394,8 +435,8 @@ def main():
     given = parser.parse_args()
     kinds = [kind for kind in given.kinds.split(",") if kind]
     if given.batch:
-        seed, first, count, log = given.batch
-        one_batch(int(seed), int(first), int(count), kinds, Path(log))
+        seed, first, count, place = given.batch
+        one_batch(int(seed), int(first), int(count), kinds, Path(place))
         return 0
     shared = "/dev/shm" if os.path.isdir("/dev/shm") else None
     total = campaign(given.count, given.seed, kinds, given.first, shared, lambda text: print(text, flush=True))

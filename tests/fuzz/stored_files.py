@@ -4,7 +4,8 @@ Models, caches, checkpoints and proofs are changed with care: values of their JS
 their arrays, and then every checksum is made right again. Input number i of a seed is always the same file. Each
 batch is read in a process of its own, with a limit on memory and on the time of each input. An input must be used
 like the file it was made of, or be refused by an error of this package in one line. A crash, a hang, any other
-exception, more memory than allowed, or a proof that is accepted and does not hold is a find.
+exception, more memory than allowed, a model that predicts otherwise than its weights say or in two ways, or a
+proof that is accepted and does not hold is a find.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 import random
-import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,9 +27,10 @@ from pathlib import Path
 
 import numpy as np
 
-BATCH = 4000
-SECONDS = 30  # for one input, on a busy machine
-MEMORY = 1 << 30  # bytes beyond what the process has when it begins: thousands of times the largest input
+from tests.fuzz.watch import Watch, current
+
+BATCH = 20_000
+SECONDS = 60  # for one input
 LONGEST = 1500  # characters of a message
 GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = ("models", "caches", "checkpoints", "proofs")
@@ -83,6 +84,8 @@ def changed_container(content, document, tensors, rng):
         return changed_bytes(content, rng)
     if how < 0.15:
         return changed_header(content, rng)
+    if how < 0.4:  # one that may well be used
+        return container(json.dumps(document, separators=(",", ":")), nudged(tensors, rng))
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         if rng.random() < 0.6:
             document = changed_document(document, rng)
@@ -94,6 +97,18 @@ def changed_container(content, document, tensors, rng):
     if rng.random() < 0.15:
         tensors = {name: squeezed(array, rng) for name, array in tensors.items()}
     return container(text, tensors)
+
+
+def nudged(tensors, rng):
+    """Return arrays of the same types and shapes, with some other values."""
+    changed = {name: array.copy() for name, array in tensors.items()}
+    for name in rng.choices(sorted(changed), k=rng.choice([1, 2, 4])) if changed else ():
+        array = changed[name]
+        if array.size:
+            values = [0, 1, 2, 3, -1] if array.dtype.kind in "iu" else [0.0, -0.0, 1.0, 0.5, -3.25, 1e-300, 1e30]
+            with np.errstate(all="ignore"):
+                array.flat[rng.randrange(array.size)] = np.array(rng.choice(values)).astype(array.dtype)
+    return changed
 
 
 def squeezed(array, rng):
@@ -118,7 +133,8 @@ class Models:
 
     def make(self, rng):
         """Write a changed file."""
-        self.path.write_bytes(changed_container(*rng.choice(self.files), rng))
+        self.path.write_bytes(changed := changed_container(*rng.choice(self.files), rng))
+        return len(changed)
 
     def use(self, rng):
         """Load it, and predict with it."""
@@ -139,21 +155,35 @@ class Models:
         if width > 10**5:
             return
         X = np.array([[rng.choice([0.0, 1.0, -2.5]) for _ in range(width)] for _ in range(3)])
-        if hasattr(learner, "predict"):
-            found = learner.predict(X)
-            if len(found) != 3:
-                raise AssertionError("it does not predict each row")
-            if (
-                hasattr(learner, "classes_")
-                and found.ndim == 1
-                and not set(found.tolist()) <= set(learner.classes_)
-            ):
-                raise AssertionError("it predicts what is no class")
-        elif hasattr(learner, "transform"):
-            learner.transform(X)
+        if not hasattr(learner, "predict"):
+            if hasattr(learner, "transform"):
+                learner.transform(X)
+            return
+        found = learner.predict(X)
+        if len(found) != 3:
+            raise AssertionError("it does not predict each row")
+        if hasattr(learner, "classes_") and found.ndim == 1 and not set(found.tolist()) <= set(learner.classes_):
+            raise AssertionError("it predicts what is no class")
+        require_what_weights_say(learner, X, found)
         predictor = OpenedModel.open(str(self.path)).predictor
-        if predictor is not None and hasattr(learner, "predict"):
-            predictor.predict(as_rows(X))
+        if predictor is not None:
+            again = predictor.predict(as_rows(X))
+            if not np.array_equal(found, again, equal_nan=found.dtype.kind == "f"):
+                raise AssertionError(f"the loaded learner predicts {found}, and the opened file {again}")
+
+
+def require_what_weights_say(learner, X, found):
+    """Compare predictions of a hyperplane with its weights, where rounding leaves no doubt."""
+    coef, intercept = getattr(learner, "coef_", None), getattr(learner, "intercept_", None)
+    classes = getattr(learner, "classes_", None)
+    if coef is None or classes is None or np.shape(coef) != (1, X.shape[1]) or len(classes) != 2:
+        return
+    with np.errstate(all="ignore"):
+        scores = X @ coef[0] + intercept[0]
+        doubt = 1e-9 * (np.abs(X) @ np.abs(coef[0]) + abs(intercept[0]))
+    for score, least, label in zip(scores, doubt, found.tolist(), strict=True):
+        if np.isfinite(least) and abs(score) > least and label != classes.tolist()[int(score > 0)]:
+            raise AssertionError(f"its weights give {score}, but it predicts {label!r} of {classes}")
 
 
 class Caches:
@@ -191,6 +221,7 @@ class Caches:
             changed = preamble + bytes(blocks[PREAMBLE.size :]) + text
         path.write_bytes(changed)
         path.chmod(0o600)
+        return len(changed)
 
     def change_block(self, document, blocks, rng):
         """Change some numbers in a block, and make its checksum right again."""
@@ -244,8 +275,9 @@ class Checkpoints:
     def make(self, rng):
         """Write a changed checkpoint."""
         *self.fit, kept = rng.choice(self.files)
-        self.path.write_bytes(changed_container(*kept, rng))
+        self.path.write_bytes(changed := changed_container(*kept, rng))
         self.path.chmod(0o600)
+        return len(changed)
 
     def use(self, rng):
         """Resume the fit, and replay what it recorded."""
@@ -294,6 +326,7 @@ class Proofs:
         self.text = json.dumps(proof)
         if rng.random() < 0.05:
             self.text = changed_text(self.text, rng)
+        return len(self.text)
 
     @staticmethod
     def is_number(proof, path):
@@ -353,45 +386,34 @@ def require_short(message):
         raise AssertionError(f"a message of {len(message)} characters: {message[:300]!r}")
 
 
-def one_batch(seed, first, count, kinds, log):
+def one_batch(seed, first, count, kinds, place):
     """Read inputs, and write down where this process stands and what it found."""
     from rosenblatt.exceptions import RosenblattError
 
-    def late(_signal, _frame):
-        raise TimeoutError("it takes too long")
-
     warnings.simplefilter("ignore")
     makers = {"models": Models, "caches": Caches, "checkpoints": Checkpoints, "proofs": Proofs}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=place) as folder, (place / "finds").open("a") as finds:
         ready = {kind: makers[kind](Path(folder)) for kind in kinds}
         for kind in ready:  # what is compiled and imported once is not of an input
             warm(ready[kind], kind)
-        signal.signal(signal.SIGALRM, late)
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, resource.RLIM_INFINITY))
+        watch = Watch(place / "at", SECONDS)
         used = 0
-        with log.open("a") as notes:
-            for number in range(first, first + count):
-                rng = random.Random(f"{seed}-{number}")
-                kind = kinds[number % len(kinds)]
-                notes.write(f"begin {number} {kind}\n")
-                notes.flush()
-                signal.alarm(SECONDS)
-                try:
-                    ready[kind].make(rng)
-                    ready[kind].use(rng)
-                    used += 1
-                except RosenblattError as error:
+        for number in range(first, first + count):
+            rng = random.Random(f"{seed}-{number}")
+            kind = kinds[number % len(kinds)]
+            size = ready[kind].make(rng)
+            try:
+                with watch.input(number, size):
                     try:
+                        ready[kind].use(rng)
+                        used += 1
+                    except RosenblattError as error:
                         require_short(str(error))
-                    except AssertionError as found:
-                        notes.write(f"find {number} {kind} {found}\n")
-                except BaseException:
-                    told = traceback.format_exc().strip().splitlines()
-                    notes.write(f"find {number} {kind} {' | '.join(line.strip() for line in told[-7:])}\n")
-                finally:
-                    signal.alarm(0)
-            notes.write(f"end {used}\n")
+            except BaseException:
+                told = traceback.format_exc().strip().splitlines()
+                finds.write(f"{number} {kind} {' | '.join(line.strip() for line in told[-7:])}\n")
+                finds.flush()
+    (place / "end").write_text(str(used))
 
 
 def warm(inputs, kind):
@@ -403,34 +425,29 @@ def warm(inputs, kind):
             inputs.use(rng)
 
 
-def campaign(count, seed=0, kinds=KINDS, first=0, say=lambda text: None):
+def campaign(count, seed=0, kinds=KINDS, first=0, folder=None, say=lambda text: None):
     """Read so many inputs; return how many were read and used, and what was found."""
     total = {"read": 0, "used": 0, "finds": []}
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        number, last = first, first + count
-        while number < last:
-            log = Path(folder) / "log"
-            log.unlink(missing_ok=True)
-            batch = ["--batch", str(seed), str(number), str(min(BATCH, last - number)), str(log)]
-            command = [sys.executable, "-m", "tests.fuzz.stored_files", "--kinds", ",".join(kinds), *batch]
-            done = subprocess.run(command, capture_output=True, text=True)
-            lines = log.read_text().splitlines() if log.exists() else []
-            at = max((int(line.split()[1]) for line in lines if line.startswith("begin ")), default=number)
-            total["finds"] += [line.removeprefix("find ") for line in lines if line.startswith("find ")]
-            ended = [line for line in lines if line.startswith("end ")]
-            if ended:
-                total["used"] += int(ended[0].split()[1])
+    began, number, last = time.monotonic(), first, first + count
+    command = [sys.executable, "-m", "tests.fuzz.stored_files", "--kinds", ",".join(kinds), "--batch", str(seed)]
+    while number < last:
+        size = min(BATCH, last - number)
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            place = Path(name)
+            done = subprocess.run([*command, str(number), str(size), name], capture_output=True, text=True)
+            finds = (place / "finds").read_text().splitlines() if (place / "finds").exists() else []
+            if (place / "end").exists():
+                total["used"] += int((place / "end").read_text())
+                number += size
             else:
-                died = f"{at} ended the process with {done.returncode}: {done.stderr[-800:]!r}"
-                total["finds"].append(died)
-            total["read"] += at + 1 - number
-            number = at + 1
-            say(f"{total['read']:,} read, {total['used']:,} used, {len(total['finds'])} finds, "
-                f"{time.monotonic() - began:.0f} s")  # fmt: skip
-            for find in total["finds"][total.get("said", 0) :]:
-                say(f"  {find}")
-            total["said"] = len(total["finds"])
+                at = current(place / "at", number)
+                finds.append(f"{at} ended the process with {done.returncode}: {done.stderr[-800:]!r}")
+                number = at + 1
+        total["read"], total["finds"] = number - first, total["finds"] + finds
+        say(f"{total['read']:,} read, {total['used']:,} used, {len(total['finds'])} finds, "
+            f"{time.monotonic() - began:.0f} s")  # fmt: skip
+        for find in finds:
+            say(f"  {find}")
     return total
 
 
@@ -444,10 +461,11 @@ def main():
     given = parser.parse_args()
     kinds = tuple(given.kinds.split(","))
     if given.batch:
-        seed, first, count, log = given.batch
-        one_batch(int(seed), int(first), int(count), kinds, Path(log))
+        seed, first, count, place = given.batch
+        one_batch(int(seed), int(first), int(count), kinds, Path(place))
         return 0
-    total = campaign(given.count, given.seed, kinds, given.first, lambda text: print(text, flush=True))
+    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    total = campaign(given.count, given.seed, kinds, given.first, shared, lambda text: print(text, flush=True))
     return 1 if total["finds"] else 0
 
 

@@ -2,8 +2,10 @@
 
 import io
 import json
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rosenblatt as rb
@@ -61,3 +63,20 @@ def test_updates_of_a_run():
     assert "more" in run.to_text(limit=1)
     with pytest.raises(ParameterError, match="beyond the 4 rows"):
         rb.trace_updates("@xor", first=5)
+
+
+@pytest.mark.parametrize("name", ["AdaptiveFilter", "AdaptiveFilter-complex"])
+def test_a_filter_of_signals_is_inspected_without_features(name):
+    contents = rb.inspect_model(GOLDEN / f"{name}.v2.safetensors")
+    assert contents.n_features is None
+    assert contents.to_json()["features"] is None
+    assert str(contents).startswith("AdaptiveFilter(")
+
+
+def test_parameters_that_are_arrays_are_inspected(tmp_path):
+    clf = rb.MultilayerPerceptron(hidden_layer_sizes=np.array([2, 3]), max_iter=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf.fit(np.eye(4), [0, 1, 0, 1])
+    rb.save(clf, tmp_path / "m")
+    assert "[2, 3]" in str(rb.inspect_model(tmp_path / "m"))

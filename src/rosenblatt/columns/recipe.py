@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from rosenblatt.columns.labels import LabelKind
+from rosenblatt.data.memory import require_memory
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.schema.codecs import (
     Codec,
@@ -34,6 +35,7 @@ Words: TypeAlias = Mapping[int, tuple[str, ...]]
 """The first few words of each hashed feature, by its number."""
 
 MOST_COLUMNS = 2**31 - 1
+BYTES_A_NAME = 100  # a string and its place in a tuple
 ROLES = ("numbers", "texts", "hashed", "categorical")
 OPTIONAL: dict[str, Any] = {"na": []}
 """Parts of a table's recipe that are written only where they are not empty; files before them have none."""
@@ -207,6 +209,8 @@ class TableRecipe(Recipe):
         ('age', 'colour=red', 'colour=blue')
         """
         _require_width(n_features, self.n_features)
+        way_out = "Hash text into fewer (--bits), or use the numbers of the features."
+        require_memory(f"The names of {n_features:,} features", BYTES_A_NAME * n_features, way_out)
         named = [name for name, _ in self.numbers]
         for which, (column, _) in enumerate(self.texts + self.hashed):
             known: Words = self.words[which] if self.words else {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from rosenblatt.columns.wording import COMMAND_LINE, Wording
+from rosenblatt.data.memory import require_memory
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 from rosenblatt.typing import Reals
@@ -30,6 +31,7 @@ __all__ = [
     "dense",
     "kind_of",
     "require_distinct",
+    "require_room",
 ]
 
 MISSING_NAMES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
@@ -42,6 +44,9 @@ EXACT = 2**53
 
 WRITTEN_TRUTH = "true or false"
 """The type of a text column that holds truth values: as features they are 0 and 1, as labels they stay text."""
+
+BYTES_A_COLUMN = 1000
+"""What a column takes while a table is read, by measurement: its name, its type, its role and its recipe."""
 
 Kind: TypeAlias = Literal["number", "string", "other"]
 
@@ -123,6 +128,15 @@ def require_distinct(names: Sequence[str], file: str) -> None:
         if name in seen:
             raise FormatError(f"two columns are called {name!r}; rename one", file=file, line=1, column=position)
         seen.add(name)
+
+
+def require_room(n_columns: int, file: str, n_bytes: int = 0) -> None:
+    """Raise `ParameterError` if columns, and `n_bytes` for their values, would take more than the free memory."""
+    require_memory(
+        f"{file}: reading {n_columns:,} columns",
+        n_columns * BYTES_A_COLUMN + n_bytes,
+        "Save the values that are not zero in the LIBSVM format, or split the columns over several models.",
+    )
 
 
 def kind_of(type_: pa.DataType) -> Kind:

@@ -45,6 +45,9 @@ class Features:
         from scipy.sparse import csr_array
 
         data, indices, indptr = self.rows
+        if indptr[0]:  # some rows of others; scipy counts from the first value
+            stored = slice(int(indptr[0]), int(indptr[-1]))
+            data, indices, indptr = data[stored], indices[stored], indptr - indptr[0]
         signed = f"i{indices.itemsize}", f"i{indptr.itemsize}"
         parts = (data, indices.view(signed[0]), indptr.view(signed[1]))
         return csr_array(parts, shape=(self.n_rows, self.n_features))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
-from rosenblatt.columns.table import MISSING, Block, Field, Wanted
+from rosenblatt.columns.table import MISSING, Block, Field, Wanted, require_room
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats.data_file import DataFile, closed_on_error
 from rosenblatt.formats.delimited_arrow import infer_fields, read_block
@@ -27,6 +27,9 @@ from rosenblatt.text.delimited_rows import (
 )
 
 __all__ = ["CsvTable", "TsvTable"]
+
+BYTES_A_CHARACTER = 16
+"""What a character of the first rows takes, as the strings of their fields."""
 
 
 class CsvTable:
@@ -52,6 +55,8 @@ class CsvTable:
             chosen = delimiter or ("\t" if self.tabs else guess_delimiter(sample))
             na = (*options.na, *(recipe.na if recipe else ()))
             self._dialect = Dialect(chosen, not self.tabs, options.decimal or ".", (*MISSING, *na))
+            width = next(rows_of(TextBlock(sample, 1), self._dialect)).n_fields
+            require_room(width, self.file, BYTES_A_CHARACTER * len(sample))
             rows = list(islice(fields_of(sample, self._dialect), LOOKED_AT))
             first = [field.strip() for field in rows[0]]
             header = options.header

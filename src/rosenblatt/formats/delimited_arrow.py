@@ -8,7 +8,8 @@ not called for values of the wrong type.)
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,8 @@ from rosenblatt.columns.table import (
 )
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
-from rosenblatt.text.delimited_rows import Dialect, TextBlock, row_lines, rows_of
+from rosenblatt.text.delimited_rows import Dialect, TextBlock, field_ends, row_lines, rows_of
+from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +45,7 @@ DATE = (
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
 INTEGER = re.compile(r"\s*[+-]?[0-9]{16,}\s*")
 AT_ONCE = 1 << 20  # bytes that one thread parses at a time
+AT_A_TIME = 4096  # columns whose types are inferred at a time
 
 
 def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wanted: Wanted, file: str) -> Block:
@@ -51,8 +54,10 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
 
     types = {j: pa.bool_() if fields[j].type == WRITTEN_TRUTH else pa.float64() for j in wanted.numbers}
     types |= dict.fromkeys([*wanted.strings, *([] if wanted.label is None else [wanted.label])], pa.string())
+    made = _Columns(wanted)
     try:
-        columns = read_columns(text.data, dialect, len(fields), types)
+        for columns in read_columns(text.data, dialect, len(fields), types):
+            made.add(columns)
     except pa.ArrowException:
         return _read_again(text, dialect, fields, wanted, types, file)
 
@@ -61,40 +66,54 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
         return row_lines(text, dialect)  # only errors need to know
 
     bad = _BadRows(fields, file, lambda row: int(lines()[row]))
-    columns = _with_points(columns, dialect, fields, wanted)
-    block = _block(columns, wanted, bad, len(columns[0]))
+    block = made.block(bad, dialect, fields)
     numbers = block.numbers
     if not (numbers.max(initial=0) < EXACT and numbers.min(initial=0) > -EXACT):  # so NaN is looked at too
-        for k in np.flatnonzero((np.abs(numbers) >= EXACT).any(axis=0)).tolist():
-            j = wanted.numbers[k]
-            [written] = read_columns(text.data, dialect, len(fields), {j: pa.string()})
-            bad.refuse_rounded(j, written, numbers[:, k])
+        large = np.flatnonzero((np.abs(numbers) >= EXACT).any(axis=0)).tolist()
+        places = {wanted.numbers[k]: k for k in large}
+        for columns in read_columns(text.data, dialect, len(fields), dict.fromkeys(places, pa.string())):
+            for j, written in columns.items():
+                bad.refuse_rounded(j, written, numbers[:, places[j]])
     return block
 
 
 def read_columns(
     data: bytes, dialect: Dialect, n_columns: int, types: dict[int, pa.DataType], *, long_rows: bool = False
-) -> list[pa.Array]:
+) -> Iterator[dict[int, pa.Array]]:
     """Read some columns of rows that have `n_columns` fields each; empty lines are not rows.
 
     Parameters
     ----------
     types : dict of int to pyarrow.DataType
-        The columns to read, by position from 0, and their types; the arrays are returned in this order.
+        The columns to read, by position from 0, and their types.
     long_rows : bool
         Whether a row may be longer than a mebibyte; then one thread parses everything.
+
+    Yields
+    ------
+    dict of int to pyarrow.Array
+        The columns by position: all of them at once, unless there are very many.
 
     Raises
     ------
     pyarrow.ArrowException
         Anything is wrong anywhere.
     """
-    options = {
-        "column_types": {str(j): type_ for j, type_ in types.items()},
-        "include_columns": [str(j) for j in types],
-    }
-    table = _read(data, dialect, n_columns, len(data) + 1 if long_rows else AT_ONCE, options)
-    return [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
+    first = 0
+    for width, text in _narrow(data, dialect, n_columns):
+        here = types if width == n_columns else {j: types[j] for j in range(first, first + width) if j in types}
+        options = {
+            "column_types": {str(j - first): type_ for j, type_ in here.items()},
+            "include_columns": [str(j - first) for j in here],
+        }
+        if here:
+            table = _read(text, dialect, width, len(text) + 1 if long_rows else AT_ONCE, options)
+            yield dict(zip(here, map(_in_one_piece, table.columns), strict=True))
+        first += width
+
+
+def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field, ...]:
@@ -112,7 +131,7 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
         if pa.types.is_binary(column.type):  # strings that are not UTF-8; reading will say where they are
             return Field(name, "string", "string")
         if not pa.types.is_string(column.type):
-            type_ = WRITTEN_TRUTH if pa.types.is_boolean(column.type) else str(column.type)
+            type_ = WRITTEN_TRUTH if pa.types.is_boolean(column.type) else sys.intern(str(column.type))
             return Field(name, kind_of(column.type), type_)
         numeric = mostly(column, NUMBER.replace(r"\.", re.escape(dialect.decimal)))
         if not numeric and mostly(column, DATE):
@@ -121,8 +140,32 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
         commas = commas and dialect.decimal == "." and matching(column, WITH_COMMA) > matching(column, NUMBER)
         return Field(name, "string", "string", numeric, commas)
 
-    table = _read(data, dialect, len(names), len(data) + 1, {"strings_can_be_null": True})
-    return tuple(map(field, names, table.columns))
+    fields: list[Field] = []
+    for width, text in _narrow(data, dialect, len(names)):
+        table = _read(text, dialect, width, len(text) + 1, {"strings_can_be_null": True})
+        fields += map(field, names[len(fields) : len(fields) + width], table.columns)
+    return tuple(fields)
+
+
+def _narrow(data: bytes, dialect: Dialect, n_columns: int) -> Iterator[tuple[int, bytes]]:
+    """Cut a wide table into narrow ones from left to right, and yield the width and the text of each.
+
+    pyarrow takes about 6 kB for each column that it reads at a time. A table with rows of other widths is not cut:
+    pyarrow refuses it.
+    """
+    starts = [*range(0, n_columns, AT_A_TIME), n_columns]
+    if n_columns % AT_A_TIME == 1:
+        del starts[-2]  # a last column alone could be an empty line, which is no row
+    rows = list(rows_of(TextBlock(data, 1), dialect)) if len(starts) > 2 else []
+    if not rows or any(row.n_fields != n_columns for row in rows):
+        yield n_columns, data
+        return
+    last = np.array(starts[1:]) - 1
+    cuts = [[0, *(field_ends(row.data, dialect)[last] + 1).tolist()] for row in rows]
+    for k in range(len(starts) - 1):
+        # pyarrow drops a byte order mark at the start of a text, so that an empty line goes before.
+        parts = [b"", *(row.data[cut[k] : cut[k + 1] - 1] for row, cut in zip(rows, cuts, strict=True)), b""]
+        yield starts[k + 1] - starts[k], b"\n".join(parts)
 
 
 def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: dict[str, Any]) -> pa.Table:
@@ -153,6 +196,10 @@ class _BadRows(dict[int, FormatError]):
         super().__init__()
         self._fields, self._file, self.line = fields, file, line
 
+    def name(self, j: int) -> str:
+        """Return the name of a column."""
+        return self._fields[j].name
+
     def refuse(self, row: int, j: int, problem: str) -> None:
         """Note what is wrong in column `j` of a row."""
         self.setdefault(row, FormatError(problem, file=self._file, line=self.line(row), column=j + 1))
@@ -162,25 +209,41 @@ class _BadRows(dict[int, FormatError]):
         for row in np.flatnonzero(np.abs(numbers) >= EXACT).tolist():
             value = written[row].as_py()
             if INTEGER.fullmatch(value) and is_rounded(value.strip()):
-                self.refuse(row, j, too_long(value.strip(), self._fields[j].name))
+                self.refuse(row, j, too_long(value.strip(), self.name(j)))
 
 
-def _block(columns: list[pa.Array], wanted: Wanted, bad: _BadRows, n_rows: int) -> Block:
-    n, m = len(wanted.numbers), len(wanted.strings)
-    numbers, _ = dense(columns[:n], n_rows)
-    label = columns[-1] if wanted.label is not None else None
-    return Block(numbers, columns[n : n + m], label, bad.line, bad)
+class _Columns:
+    """Columns of a block, put together from parts of it."""
 
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._numbers: Reals = np.empty((0, 0))
+        self._places = {j: k for k, j in enumerate(wanted.numbers)}
+        self._others: dict[int, pa.Array] = {}
+        self._n_rows = 0
 
-def _with_points(
-    columns: list[pa.Array], dialect: Dialect, fields: tuple[Field, ...], wanted: Wanted
-) -> list[pa.Array]:
-    """Return columns whose label, if it is a number, has a decimal point."""
-    import pyarrow.compute as pc
+    def add(self, columns: dict[int, pa.Array]) -> None:
+        """Take the numbers of some columns, and keep the others as they are."""
+        self._n_rows = len(next(iter(columns.values())))
+        here = [j for j in columns if j in self._places]
+        numbers, _ = dense([columns[j] for j in here], self._n_rows)
+        if tuple(here) == self._wanted.numbers:
+            self._numbers = numbers
+        else:
+            if not self._numbers.size:
+                self._numbers = np.empty((self._n_rows, len(self._places)))
+            self._numbers[:, [self._places[j] for j in here]] = numbers
+        self._others |= {j: column for j, column in columns.items() if j not in self._places}
 
-    if wanted.label is None or dialect.decimal == "." or fields[wanted.label].kind != "number":
-        return columns
-    return [*columns[:-1], pc.replace_substring(columns[-1], dialect.decimal, ".")]
+    def block(self, bad: _BadRows, dialect: Dialect, fields: tuple[Field, ...]) -> Block:
+        """Return the block, once every column is there; a label that is a number has a decimal point."""
+        import pyarrow.compute as pc
+
+        wanted, others = self._wanted, self._others
+        label = None if wanted.label is None else others[wanted.label]
+        if wanted.label is not None and dialect.decimal != "." and fields[wanted.label].kind == "number":
+            label = pc.replace_substring(label, dialect.decimal, ".")
+        return Block(self._numbers, [others[j] for j in wanted.strings], label, bad.line, bad)
 
 
 def _read_again(
@@ -193,38 +256,18 @@ def _read_again(
 ) -> Block:
     """Read rows as bytes, keep those that can be used, and say what is wrong with the others."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     rows = list(rows_of(text, dialect))
     whole = [row for row in rows if row.n_fields == len(fields)]
     data = b"\n".join(row.data for row in whole) + b"\n"
+    bad = _BadRows(fields, file, lambda row: whole[row].line)
+    made = _Columns(wanted)
     try:
-        raw = read_columns(data, dialect, len(fields), dict.fromkeys(types, pa.binary()), long_rows=True)
+        for raw in read_columns(data, dialect, len(fields), dict.fromkeys(types, pa.binary()), long_rows=True):
+            made.add({j: _values_of(column, j, types[j], dialect, bad) for j, column in raw.items()})
     except pa.ArrowException as error:
         raise FormatError(f"these lines cannot be read: {error}", file=file, line=text.line) from error
-    bad = _BadRows(fields, file, lambda row: whole[row].line)
-    columns = []
-    for (j, type_), column in zip(types.items(), raw, strict=True):
-        name = fields[j].name
-        values, wrong = strings, _ = _convert(column, pa.string())
-        for row in wrong:
-            bad.refuse(
-                row,
-                j,
-                f"{name!r} is not UTF-8: {shown(column[row].as_py())}; name its encoding (--encoding latin-1)",
-            )
-        if type_ != pa.string():
-            written = pc.ascii_trim_whitespace(strings)
-            missing = pc.is_in(written, pa.array(dialect.missing))
-            if dialect.decimal != ".":
-                written = pc.replace_substring(written, dialect.decimal, ".")
-            values, wrong = _convert(pc.if_else(missing, pa.scalar(None, pa.string()), written), type_)
-            for row in wrong:
-                bad.refuse(row, j, no_number(strings[row].as_py(), name))
-            if type_ == pa.float64():
-                bad.refuse_rounded(j, written, pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
-        columns.append(values)
-    block = _block(_with_points(columns, dialect, fields, wanted), wanted, bad, len(whole))
+    block = made.block(bad, dialect, fields)
     block.lost = [
         FormatError(
             f"the row has {row.n_fields} fields instead of {len(fields)}; mend it or use --skip-bad",
@@ -235,6 +278,30 @@ def _read_again(
         if row.n_fields != len(fields)
     ]
     return block
+
+
+def _values_of(column: pa.Array, j: int, type_: pa.DataType, dialect: Dialect, bad: _BadRows) -> pa.Array:
+    """Return values of a type; those that are wrong are null, and noted."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    name = bad.name(j)
+    strings, wrong = _convert(column, pa.string())
+    for row in wrong:
+        found = shown(column[row].as_py())
+        bad.refuse(row, j, f"{name!r} is not UTF-8: {found}; name its encoding (--encoding latin-1)")
+    if type_ == pa.string():
+        return strings
+    written = pc.ascii_trim_whitespace(strings)
+    missing = pc.is_in(written, pa.array(dialect.missing))
+    if dialect.decimal != ".":
+        written = pc.replace_substring(written, dialect.decimal, ".")
+    values, wrong = _convert(pc.if_else(missing, pa.scalar(None, pa.string()), written), type_)
+    for row in wrong:
+        bad.refuse(row, j, no_number(strings[row].as_py(), name))
+    if type_ == pa.float64():
+        bad.refuse_rounded(j, written, pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
+    return values
 
 
 def _convert(values: pa.Array, type_: pa.DataType) -> tuple[pa.Array, list[int]]:

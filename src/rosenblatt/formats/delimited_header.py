@@ -57,15 +57,19 @@ def looks_like_header(rows: Sequence[Sequence[str]], *, commas: bool = False) ->
     first = [field.strip() for field in rows[0]]
     if not _are_column_numbers([field for field in first if NUMERAL.fullmatch(field)]):
         return False
-    columns = [[row[j].strip() for row in rows[1:] if j < len(row)] for j in range(len(first))]
-    is_name = [field not in MISSING and not NUMERAL.fullmatch(field) for field in first]
-    if any(named and _only_numbers(column) for named, column in zip(is_name, columns, strict=True)):
-        return True
-    if len(first) > 1 and not first[0] and _only_numbers(columns[0]):  # row numbers, as pandas writes them
-        first, columns = first[1:], columns[1:]
+
+    def column(j: int) -> list[str]:  # one at a time, because there may be very many
+        return [row[j].strip() for row in rows[1:] if j < len(row)]
+
+    for j, field in enumerate(first):
+        if field not in MISSING and not NUMERAL.fullmatch(field) and _only_numbers(column(j)):
+            return True
+    # Row numbers, as pandas writes them, are in a column without a name.
+    before = int(len(first) > 1 and not first[0] and _only_numbers(column(0)))
+    first = first[before:]
     if len(set(first)) != len(first) or not all(PLAIN_NAME.fullmatch(f) and f not in MISSING for f in first):
         return False
-    return all(field not in column for field, column in zip(first, columns, strict=True))
+    return all(field not in column(j) for j, field in enumerate(first, before))
 
 
 def _are_column_numbers(numerals: list[str]) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rosenblatt.columns.arrow_buffers import from_numpy
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
-from rosenblatt.columns.table import EXACT, Block, Field, Wanted, too_long
+from rosenblatt.columns.table import EXACT, Block, Field, Wanted, require_room, too_long
 from rosenblatt.data.reals import real_dtype
 from rosenblatt.exceptions import FormatError
 from rosenblatt.formats.data_file import DataFile
@@ -42,6 +42,7 @@ class NpyTable:
             )
         if 0 in shape:
             raise FormatError(f"the array is empty (shape {shape})", file=self.file)
+        require_room(shape[1], self.file, 3 * shape[1] * self._rows.dtype.itemsize)
         column = label_field(self._rows, self.file)
         self.fields = tuple(Field(f"x{j}", column.kind, column.type) for j in range(1, shape[1] + 1))
         if self._labels is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.memory import require_weights
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.shrinking import Shrunk
@@ -36,6 +37,7 @@ class State:
         """Return a state of zeros; a `sparse` one gives weights only to features that it meets."""
         met = MetFeatures.none_of(shape[-1] - 1) if sparse else None
         shape = (*shape[:-1], 1) if sparse else shape
+        require_weights(shape, average=average, shrinks=shrinks)
         shrunk = Shrunk(np.array([1.0, 0.0]), np.zeros(shape)) if shrinks else None
         return cls(np.zeros(shape), np.zeros(shape) if average else None, shrunk=shrunk, met=met)
 

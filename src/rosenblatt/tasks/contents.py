@@ -48,8 +48,8 @@ class ModelContents:
         The name of the estimator class.
     classes : ndarray or None
         The labels.
-    n_features : int
-        The number of features that the learner sees.
+    n_features : int or None
+        The number of features that the learner sees; None for a filter of signals, which has none.
     parameters, training, provenance : dict
         The parameters of the estimator, single results of training such as ``n_iter_``, and where the model comes
         from.
@@ -61,7 +61,7 @@ class ModelContents:
 
     learner: str
     classes: NDArray[Any] | None
-    n_features: int
+    n_features: int | None
     parameters: dict[str, Any]
     training: dict[str, Any]
     weights: list[NamedWeight]
@@ -83,9 +83,10 @@ class ModelContents:
 
     def __str__(self) -> str:
         usual = class_of(self.learner)().get_params(deep=False)
-        changed = {name: value for name, value in self.parameters.items() if value != usual.get(name)}
+        given = self.parameters.items()
+        changed = {name: value for name, value in given if _plain(value) != _plain(usual.get(name))}
         lines = [f"{self.learner}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"]
-        if self.classes is not None:
+        if self.classes is not None and self.n_features is not None:
             labels = ", ".join(map(printable, self.classes.tolist()[:20]))
             lines.append(f"{count(self.n_features, 'feature')}, {len(self.classes)} classes: {labels}")
         if self.weights:
@@ -127,7 +128,7 @@ def inspect_model(path: Place, *, weights: int = 10) -> ModelContents:
     return ModelContents(
         learner=stored.learner,
         classes=stored.classes,
-        n_features=opened.predictor.n_features,
+        n_features=opened.predictor.n_features if hasattr(opened.predictor, "n_features") else None,
         parameters=stored.parameters,
         training=stored.facts,
         weights=_largest(opened, weights),

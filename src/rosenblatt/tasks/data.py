@@ -17,6 +17,7 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.source import Source
 from rosenblatt.data.labels import ContinuousLabelError
+from rosenblatt.data.memory import require_features
 from rosenblatt.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ def all_rows(source: Source, *, numbers: bool = False) -> MemoryBlocks:
 
     blocks = collect(source, memory=sys.maxsize, cache="no", numbers=numbers)
     assert isinstance(blocks, MemoryBlocks), "no data is larger than all memory"
+    require_features(blocks.n_features)
     return blocks
 
 

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError
 from rosenblatt.text.lines import LONGEST_LINE
 
-__all__ = ["Dialect", "TextBlock", "behind_rows", "fields_of", "last_end", "row_lines", "rows_of", "whole_rows"]
+__all__ = [
+    "Dialect",
+    "TextBlock",
+    "behind_rows",
+    "field_ends",
+    "fields_of",
+    "last_end",
+    "row_lines",
+    "rows_of",
+    "whole_rows",
+]
 
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -126,6 +136,21 @@ def fields_of(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
         else:
             fields = row.data.split(between)
         yield [field.decode(errors="replace") for field in fields]
+
+
+def field_ends(row: bytes, dialect: Dialect) -> NDArray[np.int64]:
+    """Return the position behind each field of a row.
+
+    Examples
+    --------
+    >>> field_ends(b'1,"a,b",', Dialect(",", quoted=True))
+    array([1, 7, 8])
+    """
+    between = dialect.delimiter.encode()
+    if dialect.quotes(row):
+        fields = _field(dialect.delimiter).finditer(between + row)
+        return np.fromiter((field.end() - 1 for field in fields), np.int64)
+    return np.append(np.flatnonzero(np.frombuffer(row, np.uint8) == between[0]), len(row))
 
 
 def behind_rows(data: bytes, n_rows: int) -> int:
