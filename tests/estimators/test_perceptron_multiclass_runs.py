@@ -26,7 +26,7 @@ def test_three_classes_in_a_row():
     ovo = rb.Perceptron(multiclass="ovo", order="cyclic").fit(X, y)
     assert (ovo.stop_reason_, ovo.score(X, y)) == ("separated", 1.0)
     ovr = rb.Perceptron(multiclass="ovr", order="cyclic")
-    with pytest.warns(ConvergenceWarning, match="without separating the data"):
+    with pytest.warns(ConvergenceWarning, match="No hyperplane separates the class '1' from the rest"):
         ovr.fit(X, y)
     assert not ovr.converged_
     assert ovr.score(X, y) < 1.0

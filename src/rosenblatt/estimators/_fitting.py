@@ -320,8 +320,8 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
     which = "hyperplane through the origin" if run.proof is not None and not run.proof.bias else "hyperplane"
     if run.stop_reason == "inseparable":
         return (
-            f"No {which} separates {_sides(run)} (proved: see certificate_). The last weights are those after the "
-            "last mistake; average=True, PocketPerceptron or SoftMarginClassifier suit such data."
+            f"{_impossible(run, which)} (proved: see certificate_). The last weights are those after the last "
+            "mistake; average=True, PocketPerceptron or SoftMarginClassifier suit such data."
         )
     if run.proof is not None:
         return (
@@ -342,13 +342,15 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
     return f"Training ended after {limit} {unit} {reached}. {proved}{last} {advice}"
 
 
-def _sides(run: PerceptronRun) -> str:
-    """Return the rows that a proof of inseparability is about, in words."""
-    if run.trace.scheme.kind == "binary" or run.proof is None:
-        return "these rows"
-    data = run.proof.data
-    against = "the rest" if data.negative is None else f"{data.negative!r}"
-    return f"the class {data.positive!r} from {against}"
+def _impossible(run: PerceptronRun, which: str) -> str:
+    """Return what a proof shows to be impossible; `which` are the hyperplanes it is about."""
+    data: Any = None if run.proof is None else run.proof.data
+    if run.trace.scheme.kind == "binary":
+        return f"No {which} separates these rows"
+    if run.trace.scheme.kind == "direct":
+        return "No linear functions, one for each class, are right on all of these rows"
+    against = "the rest" if data.negative is None else repr(data.negative)
+    return f"No {which} separates the class {data.positive!r} from {against}"
 
 
 def numbered(what: str, numbers: Sequence[int]) -> str:

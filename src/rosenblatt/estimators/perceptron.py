@@ -27,7 +27,7 @@ from rosenblatt.estimators._fitting import (
 from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
-from rosenblatt.estimators._question import question
+from rosenblatt.estimators.deciding import question
 from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible

@@ -44,13 +44,13 @@ class CertificateCodec:
 
     def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the certificate. Reading does not verify it: its method `verify` does."""
-        from rosenblatt.certify.certificate import Certificate, Inseparable
+        from rosenblatt.certify.certificate import Certificate
 
         try:
             proof = Certificate.from_json(stored if isinstance(stored, str) else "")
         except (ValueError, TypeError, KeyError, ArithmeticError) as error:
             wrong(at, f"is not a proof: {error}")
-        if not isinstance(proof, Inseparable):
+        if proof.verdict != "inseparable":
             wrong(at, "is not a proof that classes cannot be separated")
         return proof
 

@@ -13,7 +13,7 @@ from rosenblatt.model.state import State
 from rosenblatt.typing import Floats
 
 if TYPE_CHECKING:
-    from rosenblatt.certify.certificate import Inseparable, Separable
+    from rosenblatt.certify.certificate import Certificate
 
 
 NUMBER = 100.0  # the work of one exact number in an answer
@@ -33,17 +33,18 @@ def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
     return partial(_ask, blocks, plan)
 
 
-def _ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Separable | Inseparable | None:
+def _ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
     """Decide whether some hyperplanes are right on all rows that have weight; None if the work is not enough."""
-    from rosenblatt.certify import certificate
     from rosenblatt.certify.verdict import verdict
 
     kind, k = plan.scheme.kind, len(blocks.classes)
-    if k > 2 and work < NUMBER * blocks.n_features * (k if kind == "ovr" else k * (k - 1) // 2):
+    questions = {"ovr": k, "ovo": k * (k - 1) // 2}.get(kind, 1)
+    if questions > 1 and work < NUMBER * blocks.n_features * questions:
         return None  # the answers alone, a vector for each question, would be too much
     batch = replace(blocks.unscaled(), weight=weight)
     try:
-        found = verdict(batch, bias=plan.rule.beta > 0.0, multiclass="ovr" if kind == "ovr" else "ovo", work=work)
+        return verdict(
+            batch, bias=plan.rule.beta > 0.0, multiclass="direct" if kind == "binary" else kind, work=work
+        )
     except LabelError:
         return None  # a proof could not tell these labels apart
-    return None if kind == "direct" and isinstance(found, certificate.Separable) else found

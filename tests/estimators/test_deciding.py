@@ -16,7 +16,7 @@ from rosenblatt.blocks.scaled import transformed
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.batch import as_batch
-from rosenblatt.estimators import _question
+from rosenblatt.estimators import deciding
 from rosenblatt.learners import perceptron as learner
 from tests.shared.examples import examples
 from tests.shared.strategies import bits, noisy, problems, quietly, trained
@@ -32,13 +32,13 @@ ADVICE = (
 def asked(monkeypatch):
     """Return the work of every question asked; its `answer` replaces the true one if it is set."""
     kept = SimpleNamespace(work=[], answer=...)
-    plain = _question._ask
+    plain = deciding._ask
 
     def ask(blocks, plan, weight, work):
         kept.work.append(work)
         return plain(blocks, plan, weight, work) if kept.answer is ... else kept.answer
 
-    monkeypatch.setattr(_question, "_ask", ask)
+    monkeypatch.setattr(deciding, "_ask", ask)
     return kept
 
 
@@ -138,7 +138,8 @@ def test_rows_without_weight_do_not_count():
     assert trained(X, y, class_weight={0: 0.0}).stop_reason_ == "separated"
 
 
-def test_the_work_is_counted_from_the_mistakes(asked):
+def test_the_work_is_counted_from_the_mistakes(asked, monkeypatch):
+    monkeypatch.setattr(learner, "LEAST_WORK", 0.0)
     asked.answer = None
     X, y = noisy(20_000, 20, flip=0.2)
     clf = trained(X, y, n_iter_no_change=5)
@@ -153,8 +154,12 @@ def test_several_classes_with_two_that_cannot_be_told_apart(multiclass):
     said = _said(clf, X, y)
     assert clf.stop_reason_ == "inseparable"
     assert clf.certificate_.verify(X, y)
-    sides = "'b' from the rest" if multiclass == "ovr" else "'b' from 'c'"
-    assert f"No hyperplane separates the class {sides} (proved" in said[0]
+    shown = {
+        "direct": "No linear functions, one for each class, are right on all of these rows",
+        "ovr": "No hyperplane separates the class 'b' from the rest",
+        "ovo": "No hyperplane separates the class 'b' from 'c'",
+    }
+    assert said == [f"{shown[multiclass]} (proved: see certificate_). {ADVICE}"]
 
 
 def test_a_middle_class_ends_machines_against_the_rest_but_not_direct_ones():
@@ -221,12 +226,13 @@ def test_an_undecided_run_goes_on_by_the_trend_after_it_was_cut_short(tmp_path, 
     assert (again.n_iter_, again.stop_reason_, len(asked.work)) == (whole.n_iter_, "plateau", 2)
 
 
-def test_the_proof_is_kept_in_the_file(tmp_path):
-    clf = trained(*XOR)
+@pytest.mark.parametrize("data", [XOR, ([[0.0], [1.0], [1.0], [2.0]], [0, 1, 2, 2])], ids=["two", "three"])
+def test_the_proof_is_kept_in_the_file(tmp_path, data):
+    clf = trained(*data)
     rb.save(clf, tmp_path / "m")
     again = rb.load(tmp_path / "m")
     assert again.stop_reason_ == "inseparable"
-    assert again.certificate_.verify(*XOR)
+    assert again.certificate_.verify(*data)
 
 
 def test_a_stream_afterwards_forgets_the_proof():
