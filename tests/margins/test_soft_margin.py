@@ -16,7 +16,7 @@ from rosenblatt.margins.active_set import active_set
 from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.margins.newton import Newton
+from rosenblatt.margins.newton import Newton, NewtonFirst
 from rosenblatt.margins.objective import Iterate, Objective
 from rosenblatt.margins.soft_margin import Limits, minimise, squared_hinge_minimum
 from tests.margins.test_objective import LOSS, make
@@ -87,6 +87,17 @@ def test_newton_s_steps_by_rows_and_by_features_agree(loss, bias, shape, monkeyp
         assert found.reason == "tol"
         values.append(found.value)
     assert values[0] == pytest.approx(values[1], rel=2e-9)
+
+
+def test_what_is_too_hard_for_newton_s_method_is_left_to_the_interior_point_method(monkeypatch):
+    X, y = noisy(100, 4, seed=5)
+    p = Objective(Matrix(as_batch(X, y), bias=True), y.astype(float), np.full(100, 0.01), Hinge(), 0.0, 0.01)
+    monkeypatch.setattr(newton_module, "PATIENCE", 2)
+    solver = NewtonFirst(1e-6)
+    found = [minimise(p, np.zeros(5), solver, Limits(1e-6)) for _ in range(2)]
+    alone = minimise(p, np.zeros(5), interior, Limits(1e-6))
+    assert [each.n_iter - alone.n_iter for each in found] == [2, 0]
+    assert [each.value for each in found] == [alone.value] * 2
 
 
 @pytest.mark.parametrize("loss", LOSS)

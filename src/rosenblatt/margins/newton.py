@@ -10,6 +10,7 @@ gradients with the true one correct the step.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ from scipy import sparse
 from scipy.linalg import cho_solve
 
 from rosenblatt.loops.losses import Hinge, SquaredHinge
+from rosenblatt.margins.interior import interior
 from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric, losses, slopes
 from rosenblatt.typing import Floats, Ints
 
@@ -33,9 +35,30 @@ SAMPLE = 3  # rows in the matrix of a step, per feature, at most
 LEAST_SAMPLE = 500
 CONJUGATE = 15  # the most conjugate gradients of a step
 ROUGH = 0.1  # their residual, as a share of the gradient
+PATIENCE = 50  # steps; more mean that the penalty is tiny for the size of the features
 SEARCHES = 30
 FLAT = 0.05  # the slope at which the search along a step ends, as a share of the first slope
 ROUNDING = 1e-14
+
+
+class NewtonFirst:
+    """Newton's method, and the interior-point method once a problem was too hard for it."""
+
+    def __init__(self, tol: float) -> None:
+        self.newton, self.hard = Newton(tol), False
+
+    def __call__(self, problem: Objective, start: Floats) -> Iterator[Iterate]:
+        """Yield one iterate per step."""
+        made = 0
+        if not self.hard:
+            for iterate in self.newton(problem, start):
+                made = iterate.made
+                yield iterate
+                if made == PATIENCE:
+                    break
+            self.hard = True
+        for iterate in interior(problem, start):
+            yield replace(iterate, made=made + iterate.made)
 
 
 class _Smooth(NamedTuple):

@@ -21,7 +21,7 @@ from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.descent import DescentSettings, padded, stochastic
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.margins.newton import Newton
+from rosenblatt.margins.newton import Newton, NewtonFirst
 from rosenblatt.margins.objective import Bias, Iterate, Objective
 from rosenblatt.typing import Floats
 
@@ -150,7 +150,7 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
     if name == "coordinate":
         return partial(coordinate, seed=plan.descent.seed)
     if name == "newton":
-        return Newton(plan.limits.tol)
+        return NewtonFirst(plan.limits.tol) if plan.solver == "auto" else Newton(plan.limits.tol)
     if problem.l1 > 0.0 and smaller > DIRECT:
         return partial(active_set, tol=plan.limits.tol)
     if smaller > LARGEST:
