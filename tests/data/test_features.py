@@ -322,6 +322,8 @@ def test_importing_the_data_layer_is_light():
 def test_what_people_pass_instead_of_a_table_gets_a_hint(X, error, message):
     with pytest.raises(error, match=message):
         as_rows(X)
+
+
 def test_a_part_of_sparse_rows_is_the_same_rows_as_a_matrix():
     X = sp.csr_array(np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 5]]))
     assert as_rows(X).part(slice(1, 3)).native().toarray().tolist() == X.toarray()[1:].tolist()
