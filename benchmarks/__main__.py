@@ -46,6 +46,7 @@ WORKLOADS = {
     "hard": margins.hard,
     "proofs": proofs.proofs,
     "checks": proofs.checks,
+    "real-proofs": proofs.real_proofs,
     "echo": echo.cancel,
     "networks": networks.networks,
     "out-of-core": out_of_core.parquet,
@@ -86,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="turns each contestant gets")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows: to try the suite, not to quote")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data, for SMS")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data")
     parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save every measurement")
     return parser
