@@ -50,6 +50,7 @@ WORKLOADS = {
     "hard": margins.hard,
     "proofs": proofs.proofs,
     "checks": proofs.checks,
+    "real-proofs": proofs.real_proofs,
     "echo": echo.cancel,
     "networks": networks.networks,
     "raw-bytes": networks.raw_bytes,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import Any
 
 import highspy
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_svmlight_file
 
-from benchmarks.comparison import AtLeast, Comparison
+from benchmarks.comparison import AtLeast, AtMost, Comparison
 from benchmarks.timing import Setup, race
-from rosenblatt import certify, datasets
+from rosenblatt import Perceptron, certify, datasets
 from rosenblatt.exceptions import TrivialSeparationWarning
 
 LEAST = AtLeast(1 / 3)
@@ -49,6 +53,42 @@ def checks(setup: Setup) -> Iterator[Comparison]:
     yield Comparison(
         f"checking a proof, {len(y)}×{X.shape[1]}", "X @ w", timed["ours"].seconds, timed["peer"].seconds
     )
+
+
+def real_proofs(setup: Setup) -> Iterator[Comparison]:
+    """Decide real data, ties included: w8a, pairs of digits, and one digit against the rest."""
+    if setup.data is None:
+        print("real-proofs: left out; --data DIR names the folder of w8a.gz and mnist.npz", file=sys.stderr)
+        return
+    X, y = load_svmlight_file(str(setup.data / "w8a.gz"))
+    yield _alone("proof, w8a", [(X, y)], AtMost(2.0))
+    with np.load(setup.data / "mnist.npz") as file:
+        X, y = file["X_train"].reshape(len(file["X_train"]), -1), file["y_train"]
+    X, y = X[: setup.rows(len(X))], y[: setup.rows(len(y))]
+    pairs = [(X[part], y[part]) for a, b in combinations(range(10), 2) for part in [(y == a) | (y == b)]]
+    for table, labels in pairs[1], pairs[18]:  # 0 and 2, 2 and 4
+        name = f"proof, MNIST {labels.min()} and {labels.max()}"
+        fit = Perceptron(max_iter=5000, n_iter_no_change=5000).fit
+        timed = race({"ours": _of(certify, table, labels), "peer": _of(fit, table, labels)}, setup.repeats)
+        ours, peer = timed["ours"], timed["peer"]
+        yield Comparison(
+            name, "our perceptron", ours.seconds, peer.seconds, AtLeast(2 / 3), models=ours.result.verdict
+        )
+    yield _alone("proofs, all pairs of MNIST", pairs, AtMost(150.0))
+    for digit in (0, 1, 8):
+        yield _alone(f"proof, MNIST {digit} and the rest", [(X, y == digit)], AtMost(20.0))
+
+
+def _alone(name: str, problems: list[tuple[Any, Any]], target: AtMost) -> Comparison:
+    """Decide problems once, verify the proofs, and tell the verdicts."""
+    start = time.process_time()
+    found = [certify(X, y) for X, y in problems]
+    seconds = time.process_time() - start
+    for (X, y), each in zip(problems, found, strict=True):
+        assert each.verify(X, y), each.verify(X, y).reason
+    counts = Counter(each.verdict for each in found)
+    told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    return Comparison(name, "-", [seconds], [], target=target, models=told)
 
 
 def least_slack(X: Any, y: Any) -> float:

@@ -65,6 +65,7 @@ def test_rows_that_a_column_shows_to_have_no_weight():
 
 def test_the_perceptron_is_tried_before(monkeypatch):
     monkeypatch.setattr(shortcuts, "LARGE", 0)
+    monkeypatch.setattr(shortcuts, "FAST", 0.1)  # as if a step of Newton's were dear
     monkeypatch.setattr(decide, "HingeNewton", None)
     for form in (np.asarray, csr_array):
         given = problem(400, 30, separable=True, form=form)

@@ -58,6 +58,13 @@ def test_several_classes(multiclass):
     assert verdict(line, multiclass=multiclass, work=1) is None
 
 
+@pytest.mark.parametrize("multiclass", ["direct", "ovr", "ovo"])
+def test_classes_whose_rows_have_no_weight(multiclass):
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 2]
+    found = verdict(as_batch(X, y, [1.0, 1.0, 0.0, 0.0]), multiclass=multiclass)
+    assert found.verdict == "separable"
+
+
 def test_work_is_counted_before_it_is_done():
     clock = Clock(None, work=10)
     clock.spend(10, "reading")

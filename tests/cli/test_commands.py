@@ -167,6 +167,16 @@ def test_certify_and_check(run, done, tmp_path):
     assert run("check", "p3.json", "t.csv").code == 2
 
 
+def test_certify_ties_and_several_classes(run, done):
+    assert "Not even with ties" in run("certify", "@xor").out
+    assert "Not even with ties" in run("certify", "@xor", "--ties").out
+    assert "ties is not known" in run("certify", "@xor", "--no-ties").out
+    ran = run("certify", "@iris", "--multiclass", "direct", "-o", "p.json")
+    assert ran.code == 1
+    assert "3 classes by one argmax" in ran.out
+    assert "the proof holds" in done("check", "p.json", "@iris")
+
+
 def test_undecided_is_code_3(run, monkeypatch):
     def over(clock, doing):
         raise Unsettled(f"Time was over while {doing}.")

@@ -50,7 +50,6 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
     if (pair := equal_rows(problem)) is not None:
         return Meeting(np.array(pair), [1, 1])
     last: Direction | None = None
-    answer: Decision | None
     for v in guesses(problem, clock):
         clock.spend(problem.size, READING)
         if (plane := _plane(problem, v)) is not None:
@@ -60,11 +59,12 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
         for proposed in HingeNewton(problem, clock).run():
             if isinstance(proposed, Direction):
                 last = proposed
-                answer = _plane(problem, proposed)
+                if (plane := _plane(problem, proposed)) is not None:
+                    return plane
+            elif (meeting := _meeting(problem, fewest(problem, proposed, clock), clock)) is not None:
+                return meeting
             else:
-                answer = _meeting(problem, fewest(problem, proposed, clock), clock)
-            if answer is not None:
-                return answer
+                break  # the rows nearly contradict each other, by less than these floats resolve
     search = Search(problem, clock, last)
     held = np.empty(0, np.int64)
     for found in search.run():

@@ -20,7 +20,7 @@ import numpy as np
 
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.problem import SeparationProblem
-from rosenblatt.certify.shortcuts import LARGE, trained
+from rosenblatt.certify.shortcuts import LARGE, PASSES, trained
 from rosenblatt.certify.sides import products
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import Clock
@@ -108,7 +108,7 @@ class ClassProblem:
         w = oriented(np.zeros((self.count, batch.n_features + 1)), batch.rows)
         targets = Direct(batch.codes, np.ones(batch.n_rows), np.arange(self.count), 0)
         size = float(self.count * batch.stored + batch.n_rows)
-        trained(batch, targets, w, size, self.clock, bias=self.bias)
+        trained(batch, targets, w, size, PASSES, self.clock, bias=self.bias)
         if not np.isfinite(w).all():
             w[:] = 0.0
         return [[exact(value) for value in row] for row in w.tolist()]

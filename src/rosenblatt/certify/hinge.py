@@ -204,8 +204,14 @@ class HingeNewton:
         self.clock.spend(len(rows) * share * (share / FAST + 2), DOING)
         step = max(1, BLOCK // problem.width)
         for start in range(0, len(rows), step):
-            z = problem.signed(rows[start : start + step], self.center)
-            self.gram += sign * ((z.T @ z).toarray() if problem.sparse else z.T @ z)
+            part = rows[start : start + step]
+            if problem.sparse:
+                z = problem.signed(part, self.center)
+                self.gram += sign * (z.T @ z).toarray()
+            else:  # signs cancel in the products
+                x = np.ones((len(part), problem.width))
+                np.subtract(problem.table(part), self.center, out=x[:, : problem.d])
+                self.gram += sign * (x.T @ x)
 
     def products(self, v: Floats) -> Floats:
         """Return z_i·v of all rows."""
@@ -237,6 +243,11 @@ def _not_alone(problem: SeparationProblem, rows: Ints) -> Mask:
         X.eliminate_zeros()
         of, above, places = np.repeat(np.arange(len(rows)), np.diff(X.indptr)), X.data > 0.0, X.indices
     else:
+        plus, minus = X[problem.y[rows] > 0.0], X[problem.y[rows] < 0.0]
+        up = (plus > 0.0).any(axis=0) | (minus < 0.0).any(axis=0)
+        down = (plus < 0.0).any(axis=0) | (minus > 0.0).any(axis=0)
+        if np.array_equal(up, down):
+            return left
         of, places = np.nonzero(X)
         above = (X[of, places] > 0.0) == (problem.y[rows][of] > 0.0)
     while True:

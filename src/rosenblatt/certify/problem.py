@@ -99,7 +99,7 @@ class SeparationProblem:
         """Return x_i of some rows as a dense array, exact but for values far below the largest of their column."""
         matrix, left = self.floats
         with np.errstate(under="ignore"):
-            return np.ldexp(matrix.dense(rows), -left)
+            return np.asarray(matrix.dense(rows) * np.ldexp(1.0, -left))
 
     def center(self) -> Floats:
         """Return the mean of the rows, roughly; moving rows there lets floats resolve small differences."""

@@ -46,16 +46,20 @@ def takes_newton(problem: SeparationProblem) -> bool:
 def by_mistakes(problem: SeparationProblem, clock: Clock) -> Direction | None:
     """Return the perceptron's normal vector if it separates the rows within so many passes, else None."""
     w = np.zeros(problem.d + 1)
-    if not trained(problem.features, Sides(problem.y), w, problem.size, clock, bias=problem.bias):
+    passes = min(PASSES, problem.width / FAST) if takes_newton(problem) else PASSES  # less than a step of Newton's
+    if not trained(problem.features, Sides(problem.y), w, problem.size, passes, clock, bias=problem.bias):
         return None
     found = problem.direction(w[:-1])
     return None if found is None else found[0]
 
 
-def trained(features: Features, targets: Targets, w: Floats, size: float, clock: Clock, *, bias: bool) -> bool:
+def trained(
+    features: Features, targets: Targets, w: Floats, size: float, passes: float, clock: Clock, *, bias: bool
+) -> bool:
     """Train weights by the perceptron in place; return whether a pass over all rows came to have no mistake.
 
-    A pass over all rows, of work `size`, is followed by passes over the few that it was ever wrong on.
+    A pass over all rows, of work `size`, is followed by passes over the few that it was ever wrong on. In all they
+    take the work of `passes` passes.
     """
     from rosenblatt.loops.passes import train
     from rosenblatt.loops.rules import Rule
@@ -63,7 +67,7 @@ def trained(features: Features, targets: Targets, w: Floats, size: float, clock:
     n = features.n_rows
     rule, log = Rule(beta=float(bias)), Log.room(n, 1 if w.ndim == 1 else len(w))
     every, wrong = np.arange(n, dtype=np.uint64), np.zeros(n, np.bool_)
-    left = float(PASSES * size)
+    left = passes * size
     while left > 0:
         order = every
         for _ in range(INNER):

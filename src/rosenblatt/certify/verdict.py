@@ -67,7 +67,10 @@ def verdict(
             if isinstance(direct, Argmax) or names is None:
                 return answered(part, direct, bias=bias)
             return answered(batch, direct._replace(rows=names[direct.rows]), bias=bias)
+        counts = part.counts
         for positive, negative in _sides(len(batch.classes), multiclass):
+            if negative is not None and not counts[positive] + counts[negative]:
+                continue  # no row of either class has weight
             found = question.alone(positive, negative)
             if isinstance(found, Inseparable):
                 if whole or names is None:
