@@ -6,8 +6,13 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from rosenblatt.columns.options import Options
+from rosenblatt.exceptions import FormatError
+from rosenblatt.formats.source import open_source
 from tests.formats.damage import outcome
 from tests.formats.files import write
 from tests.shared.examples import examples
@@ -59,3 +64,19 @@ def test_a_bomb_is_read_in_parts(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_damaged_parquet_gives_all_rows_or_none(tmp_path):
+    table = pa.table({"a": [1.0, 2.0, 3.0, 4.0], "n": [5, 6, 7, 8], "label": ["x", "y", "x", "y"]})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=2, compression="none")
+    whole = (tmp_path / "t.parquet").read_bytes()
+    path, refused = tmp_path / "damaged.parquet", 0
+    for at in range(4, len(whole) - 8):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        try:
+            n_rows = sum(chunk.n_rows for chunk in open_source([str(path)], Options(chunk_bytes=1)).chunks())
+        except FormatError:
+            refused += 1
+        else:
+            assert n_rows == 4, at
+    assert refused > 50

@@ -77,6 +77,14 @@ def test_some_columns_at_a_time_are_the_same_as_all_at_once(rows, more, quoted):
     assert whole == parts
 
 
+def test_a_byte_order_mark_within_a_file_is_a_character(tmp_path):
+    (tmp_path / "f.csv").write_text("ham,1\n\ufeffham,2\n")
+    for size in (1, 1000):
+        source = rb.open_data(tmp_path / "f.csv", header=False, target=2, chunk_bytes=size)
+        assert [chunk.n_rows for chunk in source.chunks()] == ([1, 1] if size == 1 else [2])
+        assert source.names == ("x1=ham", "x1=\ufeffham")
+
+
 def test_more_columns_than_fit_are_refused_with_the_figure(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 10**9)
     for name, sep in (("wide.csv", ","), ("wide.tsv", "\t")):

@@ -351,6 +351,8 @@ def read_in_two_ways(path, ending, options, rng):
             packed.unlink()
         else:
             second = read(str(path), options | {"chunk_bytes": rng.choice((1, 3, 17, 50, 1 << 20))})
+        if ending in ("parquet", "arrow", "arrows") and None in (first, second):
+            return "refused"  # which damage pyarrow finds depends on how many rows it reads at a time
         assert first == second, f"read by {how}, it holds something else: {first} {second}"
     return "refused" if first is None else "rows"
 

@@ -31,6 +31,7 @@ class _ColumnarTable(ABC):
 
     format: ClassVar[str]
     named = True
+    _n_rows: int | None = None  # how many the file says it has, if it does
 
     def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
         self.file, self._chunk_bytes = file.name, options.chunk_bytes
@@ -76,6 +77,8 @@ class _ColumnarTable(ABC):
             del batch  # so that only one is in memory
             if block is not None:
                 yield block
+        if self._n_rows not in (None, start):
+            raise self._damaged(ValueError(f"it should have {self._n_rows} rows, but has {start}"))
 
     def _rows_in_chunk(self, bytes_a_row: float) -> int:
         return int(min(max(self._chunk_bytes / max(bytes_a_row, 1), 1), MOST_ROWS))
@@ -93,6 +96,7 @@ class ParquetTable(_ColumnarTable):
         import pyarrow.parquet as pq
 
         self._parquet = pq.ParquetFile(file.path, pre_buffer=False, buffer_size=PAGES)
+        self._n_rows = int(self._parquet.metadata.num_rows)
         return self._parquet.schema_arrow
 
     def close(self) -> None:

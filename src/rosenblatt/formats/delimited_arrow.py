@@ -30,6 +30,7 @@ from rosenblatt.columns.table import (
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 from rosenblatt.text.delimited_rows import Dialect, TextBlock, field_ends, row_lines, rows_of
+from rosenblatt.text.lines import BYTE_ORDER_MARK
 from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
@@ -163,8 +164,7 @@ def _narrow(data: bytes, dialect: Dialect, n_columns: int) -> Iterator[tuple[int
     last = np.array(starts[1:]) - 1
     cuts = [[0, *(field_ends(row.data, dialect)[last] + 1).tolist()] for row in rows]
     for k in range(len(starts) - 1):
-        # pyarrow drops a byte order mark at the start of a text, so that an empty line goes before.
-        parts = [b"", *(row.data[cut[k] : cut[k + 1] - 1] for row, cut in zip(rows, cuts, strict=True)), b""]
+        parts = [*(row.data[cut[k] : cut[k + 1] - 1] for row, cut in zip(rows, cuts, strict=True)), b""]
         yield starts[k + 1] - starts[k], b"\n".join(parts)
 
 
@@ -172,6 +172,8 @@ def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: 
     import pyarrow as pa
     from pyarrow import csv
 
+    if data.startswith(BYTE_ORDER_MARK):  # not at the start of the file; an empty line keeps it from being dropped
+        data = b"\n" + data
     return csv.read_csv(
         pa.BufferReader(data),
         csv.ReadOptions(
