@@ -42,7 +42,7 @@ import numpy as np
 import rosenblatt as rb
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 model = rb.MonomialMap().fit(np.zeros((1, 9)))
-clf = rb.Perceptron(order="cyclic").fit(np.eye(2, 20_000), [0, 1])
+clf = rb.Perceptron(order="cyclic").fit(np.outer([1, -1], np.ones(20_000)), [0, 1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
 rb.save(model, sys.argv[1] + ".small")
 try:
