@@ -151,7 +151,10 @@ class TestNormalisedPerceptron:
         X, y = rows(classes=3)
         monkeypatch.chdir(tmp_path)
         np.savetxt("t.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,d,label", comments="")
-        assert main(["train", "t.csv", "-o", "m", "--learner", name, "--set", "longest=0.25", "-q"]) == 0
+        assert (
+            main(["train", "t.csv", "-o", "m", "--learner", name, "--set", "longest=0.25", "--no-scale", "-q"])
+            == 0
+        )
         expected = command(name)[0](longest=0.25, **command(name)[1]).fit(X, y)
         assert np.array_equal(rb.load("m")[-1].coef_, expected.coef_)
         capfd.readouterr()

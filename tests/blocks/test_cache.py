@@ -59,7 +59,7 @@ def test_no_damage_goes_unnoticed(tmp_path, layout):
             outcomes["refused"] += 1
             continue
         assert model.coef_.tobytes() == expected.coef_.tobytes()
-        outcomes["anew" if "anew" in said[0] else "same"] += 1
+        outcomes["anew" if "written again" in said[0] else "same"] += 1
     assert outcomes["refused"] > 30
     assert outcomes["anew"] > 50
     for at in (0, 10, 100, 5000, len(content) // 2, len(content) - 1):

@@ -76,7 +76,7 @@ def test_a_polynomial_kernel_makes_the_mistakes_of_monomials(degree, n_classes, 
     assert issparse(features) == sparse
     rule = {"order": "cyclic", "bias": bias, "margin": margin, "max_iter": 6}
     ours = quietly(rb.KernelPerceptron(Polynomial(degree, c), **rule).fit, table, y)
-    plain = quietly(rb.Perceptron(**rule).fit, features, y)
+    plain = quietly(rb.Perceptron(**rule, decide=False).fit, features, y)
     made = [mistakes(clf, n_classes) for clf in (ours, plain)]
     assert made[0] == made[1]
     assert made[0] == [each for each in expected if each[0] < ours.n_iter_ * n]

@@ -12,7 +12,7 @@ import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.schema.container import read_container, write_container
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.ScaleWarning")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_wrong_parameters_are_refused(cancer, change, message):
 def test_what_has_probabilities_or_no_scores_is_not_calibrated(cancer):
     X, y = cancer
     with pytest.raises(ParameterError, match="predict_proba already"):
-        rb.calibrate(LogisticRegression(max_iter=5).fit(X, y), X, y)
+        rb.calibrate(LogisticRegression(solver="newton-cholesky").fit(X / 1e3, y), X, y)
     with pytest.raises(ParameterError, match="no decision_function"):
         rb.calibrate(rb.MonomialMap().fit(X), X, y)
 

@@ -175,19 +175,6 @@ def test_free_memory_is_a_number_of_bytes():
     assert 10**6 < memory.free_memory() < 2**63
 
 
-@pytest.mark.parametrize("limit", ["123", "max\n", None])
-def test_memory_of_a_container(limit, monkeypatch, tmp_path):
-    if limit is not None:
-        (tmp_path / "memory.max").write_text(limit)
-        (tmp_path / "memory.current").write_text("23")
-    monkeypatch.setattr(memory, "_CONTAINER", tmp_path)
-    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   7 kB\n")
-    monkeypatch.setattr(memory, "_LINUX", tmp_path / "meminfo")
-    assert memory.free_memory() == (100 if limit == "123" else 7 * 1024)
-    monkeypatch.setattr(memory, "_LINUX", tmp_path / "nowhere")
-    assert memory.free_memory() >= 100
-
-
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -213,6 +213,7 @@ def test_overflow_of_one_row_at_a_time():
     assert full_state(clf) == before
 
 
+@pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.ScaleWarning")
 def test_overflow_of_the_average_alone():
     table = np.ones((50, 2))
     table[-1] = 1e308, 0

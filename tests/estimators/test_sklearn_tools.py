@@ -284,10 +284,10 @@ def test_before_training():
     for call in (
         lambda: clf.predict(X2),
         lambda: clf.decision_function(X2),
-        lambda: clf.predict_one(X2[0]),
     ):
         with pytest.raises(NotFittedError, match="not trained yet"):
             call()
+    assert clf.predict_one(X2[0]) is None
     with pytest.raises(NotFittedError):
         check_is_fitted(clf)
     for name in ("coef_", "intercept_", "classes_", "t_", "n_features_in_", "n_iter_", "trace_", "n_mistakes_"):

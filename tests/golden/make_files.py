@@ -188,8 +188,10 @@ def train(name: str, model: Any) -> None:
     """Train the model of a case anew."""
     case = CASES[name]
     options = case.options.split()
-    scale = [] if "--scale" in options else ["--no-scale"]  # once the default
-    done("train", case.train, "-o", model, *options, *scale, "--quiet")
+    once = [] if "--scale" in options else ["--no-scale"]  # these were the defaults
+    if "--learner" not in options or "--learner perceptron" in case.options:
+        once += ["--set", "n_iter_no_change=1000000", "--set", "decide=false"]
+    done("train", case.train, "-o", model, *options, *once, "--quiet")
 
 
 def weights_of(model: Any) -> list[list[Any]]:

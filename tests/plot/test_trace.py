@@ -39,8 +39,12 @@ class Run:
                     self.mistakes_per_pass[-1] += 1
         self.W, self.b = np.array([w for w, _ in states]), np.array([b for _, b in states])
 
-    def path(self, X, y):
-        return self.W, self.b
+    @property
+    def visit(self):
+        return np.arange(len(self.b) - 1)
+
+    def path(self, X, y, at):
+        return self.W[at], self.b[at]
 
 
 def counts_only(counts):
@@ -87,7 +91,7 @@ def test_weights_and_bias():
 def test_only_the_ten_largest_weights():
     final = np.array([0.0, 9, -8, 7, 6, 5, -4, 3, 2.5, 2, 1.5, 1, 0.5])
     W = np.vstack([np.zeros(13), final])
-    run = SimpleNamespace(mistakes_per_pass=[1, 0], path=lambda X, y: (W, np.array([0, 1])))
+    run = SimpleNamespace(mistakes_per_pass=[1, 0], visit=[0], path=lambda X, y, at: (W, np.array([0, 1])))
     ax = trace(run, [[1]], [1])
     lower = ax.figure.axes[1]
     labels = [text.get_text() for text in lower.texts]
@@ -131,7 +135,7 @@ def test_many_passes_are_one_shape():
 
 def test_no_passes_and_no_updates():
     ax = trace(
-        SimpleNamespace(mistakes_per_pass=[], path=lambda X, y: (np.zeros((1, 2)), np.zeros(1))),
+        SimpleNamespace(mistakes_per_pass=[], visit=[], path=lambda X, y, at: (np.zeros((1, 2)), np.zeros(1))),
         [[1, 1]],
         [1],
     )

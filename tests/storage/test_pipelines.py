@@ -358,7 +358,7 @@ def first(document, **parts):
 @pytest.mark.parametrize(
     "name, change, why",
     [
-        ("scaled", lambda d: d | {"preparation": []}, "no part of its preparation"),
+        ("scaled", lambda d: d | {"preparation": []}, "that its preparation does not use"),
         ("words", lambda d: d | {"preparation": d["preparation"] * 2}, "do not fit each other"),
         ("words", lambda d: first(d, parameters={"json": {"magic": 1}}), "not those of a TableEncoder"),
         ("words", lambda d: first(d, parameters=3), "not those of a TableEncoder"),

@@ -360,7 +360,7 @@ def distinct_labels(batch: Batch) -> tuple[str, ...]:
     for label in labels:
         if (other := keys.setdefault(check.label_key(label), label)) is not label:
             raise LabelError(
-                f"The labels {other!r} and {label!r} cannot be told apart in a proof, which compares labels "
+                f"The labels {other!r} and {label!r} cannot be distinguished in a proof, which compares labels "
                 "as numbers if they are numbers, and else as text without outer blanks. Rename one of them."
             )
     return labels

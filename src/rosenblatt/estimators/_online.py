@@ -19,7 +19,7 @@ from rosenblatt.estimators import _parameters as parameters
 from rosenblatt.estimators._fitting import published
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import declared_classes, generator, require_same_classes
-from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError, TrainingOverflowError
+from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError, PredictionOverflowError
 from rosenblatt.learners.plan import PerceptronRun
 from rosenblatt.learners.stream import Stream
 from rosenblatt.loops.layout import CSR, Rows
@@ -60,8 +60,8 @@ class OnlineLearning(VisitingClassifier):
         X, y : array-like
             A chunk of examples and their labels. The examples may be a list of mappings, as in `learn_one`.
         classes : sequence of labels, "grow" or None
-            The classes, if they are to be known from the first call on. "grow" takes labels as they come, however
-            many (``multiclass="direct"``); None takes two as they come.
+            The classes, if they are to be known from the first call on. "grow" takes labels as they come
+            (``multiclass="direct"``); None takes two as they come.
         sample_weight : array-like or None
             Multiplies the step of each row.
 
@@ -156,8 +156,7 @@ class OnlineLearning(VisitingClassifier):
         Returns
         -------
         float, ndarray or None
-            Of two classes f(x), positive on the side of ``classes_[1]``; of more, one number for each class. The
-            bits are those of `decision_function`. None before the first example.
+            As `decision_function` returns it, to the bit; None before the first example.
         """
         if "_state" not in self.__dict__:
             return None
@@ -191,7 +190,7 @@ class OnlineLearning(VisitingClassifier):
         except NonFiniteError:
             require_finite(Features(row, 1, self._width), name="x")
             raise
-        except TrainingOverflowError:
+        except PredictionOverflowError:
             raise overflow("x") from None
         return float(score) if score.ndim == 0 else score
 

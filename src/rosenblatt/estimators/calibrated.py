@@ -130,8 +130,10 @@ def calibrate(model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int
     Examples
     --------
     >>> import rosenblatt as rb
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y, _ = rb.read_table("@breast-cancer")
-    >>> model = rb.Perceptron(average=True, random_state=0).fit(X, y)
+    >>> model = make_pipeline(StandardScaler(), rb.Perceptron(average=True, random_state=0)).fit(X, y)
     >>> probable = rb.calibrate(model, X, y)
     >>> probable.predict_proba(X).sum(axis=1)[:3]
     array([1., 1., 1.])

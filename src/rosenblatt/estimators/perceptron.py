@@ -77,10 +77,11 @@ class Perceptron(OnlineLearning):
     validation_fraction : float
         The share of rows to hold out.
     n_iter_no_change : int or None
-        How many passes may go by before the mistakes of a pass fall by 2 %: then an average ends on a plateau,
-        and any other fit asks whether the rows can be separated (see `decide`). None: 5 passes. Where nobody knows
-        the answer, training ends after that number of passes if one is given, and else when three passes in a row
-        find that the mistakes of the second half of all passes are not 5 % fewer than those of the quarter before.
+        How many passes may go by before the mistakes of a pass fall by 2 %. Then an average ends on a plateau, and
+        any other fit asks whether the rows can be separated (see `decide`). None means 5 passes. Without an
+        answer, training ends after that number of passes if one is given. With None it ends on a trend: the
+        mistakes of the second half of all passes are not 5 % fewer than those of the quarter before, three times
+        in a row.
     class_weight : dict, "balanced" or None
         Multiplies the step of each class. "balanced" is n / (classes · count of the class); in a stream, of what
         it has seen so far.
@@ -113,8 +114,8 @@ class Perceptron(OnlineLearning):
     max_time : float or None
         The maximum training time of `fit` in seconds.
     trace : {"auto", "mistakes", "counts"} or None
-        What to record of a run. "auto" keeps the mistakes of a fit, up to half a million of them or 1 for every
-        320 values of X, whichever is more, and the counts of a longer fit and of a stream. "mistakes" keeps every
+        What to record of a run. "auto" keeps the mistakes of a fit, up to half a million of them, or 1 for every
+        320 values of X if that is more. Of a longer fit and of a stream it keeps counts. "mistakes" keeps every
         mistake.
     callbacks : sequence of callables or None
         Each is called after each pass with a `PassReport`; training ends if one returns True.

@@ -38,9 +38,9 @@ class PocketPerceptron(VisitingClassifier):
     multiclass : {"direct", "ovr"}
         How more than two classes become hyperplanes.
     n_iter_no_change : int or None
-        As in `Perceptron`, but no proof is sought. None: the data is visited until 5·10⁸ values were read, those
-        that counting reads included, and then until the mistakes of the second half of all passes are not 5 %
-        fewer than those of the quarter before.
+        As in `Perceptron`, but no proof is sought. With None the data is visited until 5·10⁸ values were read,
+        those that counting reads included. Then training ends when the mistakes of the second half of all passes
+        are not 5 % fewer than those of the quarter before.
     max_iter, tol, max_time, random_state, verbose, trace, callbacks
         As in `Perceptron`; callbacks get the current hypothesis, not the pocket.
 

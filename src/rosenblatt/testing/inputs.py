@@ -133,7 +133,8 @@ def _bad_calls(model: Any, sample: LabelledRows) -> Iterator[tuple[str, Callable
         for value in (np.nan, np.inf):
             spoilt = np.append(X[0, 1:], value)
             yield f"learn_one with {value}", partial(model.learn_one, spoilt, y[0])
-            yield f"predict_one with {value}", partial(model.predict_one, spoilt)
+            if hasattr(model, "classes_"):  # before training it returns None
+                yield f"predict_one with {value}", partial(model.predict_one, spoilt)
 
 
 def check_names(estimator: Any) -> None:
