@@ -189,7 +189,7 @@ def test_limits_and_wrong_use():
         hasty.to_json()
     with pytest.raises(ParameterError, match="multiclass"):
         rb.certify(X, y, multiclass="pairs")
-    with pytest.raises(LabelError, match="cannot be told apart"):
+    with pytest.raises(LabelError, match="cannot be distinguished"):
         rb.certify([[0.0], [1.0], [2.0]], ["1", "1.0", "2"], multiclass="direct")
     assert rb.certify(X[:100], y[:100], multiclass="direct").verdict == "separable"
     found = rb.certify(X, y, multiclass="direct")
