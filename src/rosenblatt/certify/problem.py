@@ -83,15 +83,16 @@ class SeparationProblem:
         self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
 
-    def scores(self, v: Direction) -> tuple[Floats, float]:
-        """Return f_i = <v, x_i> for every row, without a bias, and a bound on the error of each.
+    def scores(self, v: Direction, rows: Ints | None = None) -> tuple[Floats, float]:
+        """Return f_i = <v, x_i> for every row or some, without a bias, and a bound on the error of each.
 
         The error of a sum of d products, in any order, is at most d u/(1 − d u) times the sum of their sizes,
         which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than TINY for each product.
         """
         matrix, left = self.floats
         with np.errstate(under="ignore"):
-            f = matrix.times(np.ldexp(v.high[: self.d], -left))
+            w = np.ldexp(v.high[: self.d], -left)
+            f = matrix.times(w) if rows is None else np.asarray(matrix.X[rows] @ w, np.float64)
         total = 2.0 * float(np.abs(v.high).sum())
         return f, 1.001 * (self.d + 4) * (UNIT * total + TINY)
 

@@ -51,7 +51,7 @@ def products(
     The integers v are in the problem's columns, with the bias last if there is one. A clock counts the work.
     """
     if clock is not None:
-        clock.spend(problem.size + problem.width, DOING)
+        clock.spend(problem.size * len(rows) / problem.n + problem.width, DOING)
     about, error = _about(problem, v, rows)
     signs = np.sign(about).astype(np.int64)
     doubtful = np.flatnonzero(np.abs(about) <= error)
@@ -63,7 +63,7 @@ def products(
 
 def on_both_sides(problem: SeparationProblem, v: list[int], rows: Ints, clock: Clock) -> bool:
     """Return whether floats prove that z_i·v is positive for some of the rows and negative for others."""
-    clock.spend(problem.size + problem.width, DOING)
+    clock.spend(problem.size * len(rows) / problem.n + problem.width, DOING)
     about, error = _about(problem, v, rows)
     return bool((about > error).any() and (about < -error).any())
 
@@ -71,9 +71,10 @@ def on_both_sides(problem: SeparationProblem, v: list[int], rows: Ints, clock: C
 def _about(problem: SeparationProblem, v: list[int], rows: Ints) -> tuple[Floats, float]:
     """Return z_i·v of some rows in floats, up to a positive factor, and a bound on the error of each."""
     direction = Direction.of_integers(v)
-    f, error = problem.scores(direction)
+    f, error = problem.scores(direction, rows if 2 * len(rows) < problem.n else None)
     b = direction.high[-1] if problem.bias else 0.0
-    return problem.y[rows] * (f[rows] + b), 1.001 * error  # the error bound has room for one more summand
+    f = f[rows] if len(f) == problem.n else f
+    return problem.y[rows] * (f + b), 1.001 * error  # the error bound has room for one more summand
 
 
 def ends(problem: SeparationProblem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:
