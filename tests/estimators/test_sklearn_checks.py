@@ -74,11 +74,11 @@ CASES = [
 ]
 VARIANTS = [
     (rb.Perceptron(average=True), equivalence(UPDATES) | {"check_class_weight_classifiers": AVERAGE}),
-    (rb.Perceptron(order="cyclic", bias="radius", radius=10.0), equivalence(UPDATES)),
+    (rb.Perceptron(order="cyclic", bias="radius", radius=10.0, decide=False), equivalence(UPDATES)),
     (rb.Perceptron(multiclass="ovr"), equivalence(UPDATES)),
     (rb.Perceptron(multiclass="ovo"), equivalence(UPDATES)),
     (rb.PocketPerceptron(pocket_margin=0.1, count="functional"), equivalence(UPDATES)),
-    (rb.MarkOne(200, photocells="graded", exposure=(-3.0, 3.0)), equivalence(UPDATES)),
+    (rb.MarkOne(200, photocells="graded", exposure=(-3.0, 3.0), average=True), equivalence(UPDATES)),
     (rb.KernelPerceptron(RBF(0.1), average=True, max_iter=50), equivalence(UPDATES)),
     (rb.KernelPerceptron(Polynomial(2, 1.0), multiclass="ovo", max_iter=20), equivalence(UPDATES)),
     (rb.KernelPerceptron(RBF(0.1), budget=20, max_iter=5), equivalence(UPDATES)),
