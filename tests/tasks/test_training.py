@@ -162,7 +162,7 @@ def test_regression(tmp_path, capsys):
     assert main(["train", str(path), "-o", model, "--holdout", "0.3", *regression]) == 0
     printed = capsys.readouterr().out
     assert "target from 0.98" in printed
-    assert "held out: MSE" in printed
+    assert "on 90 held-out rows" in printed
     assert main(["evaluate", model, str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     X, y, _ = rb.read_table(path, target="height")

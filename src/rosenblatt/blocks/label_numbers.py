@@ -61,7 +61,7 @@ class LabelTable:
         for code in sorted(new, key=where.__getitem__):
             self._numbers[values[code]] = len(self._numbers)
             self._counts.append(0)
-            if len(self._numbers) > MOST_FRACTIONS:
+            if len(self._numbers) > MOST_FRACTIONS and not self._fractions:
                 self._require_whole(values[code], first + int(np.argmax(codes == code)))
         numbers = np.array([self._numbers[label] for label in values], np.int64)
         for number, count in zip(numbers.tolist(), np.bincount(codes).tolist(), strict=True):
