@@ -11,9 +11,9 @@ WORDS = (
     (r", in a combination of rows [\d, ]+(?: and [\d,]+ more)? that is exact", ""),
     (r"the certificate of this error proves it", "rosenblatt certify prints the proof"),
     (r"average=True, PocketPerceptron or SoftMarginClassifier", "--learner averaged, pocket or soft-margin"),
-    (r"SoftMarginClassifier", "--learner soft-margin"),
-    (r"PocketPerceptron", "--learner pocket"),
-    (r"average=True", "--learner averaged"),
+    (r"\b([Uu]se) SoftMarginClassifier", r"\1 --learner soft-margin"),
+    (r"\b([Uu]se) PocketPerceptron", r"\1 --learner pocket"),
+    (r"\b([Uu]se) average=True", r"\1 --learner averaged"),
     (r"ties=True", "--ties"),
     (r"^y has only one class", "the target has only one class"),
 )
