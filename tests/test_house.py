@@ -13,8 +13,8 @@ MOST_LINES = 400
 LONGER = {
     "certify/check.py": 840,  # one file that can be read and run alone
 }
-WITHOUT_A_ROOM = {"faults", "fuzz", "golden", "lab", "shared"}
-"""Folders of tests that are not named after a room: stored files, another language, and code that tests share."""
+WITHOUT_A_ROOM = {"faults", "fuzz", "golden", "lab", "people", "shared"}
+"""Folders of tests not named after a room: stored files, another language, stories, and code that tests share."""
 
 
 def test_each_class_name_stands_once():

@@ -73,7 +73,7 @@ def test_what_contradicts(path, options, problem):
 
 def test_means_must_have_been_learned(path):
     recipe = read(path)[2].recipe
-    with pytest.raises(ParameterError, match="needs means from training"):
+    with pytest.raises(ParameterError, match="needs the means of the training rows"):
         read(path, recipe, missing="mean")
     assert isinstance(ParameterError("x"), InputError)
     read(path, recipe, missing="zero")

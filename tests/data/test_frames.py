@@ -100,7 +100,7 @@ def test_every_column_of_no_numbers_is_named_with_its_type(frame):
     message = str(error.value)
     assert message.startswith("Z has columns that are not numbers: 'city' (String), 'when' (Datetime")
     assert "age" not in message
-    assert "One-hot encode" in message
+    assert "TableEncoder" in message
     assert "drop" in message
 
 

@@ -205,7 +205,7 @@ def test_errors_name_row_column_and_parameter():
         rb.TableEncoder().fit(pd.DataFrame({"id": [2**60 + 1, 3]}))
     many = pd.DataFrame({"name": [f"n{k}" for k in range(1001)]})
     with pytest.raises(
-        FormatError, match=r"more than 1000 different values.*text=\['name'\].*categorical=\['name'\]"
+        FormatError, match=r"more than 1,000 different values.*text=\['name'\].*categorical=\['name'\]"
     ):
         rb.TableEncoder().fit(many)
     assert rb.TableEncoder(categorical=["name"]).fit(many).transform(many).shape == (1001, 1001)
@@ -273,7 +273,7 @@ def test_partial_fit_accumulates():
     chosen = rb.TableEncoder(categorical=["name"]).fit(pd.DataFrame({"name": ["a", "b"]}))
     many = pd.DataFrame({"name": [f"n{k}" for k in range(1500)]})
     assert chosen.partial_fit(many).transform(many).shape == (1500, 1502)
-    with pytest.raises(FormatError, match="more than 1000"):
+    with pytest.raises(FormatError, match="more than 1,000"):
         rb.TableEncoder().fit(many[:900]).partial_fit(many[900:])
 
 

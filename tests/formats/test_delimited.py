@@ -27,7 +27,7 @@ def test_a_word_among_numbers(table):
     path = table("a,b,y\n" + "\n".join(rows) + "\n")
     for chunk_bytes in (1, 50, 1 << 20):
         with pytest.raises(
-            FormatError, match=r"'b' is 'many', which is no number.*--categorical b.*--skip-bad"
+            FormatError, match=r"'b' is 'many', but .*--na many.*--categorical b.*--skip-bad"
         ) as caught:
             read(path, header=True, chunk_bytes=chunk_bytes, features=("a", "b"), categorical=("b",)[:0])
         assert place(caught) == (22, 2)
@@ -264,7 +264,7 @@ def test_a_typo_does_not_make_names_of_numbers(tmp_path):
     rows[20] = "2O,1,yes"
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["a,b,label", *rows]) + "\n")
-    with pytest.raises(FormatError, match=r"t.csv:22:1: 'a' is '2O', which is no number.*--categorical a"):
+    with pytest.raises(FormatError, match=r"t.csv:22:1: 'a' is '2O', but .*--categorical a"):
         read([path])
     X, _, source = read([path], skip_bad=True)
     assert X.shape == (49, 2)
@@ -293,7 +293,7 @@ def test_decimal_commas(table):
         read(both)
     quoted = table('a,label\n"1,5",p\n"2,5",q\n')
     assert read(quoted, decimal=",")[0].tolist() == [[1.5], [2.5]]
-    with pytest.raises(FormatError, match="'a' is 'x', which is no number") as caught:
+    with pytest.raises(FormatError, match="'a' is 'x', but the column holds numbers") as caught:
         read(table("a;label\n1,5;p\n2,5;q\nx;q\n"))
     assert place(caught) == (4, 1)
     with pytest.raises(ParameterError, match="decimal is '!'"):

@@ -363,7 +363,7 @@ def test_automatic_categories_have_a_limit(tmp_path):
     columns = {"name": [f"n{k}" for k in range(1001)], "a": [1.0] * 1001, "y": [0, 1] * 500 + [1]}
     path = write(tmp_path, columns, "csv")
     with pytest.raises(
-        FormatError, match=r"'name' holds more than 1000 .*--text name.*--categorical name.*--hashed.*--ig"
+        FormatError, match=r"'name' holds more than 1,000 .*--ignore name.*--text name.*--hashed.*--categorical"
     ):
         read(path)
     assert read(path, categorical=("name",))[0].shape == (1001, 1002)

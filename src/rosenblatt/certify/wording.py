@@ -14,15 +14,15 @@ LISTED = 12  # the most row numbers that are listed
 HALVES = dict(zip([Fraction(each) for each in ("1/2", "1/3", "2/3", "1/4", "3/4")], "½⅓⅔¼¾", strict=True))
 
 
-def wording(certificate: Answer) -> str:
-    """Return a certificate in words."""
+def wording(certificate: Answer, *, first: int = 0) -> str:
+    """Return a certificate in words; `first` is the number of the first row."""
     data = certificate.data
     other = short(data.negative) if data.negative is not None else "all others"
     lines = [f"{certificate.verdict.capitalize()}: {short(data.positive)} against {other}. {certificate.reason}"]
     if isinstance(certificate, Separable):
         lines += _plane(certificate)
     if isinstance(certificate, Inseparable):
-        lines += _combination(certificate) + _ties(certificate)
+        lines += _combination(certificate, first) + _ties(certificate, first)
     if certificate.chance is not None:
         chance = f"{certificate.chance:.3g}" if certificate.chance >= 1e-300 else "less than 1e-300"
         chance = "1" if certificate.chance == 1.0 else chance
@@ -85,13 +85,14 @@ def _function(certificate: Answer, w: Sequence[Fraction], b: Fraction) -> str:
     return written
 
 
-def _combination(certificate: Inseparable) -> list[str]:
+def _combination(certificate: Inseparable, first: int) -> list[str]:
+    rows = listed([row + first for row in certificate.support])
     points = certificate.points
     few = len(certificate.support) <= FEW and certificate.data.features <= FEW
     if points is None or not few:
-        return [f"Its rows are {listed(certificate.support)}."]
+        return [f"Its rows are {rows}."]
     if certificate.bias and len(points) == 2:
-        return [f"Rows {listed(certificate.support)} are equal: {_point(points[0][0])}."]
+        return [f"Rows {rows} are equal: {_point(points[0][0])}."]
     sides: dict[int, list[str]] = {1: [], -1: []}
     for weight, (values, side) in zip(certificate.weights, points, strict=True):
         share = "" if weight == 1 else f"{number(weight)}·"
@@ -105,7 +106,7 @@ def _point(values: Sequence[float]) -> str:
     return "(" + ",".join(f"{value:g}" for value in values) + ")"
 
 
-def _ties(certificate: Inseparable) -> list[str]:
+def _ties(certificate: Inseparable, first: int) -> list[str]:
     ties = certificate.ties
     if isinstance(ties, Overlap):
         return ["Even allowing rows exactly on the plane, none separates the classes."]
@@ -116,7 +117,7 @@ def _ties(certificate: Inseparable) -> list[str]:
             else "is not known"
         )
         return [f"Whether a plane separates the classes if rows may lie on it {why}."]
-    rows = "" if ties.rows is None else f" (rows {listed(ties.rows)})"
+    rows = "" if ties.rows is None else f" (rows {listed([row + first for row in ties.rows])})"
     plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
     features = [certificate.feature(j) for j in ties.features]
     return [

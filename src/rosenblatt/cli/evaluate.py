@@ -23,7 +23,7 @@ model trained on the other folds, and features are scaled by those folds.""",
 )
 @click.argument("places", nargs=-1, required=True, metavar="[MODEL] DATA...")
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")
-@click.option("--positive", metavar="LABEL", help="Class of ROC AUC, average precision and thresholds.")
+@click.option("--positive", metavar="LABEL", help="Class of F1, ROC AUC, average precision and thresholds.")
 @SCALE
 @learning
 @reading
@@ -46,7 +46,15 @@ def evaluate(
     found: Any
     if cv is not None:
         found = cross_validate(
-            learner, places, folds=cv, scale=scale, seed=seed, parameters=parameters, log=output.remark, **options
+            learner,
+            places,
+            folds=cv,
+            positive=positive,
+            scale=scale,
+            seed=seed,
+            parameters=parameters,
+            log=output.remark,
+            **options,
         )
     elif len(places) < 2:
         raise click.UsageError("name a model and data, or cross-validate a learner with --cv K")

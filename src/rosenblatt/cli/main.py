@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt._version import __version__
+from rosenblatt.cli.python_words import in_options
 from rosenblatt.escaping import printable_lines
 from rosenblatt.exceptions import RosenblattError
 from rosenblatt.loops.compilation import announced
@@ -142,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         where = error.ctx.command_path if error.ctx else "rosenblatt"
-        _complain(f"{_sentence(error.format_message())} See '{where} --help'.")
+        _complain(f"{_sentence(_usage(error))} See '{where} --help'.")
         return BAD
     except (click.ClickException, RosenblattError, OSError, ImportError, MemoryError) as error:
         if debug:
@@ -160,6 +161,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(code or DONE)
 
 
+def _usage(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption):
+        near = sorted(error.possibilities or (), key=lambda each: -_likeness(each, error.option_name))
+        return f"there is no option {error.option_name}" + (f"; did you mean {near[0]}?" if near else "")
+    return error.format_message()
+
+
+def _likeness(one: str, other: str) -> float:
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, one, other).ratio()
+
+
 def _told(error: BaseException) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
@@ -174,7 +188,7 @@ def _told(error: BaseException) -> str:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())
+    return in_options(" ".join(str(error).split()))
 
 
 def _sentence(message: str) -> str:
@@ -197,7 +211,7 @@ def _plain_warnings(*, quiet: bool) -> Iterator[None]:
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if not quiet and category not in (DeprecationWarning, FutureWarning, ResourceWarning):
-            _complain(f"note: {' '.join(str(message).split())}")
+            _complain(f"note: {in_options(' '.join(str(message).split()))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +25,21 @@ Command: TypeAlias = Callable[..., Any]
 OWN = "Options"
 
 DATA = click.argument("data", nargs=-1, required=True, metavar="DATA...")
-MODEL = click.argument("model", type=click.Path(exists=True, dir_okay=False))
+
+
+class ModelPath(click.Path):
+    """The path of a model, which must exist."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Require a file; name a similar one if there is none."""
+        if not os.path.exists(value):
+            from rosenblatt.formats.data_file import near_names
+
+            self.fail(f"there is no such file: {value}{near_names(value)}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+MODEL = click.argument("model", type=ModelPath(dir_okay=False))
 SCALE = click.option(
     "--scale/--no-scale",
     default=None,
@@ -129,13 +145,14 @@ class ColumnType(click.ParamType[Column]):
 
 
 class ColumnsType(click.ParamType[tuple[Column, ...]]):
-    """Columns separated by commas."""
+    """Columns separated by commas; a name with a comma stands in double quotes, as in CSV."""
 
     name = "columns"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Column, ...]:
         """Read each as a column."""
-        return tuple(COLUMN.convert(each.strip(), param, ctx) for each in str(value).split(",") if each.strip())
+        [names] = csv.reader([str(value)], skipinitialspace=True)
+        return tuple(COLUMN.convert(each.strip(), param, ctx) for each in names if each.strip())
 
 
 COLUMN, COLUMNS = ColumnType(), ColumnsType()

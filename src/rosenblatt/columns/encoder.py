@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,9 @@ __all__ = ["Encoder"]
 MOST_AUTOMATIC = 1000
 MOST_CHOSEN = 2**20
 """The most values of a categorical column: of one found by its strings, and of one that was asked for."""
+
+FEW, MOSTLY = 10, 0.8
+"""A column of more than this many categories, and more than this share of the rows, may be an identifier."""
 
 WORDS_SHOWN = 3
 LONGEST_WORD = 64
@@ -95,6 +98,16 @@ class Encoder:
         """How many features there are so far."""
         recipe = self._recipe
         return recipe.n_features - len(recipe.categories) + len(self._categories)
+
+    def notes(self) -> Iterator[str]:
+        """Yield a note about each categorical column that was not asked for and differs in almost every row."""
+        for which, (name, _) in enumerate(self._recipe.categorical):
+            n_levels = self._counts[which]
+            if self._learning and which not in self._chosen and n_levels > max(FEW, MOSTLY * self.n_rows):
+                yield (
+                    f"{name!r} holds {n_levels:,} different values in {self.n_rows:,} rows; leave it out with "
+                    f"{self._wording.use('ignore', name)} if it names the rows"
+                )
 
     def begin_again(self) -> None:
         """Count rows and unknown values from zero."""
@@ -260,9 +273,10 @@ class Encoder:
     def _too_many(self, which: int, most: int, table: Table) -> FormatError:
         name = self._recipe.categorical[which][0]
         use = self._wording.use
-        also = "" if which in self._chosen else f"{use('categorical', name)} (up to {MOST_CHOSEN} values), "
+        also = "" if which in self._chosen else f", {use('categorical', name)} (one-hot)"
         return self._wording.error(
-            f"column {name!r} holds more than {most} different values: say what it is with {use('text', name)} "
-            f"(words), {also}{use('hashed', name)} (names, hashed), or leave it out with {use('ignore', name)}",
+            f"column {name!r} holds more than {most:,} different values. Leave it out with {use('ignore', name)} "
+            f"if it names the rows, or say what it is: {use('text', name)} (words), {use('hashed', name)} "
+            f"(categories, hashed){also}",
             table,
         )

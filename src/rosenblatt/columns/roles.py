@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from rosenblatt.columns.labels import label_kind
+from rosenblatt.columns.notes import doubtful, is_index, left_out
 from rosenblatt.columns.options import Column, Options
 from rosenblatt.columns.recipe import Place, TableRecipe
 from rosenblatt.columns.table import Field, Table
@@ -18,8 +19,6 @@ from rosenblatt.exceptions import FormatError, ParameterError
 
 __all__ = ["Roles", "assign", "begun", "choose", "find_again"]
 
-DATES = ("date", "timestamp", "time32", "time64")
-"""How the types of columns of dates and times begin."""
 TARGETS = ("label", "target", "class", "y")
 """The default target: the first of these names that there is, in upper or lower case."""
 
@@ -37,7 +36,7 @@ class Roles:
     chosen : frozenset of int
         The categorical ones that were asked for, and so may have many values: their places among these.
     notes : tuple of str
-        Which columns were left out without being asked to, and why.
+        Which columns were left out without being asked to and why, and which may not be meant as features.
     """
 
     target: int | None
@@ -67,8 +66,8 @@ def assign(table: Table, options: Options, target: int | None, wording: Wording 
     }
     _require_compatible(table, target, asked, wording)
     named = {j for positions in asked.values() for j in positions}
-    left_out = _left_out(table, {target, *named}) if wording.skips_columns else {}
-    used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in left_out]
+    skipped = left_out(table, {target, *named}) if wording.skips_columns else {}
+    used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in skipped]
     used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
     plain = [j for j in used if j not in special]
@@ -78,6 +77,8 @@ def assign(table: Table, options: Options, target: int | None, wording: Wording 
     if not used:
         raise wording.error(wording.nothing_left.format(target=_called(table, target)), table)
     categorical = tuple(sorted({*asked["categorical"], *strings}))
+    doubts = doubtful(table, [j for j in plain if j not in named])
+    notes = () if asked["features"] else (*skipped.values(), *doubts)
     return Roles(
         target,
         tuple(j for j in plain if j not in strings),
@@ -85,7 +86,7 @@ def assign(table: Table, options: Options, target: int | None, wording: Wording 
         tuple(sorted({*asked["hashed"]})),
         categorical,
         frozenset(k for k, position in enumerate(categorical) if position in asked["categorical"]),
-        tuple(left_out.values()) if not asked["features"] else (),
+        notes,
     )
 
 
@@ -128,7 +129,8 @@ def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wor
         target = _position(table, options.target, "target", wording)
     if target is None and options.labelled:
         wanted = "none" if recipe.target is None else repr(recipe.target[0])
-        raise FormatError(f"there is no column of labels (in training it was {wanted})", file=table.file, line=1)
+        problem = f"there is no column of labels (in training it was {wanted}); name it with --target"
+        raise FormatError(problem, file=table.file, line=1)
     if target in found:
         raise FormatError(f"the target {_called(table, target)} is a feature of the model too", file=table.file)
     several = iter(found)
@@ -149,31 +151,6 @@ def _of_repeated(table: Table, recipe: TableRecipe, wording: Wording) -> dict[st
                 raise wording.error(f"{counts[name]} columns are called {name!r}; rename all but one", table, 1)
             found[name] = position
     return found
-
-
-def _left_out(table: Table, asked: set[int | None]) -> dict[int, str]:
-    """Return the columns that are no features unless they are asked for, each with a note about it."""
-    notes: dict[int, str] = {}
-    for j, field in enumerate(table.fields):
-        if j in asked:
-            continue
-        if _is_index(field, j):
-            which = "the first column has no name" if j == 0 else f"column {j + 1} has no name and no values"
-            which = which if not field.name else f"the first column is called {field.name!r}"
-            notes[j] = f"{which} and was left out; give it a name to use it"
-        elif field.kind == "other" and field.type.startswith(DATES):
-            notes[j] = (
-                f"{field.name!r} holds dates or times and was left out; --categorical {field.name} takes each as "
-                "a category"
-            )
-    return notes
-
-
-def _is_index(field: Field, position: int) -> bool:
-    """Return whether a column seems to number the rows, as pandas and R write it, or to be empty."""
-    if position == 0 and field.name == "Unnamed: 0":
-        return field.type.startswith("int")
-    return not field.name and (position == 0 or field.type == "null")
 
 
 def _require_names(table: Table, used: Sequence[int], wording: Wording) -> None:
@@ -231,7 +208,7 @@ def _target(table: Table, options: Options) -> Any:
             if name in lowered:
                 return lowered.index(name)
     last = len(table.fields) - 1
-    while table.named and last > 0 and _is_index(table.fields[last], last):
+    while table.named and last > 0 and is_index(table.fields[last], last):
         last -= 1
     return last if options.labelled else None
 

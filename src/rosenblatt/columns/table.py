@@ -56,7 +56,8 @@ class Field:
     """A column of a table: its name, what it holds, and the type that its file gives it.
 
     Strings are `numeric` if most of them are numbers, so that the others are mistakes and no categories; they have
-    `decimal_commas` if most of them would be numbers with a point in the place of the comma.
+    `decimal_commas` if most of them would be numbers with a point in the place of the comma. If most of them are
+    numbers with a sign of a currency, with % or with separators of thousands, one of these is `decorated`.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Field:
     type: str
     numeric: bool = False
     decimal_commas: bool = False
+    decorated: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +263,20 @@ def too_long(value: object, name: str, wording: Wording = COMMAND_LINE) -> str:
     )
 
 
-def no_number(value: object, name: str) -> str:
-    """Return the message about a word among numbers."""
+def no_number(value: object, name: str, *, na: bool = False, first_line: bool = False) -> str:
+    """Return the message about a word among numbers.
+
+    `na` says whether the file may have words for missing values, and `first_line` that this is the first line of a
+    file without a header.
+    """
+    use = COMMAND_LINE.use
+    if first_line:
+        return (
+            f"{shown(value)} is no number, but the column below holds numbers. If the first line names the "
+            "columns, use --header; if it is a title, remove it"
+        )
+    missing = f"use {use('na', str(value).strip())} if it means a missing value, " if na else "use "
     return (
-        f"{name!r} is {shown(value)}, which is no number, though the column holds numbers: mend it, take all of "
-        f"them as names with --categorical {name}, or use --skip-bad"
+        f"{name!r} is {shown(value)}, but the column holds numbers. Correct it, {missing}"
+        f"{use('categorical', name)} if the values are categories, or --skip-bad"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from rosenblatt.exceptions import FormatError
@@ -36,7 +37,8 @@ class Wording:
 
     def use(self, name: str, *columns: str) -> str:
         """Return how an option is given columns."""
-        return " ".join(f"--{name} {column}" for column in columns)
+        several = ('"' + column.replace('"', '""') + '"' if "," in column else column for column in columns)
+        return " ".join(f"--{name} {shlex.quote(column)}" for column in several)
 
     def other_width(self, width: int, trained: int, labelled: bool) -> str:
         """Return what is said of a table without names that has another number of columns."""

@@ -201,7 +201,7 @@ def _require_no_hint(X: Any, array: NDArray[Any], *, name: str) -> None:
     if isinstance(first, Mapping):
         raise DataTypeError(
             f"Each row of {name} is a dict. Pass pandas.DataFrame({name}), or encode the rows with scikit-learn's "
-            "DictVectorizer; learn_one and predict_one take one dict at a time."
+            "DictVectorizer; partial_fit, learn_one and predict_one take dicts."
         )
     if isinstance(first, str | bytes):
         raise DataTypeError(

@@ -75,8 +75,9 @@ def _require_numbers(series: list[nw.Series[Any]], *, name: str) -> None:
             refused.append(f"{shown(column.name)} ({kind})")
     if refused:
         raise DataTypeError(
-            f"{name} has columns that are not numbers: {', '.join(refused)}. One-hot encode categories, "
-            "count dates from a reference date, cast what spells numbers to float, or drop the columns."
+            f"{name} has columns that are not numbers: {', '.join(refused)}. Encode categories with "
+            "TableEncoder, count dates from a reference date, cast numbers written as text to float, or drop the "
+            "columns."
         )
 
 

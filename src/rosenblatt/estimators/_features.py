@@ -117,4 +117,5 @@ def _difference(known: tuple[str, ...], given: tuple[str, ...]) -> str:
             message += f"{title}:\n" + "".join(f"- {name}\n" for name in names[:5]) + "- ...\n" * (len(names) > 5)
     if not unseen and not missing:
         message += "Feature names must be in the same order as they were in fit.\n"
+        message += "Pass X[model.feature_names_in_].\n"
     return message

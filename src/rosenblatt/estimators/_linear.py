@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,16 @@ SAMPLE = 1000  # rows that scales are measured on
 SCALES = 1e3  # the ratio of scales that is warned of
 
 
+class NoProbabilities:
+    """Takes the place of `predict_proba`: `hasattr` finds nothing, and the error says what to do."""
+
+    def __get__(self, instance: Any, owner: type) -> NoReturn:
+        raise AttributeError(
+            f"{owner.__name__} has scores (decision_function) but no predict_proba. "
+            "rosenblatt.calibrate(model, X, y) returns a model that has it."
+        )
+
+
 class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Prediction by a state, and its attributes.
 
@@ -44,6 +54,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
     _scheme: Scheme
     _classes: NDArray[Any]
     _sparse_coef: bool
+    predict_proba = NoProbabilities()
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__

@@ -136,7 +136,7 @@ def optional(check: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
 
 
 def _check_bias(name: str, value: Any) -> None:
-    if value is None or isinstance(value, str):
+    if value is None or isinstance(value, str | bool):
         check_choice(name, value, ("unit", "radius", None))
     else:
         check_number(name, value, least=0)

@@ -28,6 +28,7 @@ OpenSparse: TypeAlias = "Callable[[DataFile, Options, int | None, Skipped | None
 """Takes the file, how to read it, the number of features if it is known, and where to count bad rows."""
 
 HEAD = 1 << 16  # bytes by which formats are recognised
+LOOKED_AT = 1 << 12  # bytes in which a zero shows that a file is no text
 ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
 SVMLIGHT = re.compile(rb"[+-]?[\d.]+([eE][+-]?\d+)?([ \t]+qid:\d+)?([ \t]+\d+:[^\s:]+)+[ \t]*(#.*)?\r?$")
 
@@ -124,6 +125,8 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
         found = FORMATS[asked]
     else:
         found = _by_mark(head) or _by_ending(file.inner) or FORMATS[_by_text(head)]
+        if not found.marks and b"\0" in head[:LOOKED_AT]:
+            raise FormatError(_no_text(head), file=file.name)
         if ARRAY_OF_OBJECTS.match(head):
             raise FormatError(
                 "this is an array of JSON objects; write one object a line instead, as jq -c '.[]' does",
@@ -135,6 +138,16 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
         where = file.where if file.is_stream else "a compressed file"
         raise FormatError(f"{found.name} cannot be read from {where}: save it to a plain file", file=file.name)
     return found
+
+
+def _no_text(head: bytes) -> str:
+    """Return the message about a file that is neither text nor of a known binary format."""
+    if head[8:9] == b"{" and b"rosenblatt" in head:
+        return "this is a model file, not data"
+    return (
+        f"this is not text, nor another format that can be read ({', '.join(FORMATS)}). If it is UTF-16 text, use "
+        "--encoding utf-16"
+    )
 
 
 def _by_mark(head: bytes) -> Format | None:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -201,7 +202,7 @@ def expand(places: Sequence[str], encoding: str | None = None) -> list[DataFile]
             if not matches:
                 missing.append(place)
     if missing:
-        raise InputError(f"There is no such file: {', '.join(missing)}.")
+        raise InputError(f"There is no such file: {', '.join(missing)}{near_names(missing[0])}")
     folders = [place for place in found if os.path.isdir(place)]
     if folders:
         raise InputError(f"{', '.join(folders)}: a folder, not a file. Name its files, as in {folders[0]}/*.csv.")
@@ -210,6 +211,17 @@ def expand(places: Sequence[str], encoding: str | None = None) -> list[DataFile]
     if len({os.path.realpath(file.path) for file in streams}) < len(streams):
         raise InputError("A pipe or standard input (-) can be read only once, but is named twice.")
     return files
+
+
+def near_names(path: str) -> str:
+    """Return the end of a sentence about a path that does not exist: a similar name, if there is one."""
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or os.curdir)
+    except OSError:
+        return f". There is no folder {folder}." if folder and not os.path.isdir(folder) else "."
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean {os.path.join(folder, near[0])}?" if near else "."
 
 
 @contextmanager

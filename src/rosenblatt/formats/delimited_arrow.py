@@ -43,6 +43,11 @@ DATE = (
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[-/]\d{1,2}[-/]\d{2})"
     r"([ T]\d{1,2}:\d{2}.*)?\s*$"
 )
+CURRENCY = "(?:[$€£¥]|USD|EUR|GBP|CHF)"
+DECORATED = (
+    rf"^\s*[+-]?\s*{CURRENCY}?\s*[+-]?(?:\d{{1,3}}(?:[.,' \x{{a0}}]\d{{3}})+|\d+)(?:[.,]\d+)?\s*"
+    rf"(?:%|{CURRENCY})?\s*$"
+)
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
 INTEGER = re.compile(r"\s*[+-]?[0-9]{16,}\s*")
 AT_ONCE = 1 << 20  # bytes that one thread parses at a time
@@ -139,7 +144,10 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
             return Field(name, "other", "date")
         commas = mostly(column, WITH_COMMA) and (not numeric or dialect.delimiter != ",")
         commas = commas and dialect.decimal == "." and matching(column, WITH_COMMA) > matching(column, NUMBER)
-        return Field(name, "string", "string", numeric, commas)
+        decorated = None
+        if not numeric and not commas and mostly(column, DECORATED):
+            decorated = column.filter(pc.match_substring_regex(column, DECORATED))[0].as_py().strip()
+        return Field(name, "string", "string", numeric, commas, decorated)
 
     fields: list[Field] = []
     for width, text in _narrow(data, dialect, len(names)):
@@ -272,7 +280,8 @@ def _read_again(
     block = made.block(bad, dialect, fields)
     block.lost = [
         FormatError(
-            f"the row has {row.n_fields} fields instead of {len(fields)}; mend it or use --skip-bad",
+            f"the row has {row.n_fields} fields instead of {len(fields)}; correct it, or leave such rows out with "
+            "--skip-bad",
             file=file,
             line=row.line,
         )
@@ -300,7 +309,7 @@ def _values_of(column: pa.Array, j: int, type_: pa.DataType, dialect: Dialect, b
         written = pc.replace_substring(written, dialect.decimal, ".")
     values, wrong = _convert(pc.if_else(missing, pa.scalar(None, pa.string()), written), type_)
     for row in wrong:
-        bad.refuse(row, j, no_number(strings[row].as_py(), name))
+        bad.refuse(row, j, no_number(strings[row].as_py(), name, na=True, first_line=bad.line(row) == 1))
     if type_ == pa.float64():
         bad.refuse_rounded(j, written, pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
     return values

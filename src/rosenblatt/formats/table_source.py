@@ -44,7 +44,7 @@ class TableSource(FileSource):
         except BaseException:
             table.close()
             raise
-        self.notes = roles.notes
+        self._about_columns = roles.notes
         self._columns = frozenset(field.name for field in table.fields)
         self._target = roles.target
         self._encoder = Encoder(
@@ -60,6 +60,11 @@ class TableSource(FileSource):
     def recipe(self) -> TableRecipe:
         """How columns become features; complete once all chunks were read."""
         return self._given or self._encoder.recipe
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What was decided about columns, a sentence each; complete once all chunks were read."""
+        return (*self._about_columns, *self._encoder.notes())
 
     @property
     def n_features(self) -> int:
@@ -148,7 +153,10 @@ def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Optio
     """Adapt a given recipe to the labels and missing values of these files."""
     if recipe.missing == "error" and options.missing != "error":
         if options.missing == "mean":
-            raise ParameterError("missing='mean' needs means from training, but the model has none; use 'zero'.")
+            raise ParameterError(
+                "--missing mean needs the means of the training rows, but the model has none. Train with "
+                "--missing mean, or use --missing zero or --skip-bad."
+            )
         recipe = replace(recipe, missing=options.missing)
     if options.na:
         recipe = replace(recipe, na=tuple(dict.fromkeys((*recipe.na, *options.na))))

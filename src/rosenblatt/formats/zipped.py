@@ -35,6 +35,9 @@ def zipped_table(path: str, name: str) -> str | None:
         raise FormatError(f"is no valid zip archive: {printable(str(error))[:300]}", file=name) from error
     if path.lower().endswith(".npz") or (found and all(each.endswith(".npy") for each in found)):
         return None
+    if {"[Content_Types].xml", "content.xml"} & {*found}:
+        problem = "this is a spreadsheet or document, not a table as text; save its sheet as CSV"
+        raise FormatError(problem, file=name)
     if len(found) == 1:
         return found[0]
     if not found:

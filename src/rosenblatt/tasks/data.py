@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ CONTINUOUS = (
     "holds continuous numbers; choose another with --target, or predict numbers with --learner extreme --set "
     "task=regression."
 )
+ADVICE = re.compile(r"(?:; correct it,|\. Correct it,|; fill it in,).*")
+"""How an error about a row goes on where it says what to do, which is of no use for rows that were left out."""
 MOST_GUESSED = 20
 """A target that was not named may have this many classes, however few rows there are."""
 HARMLESS = ("labelled", "missing", "skip_bad", "chunk_bytes")
@@ -232,6 +235,16 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -
     )
 
 
+def note_similar(classes: NDArray[Any], log: Log) -> None:
+    """Say which classes differ only in upper and lower case or in spaces."""
+    alike: dict[str, list[str]] = {}
+    for label in classes.tolist() if classes.dtype.kind == "U" else ():
+        alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    groups = [", ".join(map(repr, labels)) for labels in alike.values() if len(labels) > 1]
+    if groups:
+        log(f"note: labels that differ only in case or spaces are classes of their own: {'; '.join(groups[:8])}")
+
+
 @contextmanager
 def explained_target(source: Source) -> Iterator[None]:
     """Explain labels that are fractions by the column that holds them."""
@@ -296,7 +309,7 @@ def _descriptions(source: Source, facts: Mapping[str, Any]) -> Iterator[str]:
     skipped = facts.get("skipped", source.skipped.count)
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"
-        yield from (f"  {problem}" for problem in source.skipped.first)
+        yield from (f"  {ADVICE.sub('', str(problem))}" for problem in source.skipped.first)
     if source.unmet:
         yield f"values ignored because their features did not occur in training: {source.unmet:,}"
     for column, rows in source.unknown.items():

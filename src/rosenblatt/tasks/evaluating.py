@@ -23,6 +23,7 @@ from rosenblatt.tasks.data import (
     explained_target,
     fills_means,
     log_info,
+    note_similar,
     require_no_options,
     require_target,
     source_of,
@@ -134,6 +135,7 @@ def cross_validate(
     y: Any = None,
     *,
     folds: int = 5,
+    positive: Any = None,
     scale: bool | None = False,
     seed: int = 0,
     parameters: Any = None,
@@ -152,6 +154,8 @@ def cross_validate(
         The labels of rows in memory.
     folds : int
         The number of parts. Each class is distributed evenly.
+    positive : label or None
+        The class whose F1 is given; by default the second of two classes.
     scale : bool or None
         Whether to standardise features, by the means and deviations of the rows trained on; see `train`.
     seed : int
@@ -198,9 +202,11 @@ def cross_validate(
         with explained_target(source):
             blocks = all_rows(source, numbers=regression)
         describe_reading(source, log)
+        note_similar(blocks.classes, log)
         require_target(source, blocks, regression=regression)
         batch, fill, recipe = blocks.batch, fills_means(source), source.recipe
         scale = scales_by_default(source) if scale is None else scale
+    code = None if positive is None or regression else class_code(positive, batch.classes)
     fold_of = deal(np.zeros_like(batch.codes) if regression else batch.codes, folds, seed)
     found = []
     for fold in range(folds):
@@ -209,7 +215,7 @@ def cross_validate(
         before = preparation(rows, recipe, fill=fill, scale=scale)
         fit_prepared(estimator, transformed(rows, *before))
         left = unscaled(estimator, before)
-        found.append(evaluated(estimator, left, batch.take(fold_of == fold)))
+        found.append(evaluated(estimator, left, batch.take(fold_of == fold), positive=code))
     return CrossValidation(name, found)
 
 

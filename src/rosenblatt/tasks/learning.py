@@ -57,9 +57,19 @@ def make_learner(name: str, parameters: Mapping[str, Any]) -> Any:
             )
         if parameter not in known or parameter == "callbacks":
             near = get_close_matches(parameter, known, 1)
-            hint = f"Did you mean {near[0]}?" if near else f"It takes {', '.join(sorted(known))}."
+            having = [each for each in registry.commands() if parameter in _parameters_of(each)]
+            hint = f"It takes {', '.join(sorted(known))}."
+            if having and parameter != "callbacks":
+                hint = f"It is a parameter of {', '.join(having)}."
+            elif near:
+                hint = f"Did you mean {near[0]}?"
             raise ParameterError(f"The learner {name} has no parameter {parameter}. {hint}")
     return estimator.set_params(**{key: value for key, value in parameters.items() if key in known})
+
+
+def _parameters_of(name: str) -> Any:
+    kind, fixed = registry.command(name)
+    return kind(**fixed).get_params(deep=False).keys() - fixed.keys()
 
 
 def named_learner(learner: Any, parameters: Mapping[str, Any] | None, seed: int) -> tuple[str, Any]:
@@ -119,12 +129,15 @@ def unscaled(estimator: Any, done: Transformation) -> Transformation:
     return done
 
 
-def evaluated(estimator: Any, before: Transformation, batch: Batch) -> Evaluation | RegressionEvaluation:
+def evaluated(
+    estimator: Any, before: Transformation, batch: Batch, *, positive: int | None = None
+) -> Evaluation | RegressionEvaluation:
     """Compare predictions with labels, for all classes of the batch, or with numbers."""
     labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
     if is_regression(estimator):
         return RegressionEvaluation.of(batch.classes[batch.codes], labels)
-    return compare(batch.codes, encode_labels(labels, batch.classes, batch.n_rows), batch.classes)
+    predicted = encode_labels(labels, batch.classes, batch.n_rows)
+    return compare(batch.codes, predicted, batch.classes, positive=positive)
 
 
 def decision_of(estimator: Any, before: Transformation, batch: Batch) -> Floats:

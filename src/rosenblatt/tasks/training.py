@@ -36,6 +36,7 @@ from rosenblatt.tasks.data import (
     explained_target,
     fills_means,
     log_info,
+    note_similar,
     require_target,
     source_of,
 )
@@ -211,6 +212,7 @@ def train(
     with explained_target(source):
         blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=whole)
     describe_reading(source, log, blocks.facts)
+    note_similar(blocks.classes, log)
     require_target(source, blocks, regression=is_regression(estimator))
     held, all_data = None, None
     if holdout is not None:
