@@ -118,6 +118,13 @@ def test_one_large_index_is_refused_with_the_figure(tmp_path, monkeypatch, learn
         rb.train(tmp_path / "large.svm", learner)
 
 
+def test_means_are_counted_before_they_are_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: GIB)
+    (tmp_path / "large.svm").write_text("+1 1:1 268435456:1\n-1 2:1\n")
+    with pytest.raises(ParameterError, match=r"The means of 268,435,456 features would take 25.8 GB, but 1.07 GB"):
+        rb.train(tmp_path / "large.svm", scale=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("average", [False, True])
 def test_the_estimate_is_near_the_truth(tmp_path, average):

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rosenblatt.data.memory import FEWER, require_memory
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.typing import Floats, Ints, Reals
 
+BYTES_A_FEATURE = 96  # the three numbers kept, those of a block, and of what is computed from both
 SLICE_VALUES, FEWEST_ROWS = 1 << 18, 8  # dense values worked on at a time, so that they stay in the cache
 
 
@@ -55,6 +57,7 @@ class Statistics:
         """Make room for features that were zero in all rows so far."""
         more = n_features - len(self.count)
         if more > 0:
+            require_memory(f"The means of {n_features:,} features", BYTES_A_FEATURE * n_features, FEWER)
             self.count = np.concatenate([self.count, np.full(more, self.n_rows)])
             self.mean, self.squares = (np.concatenate([x, np.zeros(more)]) for x in (self.mean, self.squares))
 
