@@ -70,7 +70,8 @@ def tables(draw):
 
     return pd.DataFrame(
         {
-            "a": np.array([np.nan if each is None else each for each in column(NUMBERS)]),
+            # A column without any value is left out of a file.
+            "a": np.array([1.5, *(np.nan if each is None else each for each in column(NUMBERS)[1:])]),
             "name": column(NAMES),
             "b": [0.5, *column(NUMBERS.filter(lambda each: each is not None))[1:]],
             "code": column(st.sampled_from(["x1", "y2", "z3"])),
