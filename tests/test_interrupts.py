@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 from queue import Empty, Queue
 
 import pytest
@@ -244,6 +245,25 @@ def test_a_soft_margin_is_the_best_so_far(monkeypatch):
     assert clf.stop_reason_ == "interrupted"
 
 
+def _dropped(errors):
+    """Return how many interrupts fell into a finalizer: Python says so, and drops them."""
+    return Path(errors.name).read_text(encoding="utf-8", errors="replace").count("Exception ignored in")
+
+
+def _answer(child, lines, errors):
+    """Interrupt a fit, once more if Python dropped the interrupt, and return how it ended."""
+    for _ in range(10):
+        before = _dropped(errors)
+        child.send_signal(signal.SIGINT)
+        for _ in range(int(PATIENCE / 10)):
+            try:
+                return lines.get(timeout=10)
+            except Empty:
+                if _dropped(errors) > before:
+                    break
+    raise Empty
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
 def test_at_random_moments(tmp_path):
     """As many as KILLS says, many of them under load; each must end the training that it falls into."""
@@ -263,8 +283,7 @@ def test_at_random_moments(tmp_path):
             for _ in range(KILLS):
                 kind = lines.get(timeout=PATIENCE).removeprefix("begin ").strip()
                 time.sleep(rng.choice([0.0, rng.uniform(0.0, 0.01), rng.uniform(0.0, 0.2)]))
-                child.send_signal(signal.SIGINT)
-                outcomes[kind, lines.get(timeout=PATIENCE).split()[-1]] += 1
+                outcomes[kind, _answer(child, lines, errors).split()[-1]] += 1
         except Empty:
             errors.seek(0)
             pytest.fail(f"after {outcomes} no answer to an interrupt of {kind}: {errors.read()[-3000:]}")

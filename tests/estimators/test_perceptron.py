@@ -208,6 +208,8 @@ def test_every_convention_as_in_the_textbook(data, problem, rule, bias, kind, av
         bias=bias,
         order=order,
         max_iter=most,
+        decide=False,
+        n_iter_no_change=1000,
         average=average,
         random_state=seed,
     )
