@@ -1,7 +1,7 @@
 """When training ends, and why.
 
 Each rule takes note of every completed pass and returns whether to end there. These rules end runs that no longer
-improve; the fit loop itself ends on "separated", "inseparable", "max_iter", "max_time", "cycle" and "interrupted".
+improve; the fit loop itself ends on "separated", "margin", "inseparable", "max_iter", "max_time", "cycle" and "interrupted".
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 StopReason: TypeAlias = Literal[
     "separated",
+    "margin",
     "inseparable",
     "plateau",
     "tol",

@@ -43,7 +43,7 @@ from rosenblatt.typing import Ints
 
 __all__ = ["Checkpoint", "Saved", "discard", "restore"]
 
-FORMAT = 3
+FORMAT = 4
 SECONDS = 60.0
 """Within a pass, a checkpoint is written when so much time has passed since the last."""
 
@@ -68,7 +68,8 @@ class Saved(NamedTuple):
 
 def _require_sound(kept: Any) -> None:
     under_way = len(kept.visits_per_pass) - kept.passes
-    require(same_length(kept.mistakes_per_pass, kept.visits_per_pass), "counts are of different numbers of passes")
+    counts = kept.mistakes_per_pass, kept.visits_per_pass, kept.wrong_per_pass
+    require(same_length(*counts), "counts are of different numbers of passes")
     require(under_way == int(kept.complete is not None), "the passes are not those that were counted")
     require(kept.start.visits + sum(kept.visits_per_pass) == kept.state.visits, "the visits were not counted")
     machines = len(kept.state.w) if kept.state.w.ndim == 2 else 1
@@ -99,6 +100,7 @@ SNAPSHOT = Record(
         "passes": COUNT,
         "mistakes_per_pass": COUNTS,
         "visits_per_pass": COUNTS,
+        "wrong_per_pass": COUNTS,
         "mistakes": Maybe(Record(Mistakes, COLUMNS)),
         "loss": FLOAT,
         "seconds": Number(least=0.0),
@@ -219,6 +221,7 @@ def _snapshot(loop: PerceptronFit) -> dict[str, Any]:
         "passes": loop.complete.passes,
         "mistakes_per_pass": recorder.mistakes_per_pass,
         "visits_per_pass": recorder.visits_per_pass,
+        "wrong_per_pass": recorder.wrong_per_pass,
         "mistakes": recorder.mistakes(),
         "loss": loop.loss,
         "seconds": time.perf_counter() - loop.began,
@@ -258,7 +261,7 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
         loop.judge(epoch, mistakes)
     if kept.verdict is not None:
         loop.learn(kept.verdict)
-    loop.recorder.go_on_from(kept.mistakes_per_pass, kept.visits_per_pass, kept.mistakes)
+    loop.recorder.go_on_from(kept.mistakes_per_pass, kept.visits_per_pass, kept.wrong_per_pass, kept.mistakes)
 
 
 def _kind(state: State) -> tuple[Any, ...]:

@@ -201,6 +201,11 @@ class VisitingClassifier(LinearClassifier):
         return np.array([*self._fit_counts, *stream], np.int64)
 
     @property
+    def n_updates_(self) -> int:
+        """The number of updates so far: of this learner the mistakes, by each machine that made one."""
+        return self.n_mistakes_
+
+    @property
     def trace_(self) -> Trace:
         """The record of the run: of the last fit, or of the stream since."""
         self._require_fitted("trace_")

@@ -86,8 +86,7 @@ class Perceptron(OnlineLearning):
         Multiplies the step of each class. "balanced" is n / (classes · count of the class); in a stream, of what
         it has seen so far.
     warm_start : bool
-        Whether to continue from the last fit: weights, averaging and random order are those of an uninterrupted
-        run.
+        Whether to continue from the last fit, as if it had not ended: weights, averaging and random order.
     bias : {"unit", "radius"}, float or None
         The change of the bias in each update, for a step of 1: 1, R², this number, or no bias.
     radius : float or None
@@ -140,13 +139,12 @@ class Perceptron(OnlineLearning):
         The labels, sorted. For two classes, the negative one is first.
     n_iter_ : int
         The number of passes of the last `fit`.
-    n_mistakes_, mistakes_per_pass_ : int, ndarray
-        The mistakes in total, and in each pass.
+    n_mistakes_, mistakes_per_pass_, n_updates_ : int, ndarray, int
+        The mistakes in total, and in each pass. Each is an update.
     converged_ : bool
         Whether the last hypothesis classifies every training row correctly; rows of weight 0 do not count.
     stop_reason_ : str
-        "separated", "inseparable", "plateau", "tol", "max_iter", "max_time", "validation", "cycle" or
-        "interrupted".
+        "separated", "inseparable", "plateau", "tol", "max_iter", "max_time", "validation", "cycle", "interrupted".
     certificate_ : Inseparable or None
         After "inseparable" and "cycle", the proof that no hyperplane separates the data; of several classes, two
         sides that none separates.
@@ -169,6 +167,7 @@ class Perceptron(OnlineLearning):
     """
 
     _keeps_bytes = True
+    _reached = "without separating the data"
     _learner = Learner(
         perceptron_state(),
         commands={"averaged": {"average": True}, "perceptron": {}},
@@ -252,8 +251,8 @@ class Perceptron(OnlineLearning):
         y : sequence, shape (n_rows,)
             Their labels, of two classes or more.
         coef_init, intercept_init : array-like or None
-            Initial weights with the shapes of `coef_` and `intercept_`, or flat for two classes. If one is given,
-            it replaces `init`, and the other one starts at zero.
+            Initial weights with the shapes of `coef_` and `intercept_`, in place of `init`; one alone leaves the
+            other at zero.
         sample_weight : array-like or None
             Multiplies the step of each row; a row of weight 0 makes no mistakes.
 
@@ -361,7 +360,7 @@ class Perceptron(OnlineLearning):
             run = replace(run, state=folded(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
-        conclude(self, run, best=self.average, stacklevel=4)
+        conclude(self, run, self._reached, best=self.average, stacklevel=4)
         return self
 
     def _prover(self, batch: Batch, start: State) -> Prove:

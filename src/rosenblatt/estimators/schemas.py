@@ -152,6 +152,8 @@ def perceptron_state(rule: Any = Rule) -> StateSchema:
         `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
     """
     own: Parts = {"certificate_": Maybe(CertificateCodec()), "_drawn": DRAWN}
+    if rule is not Rule:
+        own["_fit_wrong"] = Several(Count())
     return StateSchema(online_parts(rule), RUN | own, link_online, without_long_trace)
 
 

@@ -14,6 +14,7 @@ from rosenblatt.learners.fit_loop import Complete, FitLoop
 from rosenblatt.learners.plan import Model, PassReport, PerceptronRun, Plan
 from rosenblatt.learners.screening import MISTAKE_RATE
 from rosenblatt.learners.visitor import Visitor
+from rosenblatt.loops.rules import Rule
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.stopping import BRIEF, Plateau, StopReason, Tolerance, Trend
@@ -62,6 +63,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
         self.loss = 0.0  # of the pass under way
         self.stuck = 0
+        self.plain = isinstance(plan.rule, Rule)
 
     def _visits(self, epoch: int) -> Sized | None:
         visits: Sized | None = self.visitor.visits(epoch)
@@ -86,22 +88,27 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
             self.cycles = Cycles(self.plan.prove, self.state.w)
 
     def _note(self, step: Stretch, visits: Any) -> int:
-        self.recorder.add(step)
+        lead = self._lead(step)
+        self.recorder.add(step, 0 if self.plain else int(np.count_nonzero(lead <= 0.0)))
         if self.cycles is not None:
             self.cycles.add(step)
-        self._add_loss(step)
+        self._add_loss(lead)
         return 0 if self.visitor.settled else len(visits) - self.recorder.visits_per_pass[-1]
 
-    def _add_loss(self, stretch: Stretch) -> None:
-        """Add the loss of a stretch of visits, Σ max(0, −y f); only mistakes have any.
+    def _lead(self, stretch: Stretch) -> Floats:
+        """Return y f of each mistake, or the lead over its rival; nothing where nobody asks for it."""
+        if self.plain and self.tolerance is None and not self.plan.callbacks:
+            return np.empty(0)
+        codes = self.visitor.codes_of(stretch.rows)
+        return self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
+
+    def _add_loss(self, lead: Floats) -> None:
+        """Add the loss of some mistakes, Σ max(0, −y f); of a rule with a margin of its own, Σ max(0, margin − y f).
 
         One after the other, so that the sum is the same wherever stretches begin and end.
         """
-        if self.tolerance is None and not self.plan.callbacks:
-            return
-        codes = self.visitor.codes_of(stretch.rows)
-        lead = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
-        self.loss = float(np.cumsum(np.concatenate([[self.loss], np.maximum(0.0, -lead)]))[-1])
+        short = 0.0 - lead if self.plain else self.plan.rule.margin - lead
+        self.loss = float(np.cumsum(np.concatenate([[self.loss], np.maximum(0.0, short)]))[-1])
 
     def _keep(self) -> None:
         if self.keeper is not None:
@@ -117,7 +124,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         if mistakes == 0:
             self.stuck = self._unseparated(visits)
             if self.stuck == 0:
-                return "separated"
+                return "separated" if self.plain or self.plan.rule.margin == 0.0 else "margin"
             if self._at_rest(visits):
                 return "plateau"
             self.stuck = 0
@@ -201,7 +208,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
     def _proves(self, visits: Any) -> bool:
         """Whether a pass without a mistake leaves no row that is not right."""
         rule, scheme = self.plan.rule, self.plan.scheme
-        lenient = rule.tie_plus == rule.tie_minus == 0.0
+        lenient = rule.tie_plus == rule.tie_minus == rule.margin == 0.0
         return self.visitor.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None
 
     def _at_rest(self, visits: Any) -> bool:
@@ -233,8 +240,9 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         return PerceptronRun(
             state=state,
             stop_reason=reason,
-            converged=reason == "separated" and passes == len(counts),
+            converged=reason in ("separated", "margin") and passes == len(counts),
             mistakes_per_pass=list(counts),
+            wrong_per_pass=list(self.recorder.wrong_per_pass),
             trace=self.trace(passes),
             curve=Curve((np.array(counts) / np.maximum(visits, 1))[:shown], measured),
             stuck=self.stuck,

@@ -101,7 +101,8 @@ class PerceptronRun:
     state: State  # after the last pass, or after the best one by validation
     stop_reason: StopReason
     converged: bool  # whether every training row is right under `state`
-    mistakes_per_pass: list[int]  # of all passes made
+    mistakes_per_pass: list[int]  # of all passes made: the visits that moved weights
+    wrong_per_pass: list[int]  # those of them on a row on its wrong side, counted for rules other than `Rule`
     trace: Trace  # of the passes that led to `state`
     curve: Curve  # training and validation error of all passes made
     stuck: int = 0  # rows that are wrong though no visit will ever change the weights again

@@ -65,6 +65,8 @@ class Stream:
     ----------
     mistakes, seen : int
         The mistakes made and the examples seen since the stream began.
+    wrong : int
+        The mistakes on examples on their wrong side, counted for rules other than `Rule`.
     lock : RLock
         Is held while an example is learned. Forks have the same.
     """
@@ -86,7 +88,7 @@ class Stream:
     ) -> None:
         self.state, self.start = state, state.copy()
         self.rule, self.radius = rule, radius
-        self.mistakes = self.seen = 0
+        self.mistakes = self.seen = self.wrong = 0
         self.recorder = Recorder(detail)
         self.recorder.begin_pass()
         self.multiclass, self.zero, self.penalty = multiclass, zero, penalty
@@ -199,6 +201,8 @@ class Stream:
         if count < 0:
             raise self._not_finite(X)
         self.mistakes += count
+        if type(self._rule) is not Rule and not isinstance(target, Sides):
+            self._count_wrong(self._log.part(slice(count)), np.repeat(target.code, count))
         if self.recorder.detail == "mistakes":
             self._keep(count)
         state.visits += 1
@@ -219,6 +223,7 @@ class Stream:
         """Count a visit by one machine, and its mistake if it made one."""
         if correction != 0.0:
             self.mistakes += 1
+            self.wrong += score <= 0.0 if target > 0.0 else score >= 0.0
             if self.recorder.detail == "mistakes":
                 log = self._log
                 log.score[0], log.step[0], log.machine[0] = score, abs(correction), target <= 0.0
@@ -266,11 +271,17 @@ class Stream:
         visitor = self._visitor(Batch(*known, codes=codes, classes=self.classes, weight=weight))
         for stretch in visitor.visit(visitor.visits(1)):
             log = stretch.log
+            if type(self._rule) is not Rule:
+                self._count_wrong(log, codes[stretch.rows])
             if self.scheme.kind == "binary":  # a mistake names its rival, should there come to be more than one
                 log = log._replace(machine=(1 - codes[stretch.rows]).astype(np.int32))
             self.recorder.add(Stretch(stretch.visits + np.uint64(self.seen), log, stretch.first))
             self.mistakes += len(log.at)
         self.seen += features.n_rows
+
+    def _count_wrong(self, log: Log, codes: Ints) -> None:
+        lead = self.scheme.lead_of_mistakes(log.score, log.machine, codes)
+        self.wrong += int(np.count_nonzero(lead <= 0.0))
 
     def _visitor(self, batch: Batch) -> Visitor:
         return Visitor(batch, self._plan(batch.n_rows), self.state)

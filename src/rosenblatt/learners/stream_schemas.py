@@ -71,7 +71,7 @@ _OWN: dict[type, dict[str, Codec]] = {
 
 def _parts_of_stream(stream: Stream) -> dict[str, Any]:
     names = ["start", "rule", *(name for name in _STREAM if name != "may_mirror")]
-    parts = {name: getattr(stream, name) for name in names} | {"may_mirror": stream._may_mirror}
+    parts = {name: getattr(stream, name) for name in [*names, "wrong"]} | {"may_mirror": stream._may_mirror}
     if isinstance(stream, KernelStream):
         parts["own"] = stream.own
     if isinstance(stream, VotedStream):
@@ -101,7 +101,8 @@ def stream_of(rule: Any = Rule) -> Either:
     Either
         It reads `StreamParts`, which `revived` completes.
     """
-    numbers = Record(rule, dict.fromkeys(rule._fields, Number()))
+    numbers = Record(rule, dict.fromkeys(rule._fields, Number(finite=rule is Rule)))
+    counted: dict[str, Codec] = {} if rule is Rule else {"wrong": Count()}
     names = {Stream: "stream", KernelStream: "kernel", VotedStream: "voted"}
     return Either(
         {
@@ -109,7 +110,7 @@ def stream_of(rule: Any = Rule) -> Either:
                 kind,
                 Record(
                     _parts_read(kind),
-                    {"start": STATE, "rule": numbers} | _STREAM | _OWN[kind],
+                    {"start": STATE, "rule": numbers} | _STREAM | counted | _OWN[kind],
                     take=_parts_of_stream,
                 ),
             )
@@ -126,12 +127,14 @@ def revived(read: StreamParts, state: Any) -> Stream:
     """Return the stream that continues from a state."""
     kind, parts = read.kind, dict(read.parts)
     start, mistakes, seen, recorder = (parts.pop(name) for name in ("start", "mistakes", "seen", "recorder"))
+    wrong = parts.pop("wrong", 0)
     voted = {name: parts.pop(name) for name in ("rows", "numbers", "labels") if name in parts}
     kept = state.support.ids.copy() if kind is KernelStream else None
     whole = kind is not KernelStream or state.kept is None
     stream: Stream = kind(state, detail=recorder.detail, **parts)
     require(whole and (kept is None or (kept == state.support.ids).all()), "the rows of the stream are invalid")
     stream.start, stream.mistakes, stream.seen, stream.recorder = start, mistakes, seen, recorder
+    stream.wrong = wrong
     _sound_stream(stream)
     if isinstance(stream, VotedStream):
         rows, numbers, labels = voted["rows"], voted["numbers"], voted["labels"]
@@ -147,6 +150,7 @@ def _sound_stream(stream: Stream) -> None:
     require(
         counted[0] <= stream.mistakes and visited[0] <= stream.seen, "counts of the stream contradict each other"
     )
+    require(stream.wrong <= stream.mistakes, "a stream is wrong more often than it learns")
     require(
         stream.mistakes <= stream.seen * max(1, stream.scheme.n_machines),
         "a stream makes fewer mistakes than it sees rows",

@@ -24,6 +24,7 @@ LISTED = 12
 
 ENDINGS = {
     "separated": "A whole pass went by without a mistake.",
+    "margin": "A whole pass went by without an update: every row reached the margin.",
     "inseparable": "Training ended because no hyperplane separates the rows, which is proved.",
     "plateau": "Training ended because it stopped improving.",
     "tol": "Training ended when tol was reached.",

@@ -35,6 +35,7 @@ ENDINGS = {
     "plateau": "stopped on a plateau",
     "validation": "stopped by validation",
     "tol": "stopped by tol",
+    "margin": "every row reached the margin",
     "cycle": "stopped by a cycle (inseparable)",
 }
 """Reasons to end that need more than their name."""

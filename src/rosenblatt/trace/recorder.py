@@ -75,16 +75,21 @@ class Recorder:
         self._is_cut = False
         self.mistakes_per_pass: list[int] = []
         self.visits_per_pass: list[int] = []
+        self.wrong_per_pass: list[
+            int
+        ] = []  # of rules that also correct rows on their right side: those with y f ≤ 0
         self._parts: list[Mistakes] = []
 
     def begin_pass(self) -> None:
         """Start counting a new pass."""
         self.mistakes_per_pass.append(0)
         self.visits_per_pass.append(0)
+        self.wrong_per_pass.append(0)
 
-    def add(self, stretch: Stretch) -> None:
-        """Record some visits."""
+    def add(self, stretch: Stretch, wrong: int = 0) -> None:
+        """Record some visits; `wrong` of their updates were made on a row on its wrong side."""
         log = stretch.log
+        self.wrong_per_pass[-1] += wrong
         self.mistakes_per_pass[-1] += len(log.at)
         self.visits_per_pass[-1] += len(stretch.visits)
         if self.detail != "mistakes" or self._is_cut or not len(log.at):
@@ -109,11 +114,12 @@ class Recorder:
 
     def keep(self, passes: int) -> None:
         """Drop all counts after the first `passes` passes."""
-        del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:]
+        del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:], self.wrong_per_pass[passes:]
 
-    def go_on_from(self, mistakes: list[int], visits: list[int], kept: Mistakes | None) -> None:
+    def go_on_from(self, mistakes: list[int], visits: list[int], wrong: list[int], kept: Mistakes | None) -> None:
         """Continue from another recorder of the same detail: its counts of each pass, and its mistakes."""
         self.mistakes_per_pass, self.visits_per_pass = list(mistakes), list(visits)
+        self.wrong_per_pass = list(wrong)
         self._parts = [] if kept is None or not len(kept.visit) else [kept]
         self._is_cut = self.detail == "mistakes" and kept is None
 
@@ -127,6 +133,7 @@ class Recorder:
         fork = Recorder(self.detail, self.most)
         fork.mistakes_per_pass = list(self.mistakes_per_pass)
         fork.visits_per_pass = list(self.visits_per_pass)
+        fork.wrong_per_pass = list(self.wrong_per_pass)
         fork._parts, fork._is_cut = list(self._parts), self._is_cut
         return fork
 

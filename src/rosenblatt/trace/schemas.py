@@ -121,6 +121,7 @@ def _parts_of_recorder(recorder: Recorder) -> dict[str, Any]:
 def _recorder(detail: Any, mistakes_per_pass: Any, visits_per_pass: Any, mistakes: Any) -> Recorder:
     recorder = Recorder(detail)
     recorder.mistakes_per_pass, recorder.visits_per_pass = mistakes_per_pass, visits_per_pass
+    recorder.wrong_per_pass = [0] * len(mistakes_per_pass)  # a stream counts them itself
     if mistakes is not None:
         recorder._parts = [mistakes]
     return recorder
