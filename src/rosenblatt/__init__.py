@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.monomial_map import MonomialMap as MonomialMap
     from rosenblatt.estimators.multilayer_perceptron import MultilayerPerceptron as MultilayerPerceptron
+    from rosenblatt.estimators.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
@@ -92,6 +93,7 @@ __all__ = [
     "MaxMarginClassifier",
     "MonomialMap",
     "MultilayerPerceptron",
+    "PassiveAggressiveClassifier",
     "Perceptron",
     "PocketPerceptron",
     "SoftMarginClassifier",

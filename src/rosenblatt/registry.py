@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from math import inf
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -76,6 +77,9 @@ class BuiltIn(NamedTuple):
 
 BUILT_IN = {
     "Perceptron": BuiltIn("perceptron", {"averaged": {"average": True}, "perceptron": {}}, linear=True),
+    "PassiveAggressiveClassifier": BuiltIn(
+        "passive_aggressive", {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}}, linear=True
+    ),
     "VotedPerceptron": BuiltIn("voted", {"voted": {}}),
     "PocketPerceptron": BuiltIn("pocket", {"pocket": {}}, linear=True),
     "LiftedPerceptron": BuiltIn("lifted", {"lifted": {}}, linear=True),

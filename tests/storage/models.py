@@ -47,6 +47,10 @@ MODELS: dict[str, Callable[[], Any]] = {
     "Perceptron-named": lambda: _one_by_one(rb.Perceptron(average=True)),
     "Perceptron-wide": lambda: rb.Perceptron(average=True, max_iter=3).fit(WIDE[:, : 2**20], THREE),
     "Perceptron-wide-stream": lambda: rb.Perceptron(penalty="l2").partial_fit(WIDE, TWO),
+    "PassiveAggressiveClassifier": lambda: rb.PassiveAggressiveClassifier(C=0.5, max_iter=4).fit(X, TWO),
+    "PassiveAggressiveClassifier-stream": lambda: rb.PassiveAggressiveClassifier(
+        C=float("inf"), average=True, trace="mistakes"
+    ).partial_fit(SPARSE, THREE, classes=[3, 5, 8]),
     "VotedPerceptron": lambda: rb.VotedPerceptron(max_iter=3).fit(X, TWO),
     "VotedPerceptron-sparse-classes": lambda: rb.VotedPerceptron(max_iter=2).fit(SPARSE, THREE),
     "VotedPerceptron-stream": lambda: rb.VotedPerceptron(max_iter=2).fit(X, THREE).partial_fit(SPARSE, THREE),

@@ -50,6 +50,11 @@ VARIANTS = {
         {"penalty": "l2", "alpha": 0.01},
         {"penalty": "l1", "alpha": 2.0**-7, "multiclass": "ovr"},  # dyadic, so that sparse rows shrink exactly
     ],
+    "PassiveAggressiveClassifier": [
+        {},
+        {"loss": "squared_hinge", "average": True, "multiclass": "ovr"},
+        {"C": 0.01, "multiclass": "ovo", "class_weight": "balanced"},
+    ],
     "MarkOne": [
         {"n_association": 100},
         {
@@ -64,6 +69,7 @@ VARIANTS = {
 """Constructor arguments worth checking; an estimator that is not listed is checked with none."""
 
 SOLVED = "a solver comes as close as it is told to: its sums round by the layout"
+QUOTIENTS = "its steps are quotients, so that sums round by the layout"
 INAPPLICABLE = {
     "ExtremeLearningMachine": {
         "check_float32": "what its hidden neurons say of a block of rows outweighs the rows",
@@ -84,6 +90,7 @@ INAPPLICABLE = {
         "check_sparse": "its sums round by the layout",
         "check_float32": "float32 rows are trained in float32",
     },
+    "PassiveAggressiveClassifier": {"check_sparse": QUOTIENTS},
     "PocketPerceptron": {"check_replay": "trace_ is of the whole run, coef_ of the best hypothesis on its way"},
     "SoftMarginClassifier": {
         "check_sparse": SOLVED,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.rules import Passive, Rule
 
 
 class Mistake(NamedTuple):
@@ -63,6 +63,21 @@ def share_of_step(rule: Rule, y: int, f: Any) -> Any:
     return rule.tie_plus if y > 0 else rule.tie_minus
 
 
+def step_of(rule: Any, y: int, f: Any, x: Sequence[Any], weight: Any = 1, machines: int = 1) -> Any:
+    """Return the step that a visit takes; it moves one or two machines by x.
+
+    Examples
+    --------
+    >>> step_of(Passive(), y=1, f=0.5, x=[1, 1])  # 0.5 / (1 + 1 + 1)
+    0.16666666666666666
+    """
+    step = rule.eta * share_of_step(rule, y, f) * weight
+    if step == 0 or not isinstance(rule, Passive):
+        return step
+    x2 = machines * (dot(x, x) + rule.beta) + rule.soft / weight
+    return step if x2 == 0 else min(rule.most * weight, (rule.margin - y * f) / x2)
+
+
 def towards_zero(w: Any, rent: Any) -> Any:
     """Move a weight towards zero by `rent`, and stop there."""
     return w - rent if w > rent else w + rent if w < -rent else 0 * w
@@ -95,7 +110,7 @@ def train(
     total_w, total_b, visits, mistakes = [0] * len(w), 0, 0, []
     for visit, i in enumerate(order):
         f = dot(w, X[i]) + b
-        step = rule.eta * share_of_step(rule, y[i], f) * (1 if weight is None else weight[i])
+        step = step_of(rule, y[i], f, X[i], 1 if weight is None else weight[i])
         w = [keep * w_j for w_j in w]
         if step > 0:
             w = plus(w, step * y[i], X[i])
@@ -142,7 +157,7 @@ def train_direct(
         rival = best_rival(s, y[i], zero)
         f = s[y[i]] - s[rival]
         side = 1 if y[i] > rival else -1
-        step = rule.eta * share_of_step(rule, side, side * f) * (1 if weight is None else weight[i])
+        step = step_of(rule, side, side * f, X[i], 1 if weight is None else weight[i], machines=2)
         W = [[*(keep * w_j for w_j in w_c[:-1]), w_c[-1]] for w_c in W]
         if step > 0:
             for c, c_step in ((y[i], step), (rival, -step)):

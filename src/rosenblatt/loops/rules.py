@@ -1,6 +1,6 @@
 """The update rule as a value.
 
-All rules are one sentence: *if y f falls short of the margin, add η y x to w and η y β to b.* They differ in five
+The perceptron's rules are one sentence: *if y f falls short of the margin, add η y x to w and η y β to b.* They differ in five
 numbers, so a rule is those five numbers, and no loop asks which rule it runs:
 
 ===============  =======================  ==============================================
@@ -13,6 +13,7 @@ ties             ``tie_plus, tie_minus``  the share of a step that is taken at y
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple, TypeAlias
 
 from rosenblatt.exceptions import ParameterError
@@ -29,6 +30,22 @@ class Rule(NamedTuple):
     margin: float = 0.0  # a visit is a mistake if y f < margin; y f = margin is a tie
     tie_plus: float = 1.0  # the share of a step taken at a tie, for y = +1
     tie_minus: float = 1.0  # and for y = −1
+
+
+class Passive(NamedTuple):
+    """A passive-aggressive rule: the shortest step that gives a visit its margin (Crammer et al. 2006).
+
+    For a row with x² = ‖x‖² + β and the weight m, the step is min(most · m, (margin − y f) / (x² + soft / m)). PA
+    has no bound on the step and nothing to soften it; PA-I has ``most = C`` and PA-II ``soft = 1 / (2C)``.
+    """
+
+    eta: float = 1.0
+    beta: float = 1.0
+    margin: float = 1.0
+    tie_plus: float = 0.0
+    tie_minus: float = 0.0
+    most: float = math.inf
+    soft: float = 0.0
 
 
 def tie_shares(tie: Tie, zero: Zero = -1) -> tuple[float, float]:

@@ -12,8 +12,8 @@ from typing import Any
 from rosenblatt.loops._jit import VERB, inline, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew
-from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew, square
+from rosenblatt.loops.rules import Passive, Rule
 from rosenblatt.loops.targets import PAIR, Direct, Log, Sides
 from rosenblatt.typing import Floats
 
@@ -45,9 +45,21 @@ def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
     this function with ``**VERB`` that returns an implementation for it and None for others. What a mistake is
     stays the same. `lead` is y f or the lead over the rival; the correction moves one or two `machines` by x_i.
     """
-    if rule.instance_class is not Rule:
-        return None
-    return lambda rule, c, lead, X, i, machines: c
+    if rule.instance_class is Rule:
+        return lambda rule, c, lead, X, i, machines: c
+    if rule.instance_class is Passive:
+        return lambda rule, c, lead, X, i, machines: _passive(rule, c, lead, X, i, machines)
+    return None
+
+
+@inline
+def _passive(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> float:
+    weight = abs(c)
+    x2 = machines * (square(X, i) + rule.beta) + rule.soft / weight
+    if x2 == 0.0:
+        return c  # of a row of zeros without a bias, which no step moves
+    step = min(rule.most * weight, (rule.margin - lead) / x2)
+    return step if c > 0.0 else -step
 
 
 @inline
