@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
     from rosenblatt.estimators.calibrated import CalibratedModel as CalibratedModel
     from rosenblatt.estimators.calibrated import calibrate as calibrate
+    from rosenblatt.estimators.confidence_weighted import (
+        ConfidenceWeightedClassifier as ConfidenceWeightedClassifier,
+    )
     from rosenblatt.estimators.extreme_learning import ExtremeLearningMachine as ExtremeLearningMachine
     from rosenblatt.estimators.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.estimators.lifted import LiftedPerceptron as LiftedPerceptron
@@ -86,6 +89,7 @@ _NAMES = {
 __all__ = [
     "AdaptiveFilter",
     "CalibratedModel",
+    "ConfidenceWeightedClassifier",
     "ExtremeLearningMachine",
     "KernelPerceptron",
     "LiftedPerceptron",

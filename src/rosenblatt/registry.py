@@ -77,15 +77,18 @@ class BuiltIn(NamedTuple):
 
 BUILT_IN = {
     "Perceptron": BuiltIn("perceptron", {"averaged": {"average": True}, "perceptron": {}}, linear=True),
-    "PassiveAggressiveClassifier": BuiltIn(
-        "passive_aggressive", {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}}, linear=True
-    ),
     "VotedPerceptron": BuiltIn("voted", {"voted": {}}),
     "PocketPerceptron": BuiltIn("pocket", {"pocket": {}}, linear=True),
     "LiftedPerceptron": BuiltIn("lifted", {"lifted": {}}, linear=True),
     "KernelPerceptron": BuiltIn("kernel_perceptron", {"kernel": {}}),
     "SoftMarginClassifier": BuiltIn("soft_margin", {"soft-margin": {}}, linear=True),
     "MaxMarginClassifier": BuiltIn("max_margin", {"max-margin": {}}, linear=True),
+    "PassiveAggressiveClassifier": BuiltIn(
+        "passive_aggressive", {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}}, linear=True
+    ),
+    "ConfidenceWeightedClassifier": BuiltIn(
+        "confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, linear=True
+    ),
     "MultilayerPerceptron": BuiltIn("multilayer_perceptron", {"network": {}}),
     "MarkOne": BuiltIn("mark_one", {"mark-one": {}}),
     "ExtremeLearningMachine": BuiltIn("extreme_learning", {"extreme": {}}),

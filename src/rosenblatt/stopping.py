@@ -1,7 +1,8 @@
 """When training ends, and why.
 
 Each rule takes note of every completed pass and returns whether to end there. These rules end runs that no longer
-improve; the fit loop itself ends on "separated", "margin", "inseparable", "max_iter", "max_time", "cycle" and "interrupted".
+improve; the fit loop itself ends on "separated", "margin", "inseparable", "max_iter", "max_time", "cycle" and
+"interrupted".
 """
 
 from __future__ import annotations

@@ -98,7 +98,8 @@ def test_no_other_step_is_better(x, f, C, other):
     assert one * one * x2 / 2 + C * loss(one) <= other * other * x2 / 2 + C * loss(other)
     assert two * two * x2 / 2 + C * loss(two) ** 2 <= other * other * x2 / 2 + C * loss(other) ** 2
     whole = reference.step_of(exact_rule(), 1, f, x)
-    assert loss(whole) == 0 and (whole == 0 or loss(whole * Fraction(9, 10)) > 0)
+    assert loss(whole) == 0
+    assert whole == 0 or loss(whole * Fraction(9, 10)) > 0
 
 
 def test_pa_does_not_overshoot():
@@ -158,14 +159,16 @@ def test_a_row_of_zeros_without_a_bias_changes_nothing():
         clf = rb.PassiveAggressiveClassifier(bias=None, C=C, order="cyclic", max_iter=2, average=True)
         assert np.isfinite(clf.fit(rows, [1, 1, 0]).coef_).all()
         one = rb.PassiveAggressiveClassifier(bias=None, C=C).learn_one([0.0, 0.0], 1)
-        assert one.n_updates_ == 1 and not one.coef_.any()
+        assert one.n_updates_ == 1
+        assert not one.coef_.any()
 
 
 def test_tol_ends_by_the_hinge_loss():
     losses = []
     clf = rb.PassiveAggressiveClassifier(tol=10.0, callbacks=[lambda report: losses.append(report.loss)])
     clf.fit(X, TWO)
-    assert clf.stop_reason_ == "tol" and clf.n_iter_ == 6
+    assert clf.stop_reason_ == "tol"
+    assert clf.n_iter_ == 6
     trace, first = clf.trace_, clf.updates_per_pass_[0]
     hinge = np.maximum(0.0, 1.0 - TWO[trace.index] * trace.score)[:first].sum() / 40
     assert losses[0] == pytest.approx(hinge)

@@ -59,6 +59,7 @@ STREAM = dict.fromkeys(["check_estimators_partial_fit_n_features", "check_n_feat
 CASES = [
     (rb.Perceptron(), equivalence(UPDATES)),
     (rb.PassiveAggressiveClassifier(), equivalence(UPDATES)),
+    (rb.ConfidenceWeightedClassifier(), equivalence(UPDATES)),
     (rb.PocketPerceptron(), equivalence(UPDATES)),
     (rb.VotedPerceptron(max_iter=100), equivalence(UPDATES)),
     (rb.LiftedPerceptron(), equivalence(UPDATES)),

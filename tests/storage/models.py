@@ -51,6 +51,10 @@ MODELS: dict[str, Callable[[], Any]] = {
     "PassiveAggressiveClassifier-stream": lambda: rb.PassiveAggressiveClassifier(
         C=float("inf"), average=True, trace="mistakes"
     ).partial_fit(SPARSE, THREE, classes=[3, 5, 8]),
+    "ConfidenceWeightedClassifier": lambda: rb.ConfidenceWeightedClassifier(r=0.5, max_iter=4).fit(X, THREE),
+    "ConfidenceWeightedClassifier-scw": lambda: rb.ConfidenceWeightedClassifier(
+        rule="scw", average=True, trace="mistakes"
+    ).partial_fit(SPARSE, TWO),
     "VotedPerceptron": lambda: rb.VotedPerceptron(max_iter=3).fit(X, TWO),
     "VotedPerceptron-sparse-classes": lambda: rb.VotedPerceptron(max_iter=2).fit(SPARSE, THREE),
     "VotedPerceptron-stream": lambda: rb.VotedPerceptron(max_iter=2).fit(X, THREE).partial_fit(SPARSE, THREE),

@@ -50,6 +50,11 @@ VARIANTS = {
         {"penalty": "l2", "alpha": 0.01},
         {"penalty": "l1", "alpha": 2.0**-7, "multiclass": "ovr"},  # dyadic, so that sparse rows shrink exactly
     ],
+    "ConfidenceWeightedClassifier": [
+        {},
+        {"rule": "scw", "average": True, "multiclass": "ovr"},
+        {"rule": "scw", "C": 0.1, "multiclass": "ovo", "class_weight": "balanced"},
+    ],
     "PassiveAggressiveClassifier": [
         {},
         {"loss": "squared_hinge", "average": True, "multiclass": "ovr"},
@@ -90,6 +95,7 @@ INAPPLICABLE = {
         "check_sparse": "its sums round by the layout",
         "check_float32": "float32 rows are trained in float32",
     },
+    "ConfidenceWeightedClassifier": {"check_sparse": QUOTIENTS},
     "PassiveAggressiveClassifier": {"check_sparse": QUOTIENTS},
     "PocketPerceptron": {"check_replay": "trace_ is of the whole run, coef_ of the best hypothesis on its way"},
     "SoftMarginClassifier": {

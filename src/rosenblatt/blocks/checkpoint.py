@@ -265,7 +265,7 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
 
 
 def _kind(state: State) -> tuple[Any, ...]:
-    return state.shape, state.u is None, state.shrunk is None, state.met is None
+    return state.shape, state.u is None, state.shrunk is None, state.met is None, state.variance is None
 
 
 def discard(path: str | os.PathLike[str]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from rosenblatt.blocks.memory import Blocks, Change, MemoryBlocks, protected
 from rosenblatt.blocks.summary import digest
 from rosenblatt.columns.scaling import Filling, Scaling, Transformation, writable
@@ -46,12 +48,16 @@ def _filled(batch: Batch, filling: Filling | None) -> Batch:
 
 
 def folded(state: State, scaling: Scaling) -> State:
-    """Return a state for unscaled features; the sum behind an average is folded as the weights are."""
+    """Return a state for unscaled features; the sum behind an average is folded as the weights are.
+
+    Variances begin anew: those of shifted features are not variances of single weights.
+    """
     met = state.met
     if met is not None:
         scaling = Scaling(scaling.mean[met.columns], scaling.deviation[met.columns])
     u = None if state.u is None else scaling.fold(state.u)
-    return State(scaling.fold(state.last()), u, state.visits, met=met)
+    variance = state.variance and state.variance._replace(s=np.ones_like(state.w))
+    return State(scaling.fold(state.last()), u, state.visits, met=met, variance=variance)
 
 
 class ScaledBlocks(Blocks):

@@ -97,6 +97,8 @@ def planned(
         start = parameters.start_from(p, shape, rng, sparse=sparse and _is_wide(shape, blocks))
     drawn = redrawn or draw(p, lambda: _codes(blocks), blocks.n_rows, rng, before)
     rule, radius = parameters.make_rule(p, lambda: _largest_square(blocks))
+    if isinstance(start, State):
+        start = start.for_updates_by(rule)
     class_weight = None
     if p.class_weight is not None:  # to count the rows of each class all of them may have to be read
         class_weight = weights_by_count(p.class_weight, blocks.counts, blocks.classes)

@@ -201,7 +201,7 @@ class OnlineLearning(VisitingClassifier):
         return vector_row(x, self._width)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters. A stream continues with a new `eta0` or `margin`; other rules raise an error."""
+        """Set parameters. A stream continues with a new `eta0`, `margin`, `C` or `r`; others raise an error."""
         before = self.get_params(deep=False)
         super().set_params(**params)
         stream = self.__dict__.get("_stream")
@@ -348,7 +348,8 @@ class OnlineLearning(VisitingClassifier):
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> State:
         """Return the state that a new stream begins with."""
-        return parameters.start_from(self, shape, generator(self.random_state), sparse=is_wide(shape))
+        state = parameters.start_from(self, shape, generator(self.random_state), sparse=is_wide(shape))
+        return state.for_updates_by(self._rule_of_stream()[0])
 
     def _new_stream(self, *arguments: Any, **named: Any) -> Stream:
         return self._stream_kind(*arguments, **named)

@@ -16,9 +16,9 @@ from rosenblatt.loops.rules import Passive, Rule
 class PassiveAggressiveClassifier(OwnRule):
     """Passive-aggressive learning: each update is the shortest one that gives the row a margin of 1.
 
-    A row with y f < 1 is corrected by the step c = (1 − y f) / x², where x² = ‖x‖² + β includes the bias; two vectors
-    that are compared directly share it, so there x² counts twice. `C` limits the step (Crammer et al. 2006). Takes
-    all parameters of scikit-learn's ``PassiveAggressiveClassifier``, and more of `Perceptron`.
+    A row with y f < 1 is corrected by the step c = (1 − y f) / x², where x² = ‖x‖² + β includes the bias. Where
+    two vectors are compared directly both move, and x² counts twice. `C` limits the step (Crammer et al. 2006).
+    Takes all parameters of scikit-learn's ``PassiveAggressiveClassifier``, and more of `Perceptron`.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class PassiveAggressiveClassifier(OwnRule):
     class_weight : dict, "balanced" or None
         Multiplies C for each class, as a sample weight does for each row: a row of weight m counts as one with the
         aggressiveness m C. With ``C=math.inf`` only weights of zero matter.
-    fit_intercept, max_iter, early_stopping, validation_fraction, shuffle, verbose, n_jobs, random_state, warm_start,
-    average, bias, radius, zero, init, order, multiclass, max_time, trace, callbacks
+    fit_intercept, max_iter, early_stopping, validation_fraction, shuffle, verbose, n_jobs, random_state,
+    warm_start, average, bias, radius, zero, init, order, multiclass, max_time, trace, callbacks
         As in `Perceptron`.
 
     Attributes

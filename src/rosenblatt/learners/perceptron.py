@@ -103,7 +103,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         return self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
 
     def _add_loss(self, lead: Floats) -> None:
-        """Add the loss of some mistakes, Σ max(0, −y f); of a rule with a margin of its own, Σ max(0, margin − y f).
+        """Add the loss of some mistakes, Σ max(0, −y f), or Σ max(0, margin − y f) by a rule of another kind.
 
         One after the other, so that the sum is the same wherever stretches begin and end.
         """

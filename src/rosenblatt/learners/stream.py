@@ -191,13 +191,15 @@ class Stream:
             return
         if isinstance(target, float):
             rows = X if state.met is None else state.meet(X)
-            score, correction = learn_row(rows, target, self._plain_rule, state.w, state.u, state.visits)
+            rule = self._plain_rule if state.variance is None else state.rule_of_loops(self._rule)
+            score, correction = learn_row(rows, target, rule, state.w, state.u, state.visits)
             if score - score != 0.0:
                 raise self._not_finite(X)
             self._count(score, correction, target)
             return
         rows = state.meet(X)
-        count = learn_row_by_machines(rows, target, self._rule, state.w, state.u, state.visits, self._log)
+        rule = state.rule_of_loops(self._rule)
+        count = learn_row_by_machines(rows, target, rule, state.w, state.u, state.visits, self._log)
         if count < 0:
             raise self._not_finite(X)
         self.mistakes += count
@@ -211,7 +213,7 @@ class Stream:
     def learn_pairs(self, pairs: Floats, target: float) -> bool:
         """Visit one example of names and values; return False, and change nothing, if it needs a closer look."""
         state = self.state
-        if state.met is not None:
+        if state.met is not None or state.variance is not None:
             return False
         score, correction = learn_named(pairs, target, self._plain_rule, state.w, state.u, state.visits)
         if score - score != 0.0:

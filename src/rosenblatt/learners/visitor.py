@@ -69,6 +69,7 @@ class Visitor:
         self._log = Log.room(0, len(state.machines))
         self._look_at(batch, self.held_out)
         plain = self.may_screen and isinstance(self.targets, Sides) and plan.penalty is None
+        plain = plain and state.variance is None
         self._screening = Screening(self.X, plan.screened if plain else False)
 
     def _look_at(self, batch: Batch, held_out: NDArray[np.bool_] | None) -> None:
@@ -157,14 +158,15 @@ class Visitor:
 
     def _train(self, block: Visits, log: Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
         """Make the visits of a stretch; return the mistakes, the visits made and the rows read."""
-        rows, targets, rule, state = self.X, self.targets, self.plan.rule, self.state
+        rows, targets, state = self.X, self.targets, self.state
+        rule = state.rule_of_loops(self.plan.rule)
         w, u, t0 = state.w, state.u, state.visits
         if self.plan.penalty is not None:
             k, made = train_shrinking(
                 rows, targets, block, rule, self.plan.penalty, state.machines, state.shrunk_machines, log
             )
             return k, made, made
-        if shadow is None and isinstance(rows, np.ndarray):
+        if shadow is None and (isinstance(rows, np.ndarray) or state.variance is not None):
             k, made = passes.train(rows, targets, block, rule, w, u, t0, log)
             return k, made, made
         if shadow is not None:

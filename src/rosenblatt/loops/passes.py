@@ -19,17 +19,19 @@ from numba import types
 from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
-from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.rules import Rule, Shaped
+from rosenblatt.loops.shaped import move_shaped, sharpness
 from rosenblatt.loops.targets import PAIR, Log, Sides, Targets
 from rosenblatt.loops.visits import (
-    correction,
+    NO_RIVAL,
     decide,
     follow,
     move,
     prefetch_moved,
     recall,
-    resized,
+    step,
     take,
+    update,
     would_fit,
 )
 from rosenblatt.typing import Floats, Ints
@@ -54,10 +56,8 @@ def train(
             return k, t
         while k < end:
             log.at[k] = t
-            take(targets, X, order[t], log, k, 1.0, rule.beta, w)
+            update(targets, X, order[t], log, k, t0 + t, rule, w, u)
             follow(targets, X, order, t, w, log, k)
-            if u is not None:
-                take(targets, X, order[t], log, k, t0 + t, rule.beta, u)
             k += 1
     return k, order.size
 
@@ -107,7 +107,7 @@ def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: flo
 
 
 @jit
-def replay(X: Rows, targets: Targets, index: Any, log: Log, beta: float, w: Floats, u: Floats | None) -> int:
+def replay(X: Rows, targets: Targets, index: Any, log: Log, rule: Any, w: Floats, u: Floats | None) -> int:
     """Take the logged steps again, in place; return the first step whose score differs from the log, or −1.
 
     `index` holds the row of each step, ``log.at`` the visits made before it.
@@ -117,9 +117,7 @@ def replay(X: Rows, targets: Targets, index: Any, log: Log, beta: float, w: Floa
         i = index[k]
         if recall(targets, X, i, after, w, log, k) != log.score[k]:
             return k
-        take(targets, X, i, log, k, 1.0, beta, w)
-        if u is not None:
-            take(targets, X, i, log, k, log.at[k], beta, u)
+        update(targets, X, i, log, k, log.at[k], rule, w, u)
     return -1
 
 
@@ -175,15 +173,33 @@ def visit_only_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None,
     f = dot(X, 0, w, 0) + w[-1]
     if f - f != 0.0:
         return f, 0.0
-    c = correction(named(rule), pull, f)
+    c = step(named(rule), pull, f, X, 0, 0, NO_RIVAL)
     if c != 0.0:
-        c = resized(named(rule), c, f if c > 0.0 else -f, X, 0, 1)
         if not fits(X, 0, c, w, rule[1]) or (u is not None and not fits(X, 0, c * t, u, rule[1])):
             return np.inf, 0.0
-        move(X, 0, c, rule[1], w)
-        if u is not None:
-            move(X, 0, c * t, rule[1], u)
+        move_only_row(named(rule), X, f, c, w, u, t)
     return f, c
+
+
+@verb
+def move_only_row(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> Any:
+    """Move the weights, and u if it is given, by the step c on the only row of X, whose score is f."""
+    if rule.instance_class is Shaped:
+        return lambda rule, X, f, c, w, u, t: _move_only_row_shaped(rule, X, f, c, w, u, t)
+    return lambda rule, X, f, c, w, u, t: _move_only_row(rule, X, c, w, u, t)
+
+
+@inline
+def _move_only_row(rule: Any, X: Any, c: Any, w: Any, u: Any, t: Any) -> None:
+    move(X, 0, c, rule.beta, w)
+    if u is not None:
+        move(X, 0, c * t, rule.beta, u)
+
+
+@inline
+def _move_only_row_shaped(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> None:
+    b = sharpness(rule, abs(c), f if c > 0.0 else -f, X, 0, 0, NO_RIVAL)
+    move_shaped(rule, X, 0, c, b, t, 0, w, u)
 
 
 @jit
@@ -201,9 +217,7 @@ def learn_row_by_machines(
         if u is not None and not would_fit(targets, X, 0, log, k, t, rule.beta, u):
             return -1
     for k in range(count):
-        take(targets, X, 0, log, k, 1.0, rule.beta, w)
-        if u is not None:
-            take(targets, X, 0, log, k, t, rule.beta, u)
+        update(targets, X, 0, log, k, t, rule, w, u)
     return count
 
 

@@ -1,7 +1,7 @@
 """The update rule as a value.
 
-The perceptron's rules are one sentence: *if y f falls short of the margin, add η y x to w and η y β to b.* They differ in five
-numbers, so a rule is those five numbers, and no loop asks which rule it runs:
+The perceptron's rules are one sentence: *if y f falls short of the margin, add η y x to w and η y β to b.* They
+differ in five numbers, so a rule is those five numbers, and no loop asks which rule it runs:
 
 ===============  =======================  ==============================================
 radius           ``beta = R**2``          the bias moves with the radius R of the data
@@ -9,6 +9,8 @@ unit             ``beta = 1``             the bias is the weight of a constant f
 no bias          ``beta = 0``             the hyperplane passes through the origin
 ties             ``tie_plus, tie_minus``  the share of a step that is taken at y f = margin
 ===============  =======================  ==============================================
+
+Rules of other kinds have numbers of their own after these five; `rosenblatt.loops.visits` knows their steps.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import math
 from typing import Literal, NamedTuple, TypeAlias
 
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.typing import Floats
 
 Tie: TypeAlias = Literal["mistake", "sign", "half", "correct"]
 Zero: TypeAlias = Literal[-1, 1]
@@ -46,6 +49,38 @@ class Passive(NamedTuple):
     tie_minus: float = 0.0
     most: float = math.inf
     soft: float = 0.0
+
+
+class Confidence(NamedTuple):
+    """A rule that keeps a variance s_j for each weight, and moves weights of large variance most.
+
+    With v = Σ s_j x_j², the bias counting as β s_b, an update adds c y s_j x_j to each weight and subtracts
+    b s_j² x_j² from its variance. AROW (Crammer, Kulesza and Dredze 2009) has ``phi = 0`` and updates if y f < 1.
+    SCW-I (Wang, Zhao and Hoi 2012) has ``phi > 0`` and updates if y f < φ √v.
+    """
+
+    eta: float = 1.0
+    beta: float = 1.0
+    margin: float = 1.0
+    tie_plus: float = 0.0
+    tie_minus: float = 0.0
+    r: float = 1.0  # AROW: how slowly variances shrink
+    C: float = 1.0  # SCW-I: the longest step
+    phi: float = 0.0  # SCW-I: φ = Φ⁻¹(confidence)
+
+
+class Shaped(NamedTuple):
+    """A `Confidence` rule as the loops read it: with the variances, an array of the shape of the weights."""
+
+    eta: float
+    beta: float
+    margin: float
+    tie_plus: float
+    tie_minus: float
+    r: float
+    C: float
+    phi: float
+    s: Floats
 
 
 def tie_shares(tie: Tie, zero: Zero = -1) -> tuple[float, float]:

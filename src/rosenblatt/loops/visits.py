@@ -13,13 +13,15 @@ from rosenblatt.loops._jit import VERB, inline, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew, square
-from rosenblatt.loops.rules import Passive, Rule
+from rosenblatt.loops.rules import Passive, Rule, Shaped
+from rosenblatt.loops.shaped import move_shaped, shaped_step, sharpness
 from rosenblatt.loops.targets import PAIR, Direct, Log, Sides
 from rosenblatt.typing import Floats
 
-__all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take"]
+__all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take", "update"]
 
 NOT_FINITE = -1
+NO_RIVAL = -1
 
 
 @inline
@@ -60,6 +62,23 @@ def _passive(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> flo
         return c  # of a row of zeros without a bias, which no step moves
     step = min(rule.most * weight, (rule.margin - lead) / x2)
     return step if c > 0.0 else -step
+
+
+@verb
+def step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any) -> Any:
+    """Return c such that visiting row i adds c x to w, or c s x by variances s: 0 if nothing moves.
+
+    `f` is the score by machine m, or its lead over the machine `rival`; there is no rival if it is negative.
+    """
+    if rule.instance_class is Shaped:
+        return lambda rule, pull, f, X, i, m, rival: shaped_step(rule, pull, f, X, i, m, rival)
+    return lambda rule, pull, f, X, i, m, rival: _plain_step(rule, pull, f, X, i, rival)
+
+
+@inline
+def _plain_step(rule: Any, pull: Any, f: Any, X: Any, i: Any, rival: Any) -> float:
+    c = correction(rule, pull, f)
+    return c if c == 0.0 else resized(rule, c, f if c > 0.0 else -f, X, i, 1 if rival < 0 else 2)
 
 
 @inline
@@ -121,11 +140,11 @@ def _decide_side(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, lo
 def _judge_side(targets: Any, X: Any, i: Any, f: Any, rule: Any, log: Any, k: Any) -> int:
     if f - f != 0.0:
         return NOT_FINITE
-    c = correction(rule, targets.pull[i], f)
+    c = step(rule, targets.pull[i], f, X, i, 0, NO_RIVAL)
     if c == 0.0:
         return k
     log.score[k] = f
-    log.step[k] = abs(resized(rule, c, f if c > 0.0 else -f, X, i, 1))
+    log.step[k] = abs(c)
     return k + 1
 
 
@@ -160,11 +179,11 @@ def _judge_direct(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any
         return NOT_FINITE
     # A tie depends on the side of the row, as between two classes: the higher-numbered class is the positive one.
     side = 1.0 if y > rival else -1.0
-    c = correction(rule, side * targets.weight[i], side * f)
+    c = step(rule, side * targets.weight[i], side * f, X, i, y, rival)
     if c == 0.0:
         return k
     log.score[k] = f
-    log.step[k] = abs(resized(rule, c, f, X, i, 2))
+    log.step[k] = abs(c)
     log.machine[k] = rival
     return k + 1
 
@@ -176,10 +195,10 @@ def _judge_machines(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: A
         f = scores[which[p]]
         if f - f != 0.0:
             return NOT_FINITE
-        c = correction(rule, side[p] * targets.weight[i], f)
+        c = step(rule, side[p] * targets.weight[i], f, X, i, which[p], NO_RIVAL)
         if c != 0.0:
             log.score[k] = f
-            log.step[k] = abs(resized(rule, c, f if c > 0.0 else -f, X, i, 1))
+            log.step[k] = abs(c)
             log.machine[k] = which[p]
             k += 1
     return k
@@ -228,6 +247,31 @@ def take(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: f
     move(X, i, c * factor, beta, machine(w, m))
     if c2 != 0.0:
         move(X, i, c2 * factor, beta, machine(w, m2))
+
+
+@verb
+def update(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> Any:
+    """Move the weights by mistake k, made on row i after t visits, and the sum u for averaging if it is given."""
+    if rule.instance_class is Shaped:
+        return lambda targets, X, i, log, k, t, rule, w, u: _update_shaped(targets, X, i, log, k, t, rule, w, u)
+    return lambda targets, X, i, log, k, t, rule, w, u: _update_plain(targets, X, i, log, k, t, rule, w, u)
+
+
+@inline
+def _update_plain(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+    take(targets, X, i, log, k, 1.0, rule.beta, w)
+    if u is not None:
+        take(targets, X, i, log, k, t, rule.beta, u)
+
+
+@inline
+def _update_shaped(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+    m, c, m2, c2 = moves(targets, i, log, k)
+    z = log.score[k] if c > 0.0 else -log.score[k]
+    b = sharpness(rule, log.step[k], z, X, i, m, m2 if c2 != 0.0 else NO_RIVAL)
+    move_shaped(rule, X, i, c, b, t, m, w, u)
+    if c2 != 0.0:
+        move_shaped(rule, X, i, c2, b, t, m2, w, u)
 
 
 @inline

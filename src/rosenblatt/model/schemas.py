@@ -9,7 +9,7 @@ from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.met import MetFeatures, is_wide
 from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
+from rosenblatt.model.state import State, Variance
 from rosenblatt.schema.codecs import INTEGERS, Array, Codec, Context, Count, Maybe, Number, Record, Text, require
 from rosenblatt.schema.plain import Labels, Names
 
@@ -39,6 +39,8 @@ def require_sound_state(state: State) -> None:
     require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
     shrunk = state.shrunk
     require(shrunk is None or shrunk.paid.shape == state.w.shape, "weights and penalties have different shapes")
+    s = None if state.variance is None else state.variance.s
+    require(s is None or s.shape == state.w.shape, "weights and variances have different shapes")
 
 
 SCHEME = Record(
@@ -81,15 +83,17 @@ class States:
             state = gathered if sparse else value
         if state.met is not None:
             context.schema = max(context.schema, 3)
-        return self._record(met=state.met is not None).encode(state, at, context)
+        if state.variance is not None:
+            context.schema = max(context.schema, 3)
+        return self._record(state.met is not None, state.variance is not None).encode(state, at, context)
 
     def decode(self, stored: Any, at: str, context: Context) -> State:
         """Return the state, with weights for all features unless that would take much memory."""
-        met = isinstance(stored, dict) and "met" in stored
-        state: State = self._record(met=met).decode(stored, at, context)
+        held = stored.keys() if isinstance(stored, dict) else ()
+        state: State = self._record("met" in held, "variance" in held).decode(stored, at, context)
         return state if is_wide(state.shape) else state.spread()
 
-    def _record(self, *, met: bool) -> Record:
+    def _record(self, met: bool, variance: bool) -> Record:
         shrunk = Record(Shrunk, {"sums": Array(), "paid": self.weights}, check=require_sound_shrunk)
         parts: dict[str, Codec] = {
             "w": self.weights,
@@ -97,7 +101,11 @@ class States:
             "visits": Count(),
             "shrunk": Maybe(shrunk),
         }
-        return Record(State, parts | ({"met": MET} if met else {}), check=require_sound_state)
+        if met:
+            parts["met"] = MET
+        if variance:
+            parts["variance"] = Record(Variance, {"s": self.weights, "phi": Number(least=0.0)})
+        return Record(State, parts, check=require_sound_state)
 
 
 STATE: Codec = States()

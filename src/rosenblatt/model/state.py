@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,27 @@ from numpy.typing import NDArray
 from rosenblatt.data.memory import require_weights
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
+from rosenblatt.loops.rules import Confidence, Shaped
 from rosenblatt.loops.shrinking import Shrunk
 from rosenblatt.model.met import MetFeatures
 from rosenblatt.typing import Floats
+
+ONE = np.float64(1.0).view(np.int64)
+
+
+class Variance(NamedTuple):
+    """The variances of the weights, and the φ of the rule that changes them; see `rosenblatt.loops.shaped`."""
+
+    s: Floats
+    phi: float
+
+    def each(self, change: Callable[[Floats], Floats]) -> Variance:
+        """Return the variances with features or classes chosen as `change` chooses weights; new ones are 1.
+
+        A new weight has the bits of zero. So the bits of 1 are taken out of all variances, and put in afterwards.
+        """
+        changed = change((self.s.view(np.int64) ^ ONE).view(np.float64))
+        return self._replace(s=(changed.view(np.int64) ^ ONE).view(np.float64))
 
 
 @dataclass(eq=False, slots=True)
@@ -29,6 +47,7 @@ class State:
     # with a penalty: how far the weights have shrunk since they were written to `w` (`rosenblatt.loops.decay`)
     shrunk: Shrunk | None = None
     met: MetFeatures | None = None  # the features with weights, if they are not all of them
+    variance: Variance | None = None  # of each weight, for a `Confidence` rule
 
     @classmethod
     def zero(
@@ -85,7 +104,21 @@ class State:
         self.u = None if self.u is None else oriented(self.u, X)
         if self.shrunk is not None:
             self.shrunk = self.shrunk._replace(paid=oriented(self.shrunk.paid, X))
+        if self.variance is not None:
+            self.variance = self.variance._replace(s=oriented(self.variance.s, X))
         return rows
+
+    def rule_of_loops(self, rule: Any) -> Any:
+        """Return a rule as the loops read it: with the variances of this state, if it has any."""
+        return rule if self.variance is None else Shaped(**rule._asdict(), s=self.variance.s)
+
+    def for_updates_by(self, rule: Any) -> State:
+        """Return the same state with variances if the rule has any: its own for this rule, or all of them 1."""
+        if not isinstance(rule, Confidence):
+            return self if self.variance is None else replace(self, variance=None)
+        if self.variance is not None and self.variance.phi == rule.phi:
+            return self
+        return replace(self, variance=Variance(np.ones_like(self.w), rule.phi))
 
     def become(self, other: State) -> None:
         """Copy the values of a state of the same features."""
@@ -98,6 +131,8 @@ class State:
         if self.shrunk is not None and other.shrunk is not None:
             np.copyto(self.shrunk.sums, other.shrunk.sums)
             np.copyto(self.shrunk.paid, other.shrunk.paid)
+        if self.variance is not None and other.variance is not None:
+            np.copyto(self.variance.s, other.variance.s)
         self.visits, self.met = other.visits, other.met
 
     def spread(self) -> State:
@@ -111,6 +146,8 @@ class State:
             if w is not None:
                 numbers = w[..., :-1].view(np.int64)
                 kept |= numbers.astype(np.bool_) if w.ndim == 1 else numbers.any(axis=0)
+        if self.variance is not None:
+            kept |= (np.atleast_2d(self.variance.s)[:, :-1] != 1.0).any(axis=0)
         places = np.flatnonzero(kept)
         met = MetFeatures(places if self.met is None else self.met.columns[places], self.n_features)
         return replace(self._each(lambda w: w[..., np.append(places, -1)]), met=met)
@@ -170,6 +207,7 @@ class State:
             0 if begins else self.visits,
             shrunk,
             self.met,
+            self.variance,
         )
 
     def mirrored(self) -> State:
@@ -177,7 +215,7 @@ class State:
 
         Subtraction from zero, unlike negation, keeps zeros positive, as training does.
         """
-        return self._each(lambda w: 0.0 - w)
+        return replace(replace(self, variance=None)._each(lambda w: 0.0 - w), variance=self.variance)
 
     def unfolded(self) -> State:
         """Return the one machine of two classes as one vector for each class.
@@ -185,7 +223,8 @@ class State:
         Comparing the classes directly from zero would have reached this state: a mistake adds to one vector what
         it subtracts from the other.
         """
-        return self._each(lambda w: np.stack([0.0 - w, w]))
+        variance = self.variance and self.variance.each(lambda s: np.stack([s, s]))
+        return replace(replace(self, variance=None)._each(lambda w: np.stack([0.0 - w, w])), variance=variance)
 
     def with_class(self, code: int) -> State:
         """Return the same state with one more class, with weights of zero, at position `code`."""
@@ -194,11 +233,12 @@ class State:
     def _each(self, change: Callable[[Floats], Floats]) -> State:
         u = None if self.u is None else change(self.u)
         shrunk = self.shrunk and Shrunk(self.shrunk.sums.copy(), np.abs(change(self.shrunk.paid)))
-        return State(change(self.w), u, self.visits, shrunk, self.met)
+        variance = self.variance and self.variance.each(change)
+        return State(change(self.w), u, self.visits, shrunk, self.met, variance)
 
     def _take(self, other: State) -> None:
         self.w, self.u, self.visits = other.w, other.u, other.visits
-        self.shrunk, self.met = other.shrunk, other.met
+        self.shrunk, self.met, self.variance = other.shrunk, other.met, other.variance
 
 
 def overflowed(visits: int) -> TrainingOverflowError:

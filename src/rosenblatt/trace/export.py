@@ -14,7 +14,7 @@ from rosenblatt.atomic import replacing
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
+from rosenblatt.model.state import State, Variance
 from rosenblatt.trace.recorder import Mistakes
 
 if TYPE_CHECKING:
@@ -63,11 +63,12 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
     from rosenblatt.trace.record import Trace
 
     shrunk = Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
+    variance = Variance(held["start_s"], float(held["phi"])) if "phi" in held else None
     trace = Trace(
         mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
         mistakes_per_pass=held["mistakes_per_pass"],
         visits_per_pass=held["visits_per_pass"],
-        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), shrunk),
+        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), shrunk, variance=variance),
         n_rows=int(held["n_rows"]),
         n_features=int(held["n_features"]),
         scheme=Scheme(str(held["scheme"]), len(held["classes"])),  # type: ignore[arg-type]  # checked below
@@ -105,8 +106,9 @@ def sound_run(trace: Trace) -> bool:
 
 
 def _sound_start(trace: Trace) -> bool:
-    w, u, shrunk = trace.start.w, trace.start.u, trace.start.shrunk
+    w, u, shrunk, variance = trace.start.w, trace.start.u, trace.start.shrunk, trace.start.variance
     weights = [w, *([] if u is None else [u]), *([] if shrunk is None else [shrunk.paid])]
+    weights += [] if variance is None else [variance.s]
     shape = trace.scheme.shape(trace.n_features)
     if not all(array.dtype == np.float64 and array.shape == shape for array in weights):
         return False
@@ -162,6 +164,8 @@ def _write_npz(trace: Trace, file: BinaryIO) -> None:
     if trace.penalty is not None and start.shrunk is not None:
         sums, paid = start.shrunk
         held |= {"penalty": np.array(trace.penalty), "start_sums": sums, "start_paid": paid}
+    if start.variance is not None:
+        held |= {"start_s": start.variance.s, "phi": start.variance.phi}
     held |= {name: value for name in ("radius", "cut") if (value := getattr(trace, name)) is not None}
     np.savez_compressed(file, allow_pickle=False, **held)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch, as_labelled
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.rules import Confidence, Rule
 from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.model.linear import LinearModel
@@ -349,7 +350,7 @@ class Trace:
         self._require_possible(data.codes, index, log.machine, part.start)
         rows = index.astype(np.uint64)
         if self.penalty is None:
-            wrong = replay(data.rows, data.targets, rows, log, self.bias, state.w, state.u)
+            wrong = replay(data.rows, data.targets, rows, log, self._rule_of(state), state.w, state.u)
         else:
             log = log._replace(at=log.at - state.visits)
             shrinking = (self.penalty, state.machines, state.shrunk_machines)
@@ -358,6 +359,12 @@ class Trace:
         state.visits = visits
         if wrong >= 0:
             raise other_score(part.start + wrong, int(index[wrong]), float(log.score[wrong]))
+
+    def _rule_of(self, state: State) -> Any:
+        """Return all of the rule that recorded steps depend on."""
+        if state.variance is None:
+            return Rule(beta=self.bias)
+        return state.rule_of_loops(Confidence(beta=self.bias, phi=state.variance.phi))
 
     def _require_possible(self, codes: Ints, index: NDArray[Any], machine: NDArray[Any], first: int = 0) -> None:
         """Require that each mistake is possible on a row of its class: loops search for its machine unchecked."""
