@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.monomial_map import MonomialMap as MonomialMap
     from rosenblatt.estimators.multilayer_perceptron import MultilayerPerceptron as MultilayerPerceptron
+    from rosenblatt.estimators.ordinal import OrdinalPerceptron as OrdinalPerceptron
     from rosenblatt.estimators.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
+    from rosenblatt.estimators.passive_aggressive_regressor import (
+        PassiveAggressiveRegressor as PassiveAggressiveRegressor,
+    )
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
@@ -97,7 +101,9 @@ __all__ = [
     "MaxMarginClassifier",
     "MonomialMap",
     "MultilayerPerceptron",
+    "OrdinalPerceptron",
     "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
     "Perceptron",
     "PocketPerceptron",
     "SoftMarginClassifier",

@@ -89,6 +89,8 @@ BUILT_IN = {
     "ConfidenceWeightedClassifier": BuiltIn(
         "confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, linear=True
     ),
+    "PassiveAggressiveRegressor": BuiltIn("passive_aggressive_regressor", {}),
+    "OrdinalPerceptron": BuiltIn("ordinal", {}),
     "MultilayerPerceptron": BuiltIn("multilayer_perceptron", {"network": {}}),
     "MarkOne": BuiltIn("mark_one", {"mark-one": {}}),
     "ExtremeLearningMachine": BuiltIn("extreme_learning", {"extreme": {}}),

@@ -55,6 +55,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "ConfidenceWeightedClassifier-scw": lambda: rb.ConfidenceWeightedClassifier(
         rule="scw", average=True, trace="mistakes"
     ).partial_fit(SPARSE, TWO),
+    "Perceptron-uneven-stream": lambda: rb.Perceptron(margin=(2.0, 0.5)).partial_fit(X, TWO),
+    "PassiveAggressiveRegressor": lambda: rb.PassiveAggressiveRegressor(average=True).fit(X, NUMBERS[:, 0]),
+    "OrdinalPerceptron": lambda: rb.OrdinalPerceptron(average=True).fit(SPARSE, THREE),
     "VotedPerceptron": lambda: rb.VotedPerceptron(max_iter=3).fit(X, TWO),
     "VotedPerceptron-sparse-classes": lambda: rb.VotedPerceptron(max_iter=2).fit(SPARSE, THREE),
     "VotedPerceptron-stream": lambda: rb.VotedPerceptron(max_iter=2).fit(X, THREE).partial_fit(SPARSE, THREE),
@@ -130,6 +133,8 @@ def gone_on(model: Any) -> Any:
         rows = asked(model)
         classes = getattr(model, "classes_", None)
         y = NUMBERS if classes is None else np.resize(classes, rows.shape[0])
+        if isinstance(model, rb.PassiveAggressiveRegressor):
+            y = NUMBERS[:, 0]
         model.partial_fit(rows, y)
         if hasattr(model, "learn_one") and isinstance(rows, np.ndarray):
             model.learn_one(rows[0], y[1])

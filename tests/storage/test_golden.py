@@ -25,14 +25,20 @@ WIDE = {"Perceptron-wide", "Perceptron-wide-stream"}
 """What version 3 was made for; all else is still written as version 2."""
 
 
-LATER = {"PassiveAggressiveClassifier": {2}, "ConfidenceWeightedClassifier": {3}}
-"""Learners that came later, with the versions of their files."""
+LATER = {
+    "PassiveAggressiveClassifier": {2},
+    "ConfidenceWeightedClassifier": {3},
+    "PassiveAggressiveRegressor": {2},
+    "OrdinalPerceptron": {2},
+    "Perceptron-uneven-stream": {2},
+}
+"""Learners and rules that came later, with the versions of their files."""
 
 
 def versions_of(name):
     if name in WIDE:
         return {3}
-    return LATER.get(name.split("-")[0], {1, 2})
+    return LATER.get(name, LATER.get(name.split("-")[0], {1, 2}))
 
 
 def test_there_are_files_of_this_version_for_every_learner():

@@ -325,13 +325,11 @@ class OnlineLearning(VisitingClassifier):
             raise ParameterError(
                 f"multiclass={self.multiclass!r} cannot continue from {self._scheme.kind!r}. Use a new estimator."
             )
-        shape = scheme.shape(n_features)
         if fitted:
-            state = self._state.copy().for_rule(
-                average=self._state.u is not None, shrinks=self.penalty is not None
-            )
+            state = self._state.copy()
+            state = state.for_rule(average=state.u is not None, shrinks=self.penalty is not None)
         else:
-            state = self._beginning(shape, n_features)
+            state = self._beginning(scheme.shape(n_features), n_features)
         return self._new_stream(
             state,
             rule,

@@ -20,7 +20,7 @@ from rosenblatt.data.weights import label_weights, require_some_weight
 from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learners.balance import Balance
 from rosenblatt.learners.order import Order, make_order
-from rosenblatt.loops.rules import Rule, tie_shares
+from rosenblatt.loops.rules import Margins, Rule, tie_shares
 from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.model.state import State
 from rosenblatt.trace.record import Trace
@@ -142,6 +142,16 @@ def _check_bias(name: str, value: Any) -> None:
         check_number(name, value, least=0)
 
 
+def _check_margin(name: str, value: Any) -> None:
+    if not isinstance(value, tuple | list):
+        check_number(name, value, least=0)
+        return
+    if len(value) != 2:
+        raise ParameterError(f"{name}={value!r} must be a number, or a pair: of positive and of negative rows.")
+    for each in value:
+        check_number(name, each, least=0)
+
+
 def check_share(name: str, value: Any) -> None:
     """Require a number from 0 to 1."""
     check_number(name, value, least=0)
@@ -171,7 +181,7 @@ PERCEPTRON: Mapping[str, Callable[[str, Any], Any]] = {
     "average": check_flag,
     **ENDING,
     "tol": optional(check_number),
-    "margin": partial(check_number, least=0),
+    "margin": _check_margin,
     "radius": optional(POSITIVE),
     "bias": _check_bias,
     "zero": partial(check_choice, choices=(-1, 1)),
@@ -251,7 +261,10 @@ def make_rule(
             radius, beta = _radius(p.radius, largest_square, before)
         case _:
             beta = float(bias)
-    return p._own_rule(Rule(float(p.eta0), beta, float(p.margin), *tie_shares(p.tie, p.zero))), radius
+    uneven = isinstance(p.margin, tuple | list)
+    plus, minus = map(float, p.margin) if uneven else (float(p.margin), 0.0)
+    rule: Any = Rule(float(p.eta0), beta, plus, *tie_shares(p.tie, p.zero))
+    return p._own_rule(Margins._make([*rule, minus]) if uneven else rule), radius
 
 
 def _radius(

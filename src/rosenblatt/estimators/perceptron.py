@@ -101,9 +101,9 @@ class Perceptron(OnlineLearning):
     order : {"shuffle", "cyclic", "random"}, array, list of arrays or callable
         The order of visits in `fit`. An array of row numbers is one pass, repeated; a list of arrays,
         or a callable of the pass number from 1, gives each pass a different order.
-    margin : float
+    margin : float or pair of floats
         A visit is a mistake if y f ≤ margin. With ``multiclass="direct"`` the lead over the best other class
-        counts.
+        counts. A pair (τ₊, τ₋) is for positive and negative rows (Li et al. 2002): (10, 0) helps a rare class.
     average : bool
         Whether to predict with the average of the hypotheses after each visit. Training ends when the mistakes no
         longer fall. It need not separate the rows, and gives no warning.

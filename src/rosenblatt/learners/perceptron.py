@@ -14,7 +14,7 @@ from rosenblatt.learners.fit_loop import Complete, FitLoop
 from rosenblatt.learners.plan import Model, PassReport, PerceptronRun, Plan
 from rosenblatt.learners.screening import MISTAKE_RATE
 from rosenblatt.learners.visitor import Visitor
-from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.rules import is_plain, margin_of
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.stopping import BRIEF, Plateau, StopReason, Tolerance, Trend
@@ -63,7 +63,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
         self.loss = 0.0  # of the pass under way
         self.stuck = 0
-        self.plain = isinstance(plan.rule, Rule)
+        self.plain = is_plain(plan.rule)
 
     def _visits(self, epoch: int) -> Sized | None:
         visits: Sized | None = self.visitor.visits(epoch)
@@ -100,7 +100,8 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         if self.plain and self.tolerance is None and not self.plan.callbacks:
             return np.empty(0)
         codes = self.visitor.codes_of(stretch.rows)
-        return self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
+        lead: Floats = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
+        return lead
 
     def _add_loss(self, lead: Floats) -> None:
         """Add the loss of some mistakes, Σ max(0, −y f), or Σ max(0, margin − y f) by a rule of another kind.
@@ -208,7 +209,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
     def _proves(self, visits: Any) -> bool:
         """Whether a pass without a mistake leaves no row that is not right."""
         rule, scheme = self.plan.rule, self.plan.scheme
-        lenient = rule.tie_plus == rule.tie_minus == rule.margin == 0.0
+        lenient = rule.tie_plus == rule.tie_minus == margin_of(rule, 1) * margin_of(rule, -1) == 0.0
         return self.visitor.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None
 
     def _at_rest(self, visits: Any) -> bool:
@@ -279,5 +280,6 @@ def wrong_rows(batch: Batch, scores: Floats, plan: Plan) -> NDArray[np.bool_]:
     rule, scheme, codes = plan.rule, plan.scheme, batch.codes
     lead, positive = scheme.leads(scores, codes, plan.zero)
     tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
-    wrong = ((lead < rule.margin) | ((lead == rule.margin) & tie_counts)).any(axis=1)
+    margin = margin_of(rule, np.where(positive, 1, -1))
+    wrong = ((lead < margin) | ((lead == margin) & tie_counts)).any(axis=1)
     return np.asarray(wrong | (scheme.choose(scheme.decision(scores), plan.zero) != codes))

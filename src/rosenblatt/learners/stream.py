@@ -27,9 +27,9 @@ from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.named import learn_named
 from rosenblatt.loops.passes import ONLY_ROW, learn_row, learn_row_by_machines
-from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.rules import Rule, is_plain
 from rosenblatt.loops.shrinking import Penalty
-from rosenblatt.loops.targets import Log, Sides, Targets
+from rosenblatt.loops.targets import Direct, Log, Machines, Sides, Targets
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State, overflowed
 from rosenblatt.trace.record import Trace
@@ -203,7 +203,7 @@ class Stream:
         if count < 0:
             raise self._not_finite(X)
         self.mistakes += count
-        if type(self._rule) is not Rule and not isinstance(target, Sides):
+        if not is_plain(self._rule) and isinstance(target, Direct | Machines):
             self._count_wrong(self._log.part(slice(count)), np.repeat(target.code, count))
         if self.recorder.detail == "mistakes":
             self._keep(count)
@@ -273,7 +273,7 @@ class Stream:
         visitor = self._visitor(Batch(*known, codes=codes, classes=self.classes, weight=weight))
         for stretch in visitor.visit(visitor.visits(1)):
             log = stretch.log
-            if type(self._rule) is not Rule:
+            if not is_plain(self._rule):
                 self._count_wrong(log, codes[stretch.rows])
             if self.scheme.kind == "binary":  # a mistake names its rival, should there come to be more than one
                 log = log._replace(machine=(1 - codes[stretch.rows]).astype(np.int32))

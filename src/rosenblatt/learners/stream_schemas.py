@@ -14,7 +14,7 @@ from rosenblatt.learners.kernel_stream import KernelStream
 from rosenblatt.learners.stream import Stream
 from rosenblatt.learners.voted import VotedStream
 from rosenblatt.loops.layout import CSR
-from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.rules import Margins, Rule
 from rosenblatt.loops.votes import Moves
 from rosenblatt.model.kernel_schemas import BUDGET, KERNEL_STATE
 from rosenblatt.model.schemas import LABELS, LINEAR_MODEL, PENALTY, SIDE, STATE, require_shape
@@ -23,6 +23,7 @@ from rosenblatt.schema.codecs import (
     INTEGERS,
     Array,
     Codec,
+    Context,
     Count,
     Either,
     Flag,
@@ -45,6 +46,25 @@ CLASS_WEIGHT = Either(
         "balanced": (Balance, Record(Balance, {"counts": PerLabel(Count())})),
     }
 )
+
+
+class PerceptronRules:
+    """The rules of a perceptron: five numbers, and one more where margins are uneven."""
+
+    def encode(self, value: Any, at: str, context: Context) -> Any:
+        """Return the numbers by name."""
+        return self._of(type(value)).encode(value, at, context)
+
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
+        """Return the rule."""
+        uneven = isinstance(stored, dict) and "margin_minus" in stored
+        return self._of(Margins if uneven else Rule).decode(stored, at, context)
+
+    def _of(self, kind: Any) -> Record:
+        return Record(kind, dict.fromkeys(kind._fields, Number()))
+
+
+PERCEPTRON_RULE = PerceptronRules()
 KERNEL_PLAN = Record(
     KernelPlan,
     {"kernel": KERNEL, "budget": Maybe(BUDGET), "cache_size": Number(least=0.0), "keeps_scores": Flag()},
@@ -101,7 +121,9 @@ def stream_of(rule: Any = Rule) -> Either:
     Either
         It reads `StreamParts`, which `revived` completes.
     """
-    numbers = Record(rule, dict.fromkeys(rule._fields, Number(finite=rule is Rule)))
+    numbers: Codec = PERCEPTRON_RULE
+    if rule is not Rule:
+        numbers = Record(rule, dict.fromkeys(rule._fields, Number(finite=False)))
     counted: dict[str, Codec] = {} if rule is Rule else {"wrong": Count()}
     names = {Stream: "stream", KernelStream: "kernel", VotedStream: "voted"}
     return Either(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rosenblatt.loops.rules import Passive, Rule
+from rosenblatt.loops.rules import Passive, Rule, margin_of
 
 
 class Mistake(NamedTuple):
@@ -56,9 +56,10 @@ def plus(w: Sequence[Any], c: Any, x: Sequence[Any]) -> list[Any]:
 
 def share_of_step(rule: Rule, y: int, f: Any) -> Any:
     """Return how much of a step a visit with label `y` and score `f` takes: 1, 0, or the share of a tie."""
-    if y * f < rule.margin:
+    margin = margin_of(rule, y)
+    if y * f < margin:
         return 1
-    if y * f > rule.margin:
+    if y * f > margin:
         return 0
     return rule.tie_plus if y > 0 else rule.tie_minus
 

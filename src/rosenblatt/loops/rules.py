@@ -16,7 +16,9 @@ Rules of other kinds have numbers of their own after these five; `rosenblatt.loo
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats
@@ -33,6 +35,35 @@ class Rule(NamedTuple):
     margin: float = 0.0  # a visit is a mistake if y f < margin; y f = margin is a tie
     tie_plus: float = 1.0  # the share of a step taken at a tie, for y = +1
     tie_minus: float = 1.0  # and for y = −1
+
+
+class Margins(NamedTuple):
+    """The perceptron with uneven margins (Li et al. 2002): `margin` is for y = +1, `margin_minus` for y = −1."""
+
+    eta: float = 1.0
+    beta: float = 1.0
+    margin: float = 0.0
+    tie_plus: float = 1.0
+    tie_minus: float = 1.0
+    margin_minus: float = 0.0
+
+
+PLAIN = (Rule, Margins)
+"""The perceptron's own rules: what moves weights is a mistake, and has one length of step."""
+
+
+def is_plain(rule: Any) -> bool:
+    """Return whether a rule is one of the perceptron's own."""
+    return isinstance(rule, PLAIN)
+
+
+def margin_of(rule: Any, y: Any) -> Any:
+    """Return the margin of a rule for rows with label y; of several rows where y is an array."""
+    if not isinstance(rule, Margins):
+        return rule.margin
+    return (
+        np.where(y > 0, rule.margin, rule.margin_minus) if isinstance(y, np.ndarray) else rule[2 if y > 0 else 5]
+    )
 
 
 class Passive(NamedTuple):

@@ -41,7 +41,7 @@ from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, prefetch
 from rosenblatt.loops.dense import dense_dot
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import Log
-from rosenblatt.loops.visits import correction, move, resized
+from rosenblatt.loops.visits import correction, move, resized, wanted
 from rosenblatt.typing import Floats, Reals
 
 WIDE, NARROW = 64, 16
@@ -269,7 +269,7 @@ def train_screened(shadow: Shadow, pull: Floats, order: Any, rule: Rule, w: Any,
     for t in range(order.size):
         _look_ahead(shadow, order, t)
         i = order[t]
-        if _surely_right(shadow, i, rule.margin, w[d], slack):
+        if _surely_right(shadow, i, wanted(rule, pull[i]), w[d], slack):
             continue
         read += 1
         f = dense_dot(X, i, w) + w[d]

@@ -44,7 +44,26 @@ class Machines(NamedTuple):
     side: Floats
 
 
-Targets: TypeAlias = Sides | Direct | Machines
+class Values(NamedTuple):
+    """Numbers that one machine is to predict, and the weight of each row."""
+
+    value: Floats
+    weight: Floats
+
+
+class Ranks(NamedTuple):
+    """Ranks 0, 1, …, K − 1 of rows, and the weight of each row.
+
+    One vector scores a row, and K − 1 thresholds cut the scores. In place of a bias, the weights hold the negative
+    thresholds from position `first` on.
+    """
+
+    code: Ints
+    weight: Floats
+    first: int
+
+
+Targets: TypeAlias = Sides | Direct | Machines | Values | Ranks
 
 
 class Log(NamedTuple):

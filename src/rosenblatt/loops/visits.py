@@ -12,16 +12,25 @@ from typing import Any
 from rosenblatt.loops._jit import VERB, inline, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.ranks import decide_rank, update_rank
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew, square
-from rosenblatt.loops.rules import Passive, Rule, Shaped
+from rosenblatt.loops.rules import PLAIN, Margins, Passive, Rule, Shaped
 from rosenblatt.loops.shaped import move_shaped, shaped_step, sharpness
-from rosenblatt.loops.targets import PAIR, Direct, Log, Sides
+from rosenblatt.loops.targets import PAIR, Direct, Log, Ranks, Sides, Values
 from rosenblatt.typing import Floats
 
 __all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take", "update"]
 
 NOT_FINITE = -1
 NO_RIVAL = -1
+
+
+@verb
+def wanted(rule: Any, pull: Any) -> Any:
+    """Return the margin that a rule wants of an example."""
+    if rule.instance_class is Margins:
+        return lambda rule, pull: rule.margin if pull > 0.0 else rule.margin_minus
+    return lambda rule, pull: rule.margin
 
 
 @inline
@@ -31,9 +40,10 @@ def correction(rule: Rule, pull: float, f: float) -> float:
     `pull` is y times the weight of the example. An example of weight 0 is never a mistake.
     """
     z = f if pull > 0.0 else -f
-    if z > rule.margin:
+    margin = wanted(rule, pull)
+    if z > margin:
         return 0.0
-    if z < rule.margin:
+    if z < margin:
         return rule.eta * pull
     # The tie, y f = margin, is decided here and nowhere else.
     return rule.eta * (rule.tie_plus if pull > 0.0 else rule.tie_minus) * pull
@@ -47,7 +57,7 @@ def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
     this function with ``**VERB`` that returns an implementation for it and None for others. What a mistake is
     stays the same. `lead` is y f or the lead over the rival; the correction moves one or two `machines` by x_i.
     """
-    if rule.instance_class is Rule:
+    if rule.instance_class in PLAIN:
         return lambda rule, c, lead, X, i, machines: c
     if rule.instance_class is Passive:
         return lambda rule, c, lead, X, i, machines: _passive(rule, c, lead, X, i, machines)
@@ -96,6 +106,10 @@ def decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any
     """Score visit t and log its mistakes from k on; return k plus their number, or NOT_FINITE."""
     if targets.instance_class is Sides:
         return lambda targets, X, order, t, rule, w, log, k: _decide_side(targets, X, order, t, rule, w, log, k)
+    if targets.instance_class is Values:
+        return lambda targets, X, order, t, rule, w, log, k: _decide_value(targets, X, order, t, rule, w, log, k)
+    if targets.instance_class is Ranks:
+        return lambda targets, X, order, t, rule, w, log, k: decide_rank(targets, X, order, t, rule, w, log, k)
     return lambda targets, X, order, t, rule, w, log, k: _decide_machines(targets, X, order, t, rule, w, log, k)
 
 
@@ -117,6 +131,8 @@ def moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
     """Return a machine that mistake k on row i moves, the multiple of x, and both for a second machine."""
     if targets.instance_class is Sides:
         return lambda targets, i, log, k: (0, log.step[k] if targets.pull[i] > 0.0 else -log.step[k], 0, 0.0)
+    if targets.instance_class is Values:
+        return lambda targets, i, log, k: (0, log.step[k] if log.machine[k] > 0 else -log.step[k], 0, 0.0)
     if targets.instance_class is Direct:
         return lambda targets, i, log, k: (targets.code[i], log.step[k], log.machine[k], -log.step[k])
     return lambda targets, i, log, k: (
@@ -145,6 +161,24 @@ def _judge_side(targets: Any, X: Any, i: Any, f: Any, rule: Any, log: Any, k: An
         return k
     log.score[k] = f
     log.step[k] = abs(c)
+    return k + 1
+
+
+@inline
+def _decide_value(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+    """Decide by −|y − f|, which is to reach the margin −ε; the machine logged is 1 if f is to rise."""
+    after = look_ahead(X, order, t)
+    i = order[t]
+    f = dot(X, i, w, after) + w[-1]
+    if f - f != 0.0:
+        return NOT_FINITE
+    e = targets.value[i] - f
+    c = step(rule, targets.weight[i] if e > 0.0 else -targets.weight[i], -e, X, i, 0, NO_RIVAL)
+    if c == 0.0:
+        return k
+    log.score[k] = f
+    log.step[k] = abs(c)
+    log.machine[k] = 1 if e > 0.0 else 0
     return k + 1
 
 
@@ -252,6 +286,8 @@ def take(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: f
 @verb
 def update(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> Any:
     """Move the weights by mistake k, made on row i after t visits, and the sum u for averaging if it is given."""
+    if targets.instance_class is Ranks:
+        return lambda targets, X, i, log, k, t, rule, w, u: update_rank(targets, X, i, log, k, t, rule, w, u)
     if rule.instance_class is Shaped:
         return lambda targets, X, i, log, k, t, rule, w, u: _update_shaped(targets, X, i, log, k, t, rule, w, u)
     return lambda targets, X, i, log, k, t, rule, w, u: _update_plain(targets, X, i, log, k, t, rule, w, u)
@@ -305,7 +341,7 @@ def prefetch_moved(targets: Any, X: Rows, i: int, log: Log, k: int, w: Floats) -
 @verb
 def follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> Any:
     """Update scores computed ahead of their visit, after mistake k of visit t has moved the weights."""
-    if targets.instance_class is Sides:
+    if targets.instance_class in (Sides, Values, Ranks):
         return lambda targets, X, order, t, w, log, k: None
     return lambda targets, X, order, t, w, log, k: _follow_machines(targets, X, order, t, w, log, k)
 

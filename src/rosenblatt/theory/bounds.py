@@ -14,7 +14,8 @@ from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
-from rosenblatt.theory.separable import separable_bounds, start_bound
+from rosenblatt.theory.ranks import rank_bounds
+from rosenblatt.theory.separable import passive_bound, separable_bounds, start_bound
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
 
@@ -39,7 +40,7 @@ def bounds(
     X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
         The examples.
     y : sequence, shape (n_rows,)
-        Their labels, of two classes.
+        Their labels, of two classes; with an `OrdinalPerceptron` their ranks.
     model : estimator or None
         A perceptron trained on X and y. Its mistakes stand beside each bound for its rule, and the other bounds
         say why they do not apply.
@@ -58,9 +59,11 @@ def bounds(
     -------
     Bounds
         By name. For separable rows (Novikoff 1962): "radius", "radius_padded", "unit_norm", "origin", "padded",
-        "offset", "start" and "sweeps". For any rows: "a_priori" and ``"rounds_…"`` (Gentile 2003), "lifted"
-        (Freund and Schapire 1999). For the error on new rows: "pocket" and "pocket_usual" (Harchaoui), "online"
-        (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are marked as vacuous. ``print(bounds(X, y))``
+        "offset", "start", "passive" (Crammer et al. 2006) and "sweeps". For any rows: "a_priori" and
+        ``"rounds_…"`` (Gentile 2003), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
+        "pocket_usual" (Harchaoui), "online" (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are
+        marked as vacuous. For an `OrdinalPerceptron` there is one, "ranks" (Crammer and Singer 2001), on the sum
+        of the ranks that visits are off. ``print(bounds(X, y))``
         shows them as a table.
 
     Raises
@@ -85,6 +88,8 @@ def bounds(
         raise ParameterError(f"gamma={gamma!r} must be None or a finite number above 0.")
     if w_star is None and (gamma is not None or b_star):
         raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
+    if hasattr(model, "thresholds_"):
+        return rank_bounds(X, y, model, Clock(time_limit))
     sample = TrainingSet(X, y, Clock(time_limit))
     if w_star is not None:
         sample.given = GivenHyperplane(
@@ -103,11 +108,13 @@ def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) ->
     prior, *rounds = inseparable_bounds(sample, run)
     prior = _observed(prior, run)
     lifted = lifted_bound(sample, run)
+    passive = passive_bound(sample, run)
     best = _best([*mistakes, start], run)
     of_all = _best([*mistakes, start, lifted], run) if run is not None and run.rule == LIFTED else best
     found = [
         *mistakes,
         start,
+        passive,
         _sweeps(of_all, run),
         prior,
         *rounds,

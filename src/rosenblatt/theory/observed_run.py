@@ -11,6 +11,7 @@ import numpy as np
 
 from rosenblatt.data.labels import listed
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.loops.rules import Confidence, Passive, Rule
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rationals.dyadic import exact
 from rosenblatt.theory.training_set import TrainingSet
@@ -30,7 +31,8 @@ class ObservedRun:
     rule: str  # the rule by name; with the bias as a number if no theorem names it
     beta: Fraction  # the bias moves by β for a step of 1
     eta: Fraction  # the learning rate
-    margin: Fraction  # a visit with y f at most this is a mistake
+    margin: Fraction  # a visit with y f at most this is a mistake; of uneven margins the larger one
+    passive: Passive | None  # the rule, if it is passive-aggressive
     start: Floats  # the first hypothesis, bias last
     last: Floats | None  # the last hypothesis, None if the trace has counts only
     from_zero: bool  # whether it began at the origin, or at the result of one mistake from there
@@ -97,6 +99,7 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
     start = np.asarray(trace.start.spread().w, np.float64).reshape(-1)
     names = {Fraction(0): ORIGIN, Fraction(1): UNIT}
     rule = RADIUS if trace.radius is not None else names.get(beta, f"bias={trace.bias:g}")
+    own = model._own_rule(Rule()) if hasattr(model, "_own_rule") else None
     return ObservedRun(
         model=model,
         known=known,
@@ -104,11 +107,12 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
         rule=LIFTED if lifts else rule,
         beta=beta,
         eta=eta,
-        margin=exact(float(known.get("margin", 0.0))),
+        margin=exact(max(np.ravel(known.get("margin", 0.0)).tolist())),
+        passive=own if isinstance(own, Passive) else None,
         start=start,
         last=last,
         from_zero=not start.any() or _is_one_step(start, eta, trace.bias, sample),
-        unfit="" if lifts else _unfit(known, trace, eta, start),
+        unfit="" if lifts else _other_rule(own) or _unfit(known, trace, eta, start),
     )
 
 
@@ -130,6 +134,12 @@ def _trace(model: Any) -> Trace:
     if not isinstance(trace, Trace) or trace.scheme.kind != "binary":
         raise ParameterError(f"model is a {name} that is not one hyperplane. Pass a model of two classes.")
     return trace
+
+
+def _other_rule(own: Any) -> str:
+    if isinstance(own, Passive):
+        return "its steps are as long as their rows need; see 'passive'"
+    return "its steps depend on variances, for which no bound is evaluated" if isinstance(own, Confidence) else ""
 
 
 def _unfit(known: Mapping[str, Any], trace: Trace, eta: Fraction, start: Floats) -> str:

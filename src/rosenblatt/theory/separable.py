@@ -101,6 +101,7 @@ def _offset(sample: TrainingSet) -> Bound:
 def start_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     """Solve kηγ + <w₀, w*> ≤ sqrt(‖w₀‖² + k(η²C² + 2ηm)) for k, a quadratic inequality; C²/γ² is a special case.
 
+    With a margin m and from zero it is (C² + 2m/η)/γ²; of uneven margins m is the larger one (Li et al. 2002).
     All quantities are those of padded rows, times ‖w*‖, so that only one root remains, which is rounded up.
     """
     formula = "largest k with kηγ + <w₀,w*> ≤ sqrt(‖w₀‖² + k(η²C² + 2ηm))"
@@ -121,6 +122,36 @@ def start_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     rows = "x" if not run.beta else f"(x, {float(run.beta) ** 0.5:g})"
     value = _largest_count(margin, run, sample.square + run.beta)
     return replace(bound, value=value, rule=run.rule, of=rows, uses=uses)
+
+
+def passive_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
+    """Return the bound on the mistakes of PA, PA-I or PA-II on separable rows (Crammer et al. 2006).
+
+    For u with y <u, x> ≥ 1 on all padded rows, ‖u‖² = 1/γ². Every step brings w nearer to u, which bounds the sum
+    of the squared losses by (R² + β)‖u‖² (PA) or (R² + β + 1/(2C))‖u‖² (PA-II); a mistake has a loss of 1 or
+    more. A mistake of PA-I takes a step of at least min(C, 1/(R² + β)), which gives max(R² + β, 1/C)‖u‖².
+    """
+    bound = Bound("passive", "Crammer et al. 2006", "max(R² + β, 1/C)/γ²", rule="passive-aggressive")
+    rule = None if run is None else run.passive
+    if run is None or rule is None:
+        return bound.without("it is about PassiveAggressiveClassifier; pass one as model")
+    square = sample.square + run.beta
+    if rule.soft > 0.0:
+        bound, factor = replace(bound, formula="(R² + β + 1/(2C))/γ²"), square + exact(rule.soft)
+    elif rule.most == inf:
+        bound, factor = replace(bound, formula="(R² + β)/γ²"), square
+    else:
+        factor = max(square, 1 / exact(rule.most))
+    if run.start.any():
+        return bound.without("the start is not the origin")
+    if run.known.get("class_weight") is not None:
+        return bound.without("classes have weights, for which no bound is claimed")
+    margin = sample.margin(run.beta)
+    if margin is None:
+        return bound.without(sample.refusal(run.beta) or (INSEPARABLE if run.beta else NOT_THROUGH_THE_ORIGIN))
+    rows = "x" if not run.beta else f"(x, {float(run.beta) ** 0.5:g})"
+    bound = replace(bound, of=rows, note="no row had a sample weight", observed=run.model.n_mistakes_)
+    return _valued(bound, factor / margin.squared[0], R=root(sample.square), γ=margin.interval)
 
 
 def _largest_count(margin: Margin, run: ObservedRun, square: Fraction) -> float:

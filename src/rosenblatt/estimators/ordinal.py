@@ -1,0 +1,201 @@
+"""The ordinal perceptron (PRank) as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from rosenblatt.data.features import Features
+from rosenblatt.data.labels import as_labels, encode_labels
+from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
+from rosenblatt.estimators._parameters import check_number, declared_classes, require_same_classes
+from rosenblatt.exceptions import LabelError
+from rosenblatt.loops.ranks import rank_scores, ranks_of, replay_ranks
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.targets import Log, Ranks
+from rosenblatt.model.schemas import LABELS
+from rosenblatt.model.state import State
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import require
+from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.typing import Floats
+
+
+def _link(held: dict[str, Any]) -> None:
+    wanted = (held["_width"] + len(held["_classes"]) - 1,)
+    several = len(held["_classes"]) >= 2
+    require(several and held["_state"].w.shape == wanted, "weights and ranks contradict each other")
+
+
+class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
+    """The perceptron for ranks: one vector scores rows, and thresholds cut the scores.
+
+    This is PRank (Crammer and Singer 2001). The classes are ranks in the order of their labels. A row of rank y
+    should score at least every threshold below y, and less than the others. An update moves each threshold that
+    the score is on the wrong side of, and the vector by their number; the thresholds stay in order. If some vector
+    and thresholds of joint norm 1 separate the ranks by γ, the ranks that visits are off sum to at most
+    (K − 1)(R² + 1)/γ²: see `rosenblatt.bounds`.
+
+    Parameters
+    ----------
+    eta0 : float
+        The learning rate.
+    max_iter : int
+        The maximum number of passes.
+    tol : float or None
+        Training also ends when the mean number of ranks that a visit is off has not fallen by `tol` for
+        `n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.
+    n_iter_no_change : int
+        See `tol`.
+    shuffle, random_state
+        Whether rows are visited in random order, and the seed of it.
+    warm_start : bool
+        Whether `fit` continues from the last one.
+    average : bool
+        Whether to predict with the average of the hypotheses after each visit.
+    verbose : int
+        Ignored.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (1, n_features)
+        The vector.
+    thresholds_ : ndarray, shape (n_classes - 1,)
+        The thresholds in ascending order.
+    classes_ : ndarray
+        The ranks, lowest first.
+    n_iter_, stop_reason_ : int, str
+        The passes of the last fit, and its end: "separated" after a pass without an update, "tol", "plateau" or
+        "max_iter".
+    rank_errors_ : float
+        The ranks that visits of the last fit or chunk were off before their update, in total; a score on a
+        threshold counts as off.
+    n_updates_, updates_per_pass_ : int, list of int
+        The visits that moved weights.
+    t_ : int
+        The number of visits since the start.
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["1 bad", "2 fair", "2 fair", "3 good"]
+    >>> clf = OrdinalPerceptron().fit(X, y)
+    >>> clf.stop_reason_, clf.predict([[-1.0], [1.5], [9.0]]).tolist()
+    ('separated', ['1 bad', '2 fair', '3 good'])
+    """
+
+    _learner = Learner(
+        StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT, _link, without_run),
+        abilities=frozenset({"streams"}),
+    )
+    fit_intercept = True
+    _classes: NDArray[Any]
+
+    def __init__(
+        self,
+        *,
+        eta0: float = 1.0,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        verbose: int = 0,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        average: bool = False,
+    ) -> None:
+        self.eta0 = eta0
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.average = average
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule ends it; a sample weight multiplies the step."""
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Visit the rows of a chunk once, in the order they come; the first call needs all `classes`."""
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row, which the thresholds cut into ranks."""
+        self._require_fitted()
+        return self._scores(self._features(X), self._hypothesis())
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the rank predicted for each row."""
+        scores = self.decision_function(X)
+        return self._classes[ranks_of(scores, self._hypothesis(), self._width)]
+
+    @property
+    def coef_(self) -> Floats:
+        """The vector."""
+        self._require_fitted("coef_")
+        return self._hypothesis()[None, : self._width].copy()
+
+    @property
+    def thresholds_(self) -> Floats:
+        """The thresholds in ascending order."""
+        self._require_fitted("thresholds_")
+        return 0.0 - self._hypothesis()[self._width :]
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The ranks, lowest first."""
+        self._require_fitted("classes_")
+        return self._classes
+
+    @property
+    def rank_errors_(self) -> float:
+        """The ranks that visits of the last fit or chunk were off before their update, in total."""
+        self._require_fitted("rank_errors_")
+        run = self.__dict__.get("_run")
+        if run is None:
+            raise AttributeError("Files keep no record of the run. Read rank_errors_ before saving.")
+        visits = run.recorder.visits_per_pass
+        return float(np.dot(run.losses, visits))
+
+    def _scores(self, features: Features, w: Floats) -> Floats:
+        out = np.empty(features.n_rows)
+        rank_scores(features.rows, np.arange(features.n_rows, dtype=np.uint64), np.ascontiguousarray(w), out)
+        return out
+
+    def _start(self, n_features: int, known: dict[str, Any]) -> State:
+        return State.zero((n_features + len(known["_classes"]) - 1,), average=self.average)
+
+    def _targets(
+        self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
+    ) -> tuple[Ranks, dict[str, Any]]:
+        if not begins:
+            ranks = self._classes
+            if classes is not None:
+                require_same_classes(declared_classes(classes), ranks)
+        elif classes is not None:
+            ranks = declared_classes(classes)
+        else:
+            ranks = as_labels(y, features.n_rows, features.n_features)[1]
+        if len(ranks) < 2:
+            raise LabelError(f"y has one rank only, {ranks[0]!r}. Pass rows of at least two, or classes=[...].")
+        codes = encode_labels(y, ranks, features.n_rows)
+        weight = np.ones(features.n_rows) if weight is None else weight
+        return Ranks(codes, weight, features.n_features), {"_classes": ranks}
+
+    def _rule(self) -> Rule:
+        return Rule(eta=check_number("eta0", self.eta0, above=0))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._rule()
+
+    def _loss(self, targets: Ranks) -> Any:
+        return lambda rows, log: log.machine.astype(np.float64)
+
+    def _replay(self, rows: Any, targets: Ranks, index: Any, log: Log, state: State) -> int:
+        return replay_ranks(rows, targets, index, log, self._rule(), state.w, state.u)

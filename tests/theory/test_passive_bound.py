@@ -1,0 +1,50 @@
+"""The bounds on PA, PA-I and PA-II hold, and other models say why they do not apply."""
+
+import math
+
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.datasets import make_separable
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "parameters", [{"C": math.inf}, {"C": 0.01}, {"C": 3.0}, {"C": 0.1, "loss": "squared_hinge"}]
+)
+@pytest.mark.parametrize("bias", ["unit", None])
+def test_no_run_makes_more_mistakes(seed, parameters, bias):
+    X, y = make_separable(50, 3, margin=0.1, seed=seed)
+    clf = rb.PassiveAggressiveClassifier(bias=bias, max_iter=200, random_state=seed, average=True, **parameters)
+    bound = rb.bounds(X, y, model=clf.fit(X, y))["passive"]
+    if not bound.applies:
+        assert bias is None
+        assert "origin" in bound.reason
+        return
+    assert bound.observed == clf.n_mistakes_
+    assert clf.n_mistakes_ <= bound.value
+    assert clf.trace_.step.size > 0
+
+
+def test_the_values_are_those_of_the_paper():
+    X, y = [[3.0], [-1.0]], [1, 0]
+    for parameters, value in (
+        ({"C": math.inf}, 9.0),
+        ({"C": 0.01}, 100.0),
+        ({"C": 0.5, "loss": "squared_hinge"}, 10.0),
+    ):
+        clf = rb.PassiveAggressiveClassifier(bias=None, **parameters).fit(X, y)
+        assert rb.bounds(X, y, model=clf)["passive"].value == value
+
+
+def test_other_bounds_do_not_apply():
+    X, y = make_separable(30, 2, margin=0.1, seed=1)
+    found = rb.bounds(X, y, model=rb.PassiveAggressiveClassifier().fit(X, y))
+    assert "see 'passive'" in found["padded"].reason
+    assert "see 'passive'" in found["start"].reason
+    found = rb.bounds(X, y, model=rb.ConfidenceWeightedClassifier().fit(X, y))
+    assert "variances" in found["padded"].reason
+    assert not found["passive"].applies
+    assert not rb.bounds(X, y)["passive"].applies
+    weighted = rb.PassiveAggressiveClassifier(class_weight="balanced").fit(X, y)
+    assert "weights" in rb.bounds(X, y, model=weighted)["passive"].reason
