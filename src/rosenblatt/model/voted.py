@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,11 +61,13 @@ class Hypotheses:
         last_wins, cast = int(self.start.zero > 0), self.visits - self.first
         for first in range(0, features.n_rows, side_by_side):
             part = slice(first, min(first + side_by_side, features.n_rows))
-            g = np.full((n_mistaken, part.stop - first), self.bias)
+            # Sparse products are added in all places of one row to predict before those of the next.
+            order: Literal["C", "F"] = "F" if isinstance(rows, CSR) else "C"
+            g = np.full((n_mistaken, part.stop - first), self.bias, order=order)
             self._products(features, rows, first, g)
             if s.ndim == 1:
                 positive = np.zeros(g.shape[1], np.int64)
-                vote_for_sides(g, self.moves, last_wins, s[part], positive)
+                vote_for_sides(np.ascontiguousarray(g), self.moves, last_wins, s[part], positive)
                 votes[part, 1] += positive
                 votes[part, 0] += cast - positive
             else:
