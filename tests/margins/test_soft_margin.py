@@ -51,7 +51,7 @@ def test_the_interior_point_method_reaches_the_minimum(loss, l1, l2, problem, bi
     problem=problems(),
     l2=st.sampled_from([1e-3, 0.1, 3.0]),
     bias=st.booleans(),
-    by=st.sampled_from(["newton", "rows", "sample", "coordinate"]),
+    by=st.sampled_from(["newton", "rows", "sample", "coordinate", "both"]),
 )
 def test_newton_and_ascent_reach_the_minimum_within_the_gap_they_prove(loss, problem, l2, bias, by):
     if by == "coordinate":
@@ -66,6 +66,10 @@ def test_newton_and_ascent_reach_the_minimum_within_the_gap_they_prove(loss, pro
             patch.setattr(newton_module, "SAMPLE", 0)
             patch.setattr(newton_module, "LEAST_SAMPLE", 2)
         solver = partial(coordinate, seed=0) if by == "coordinate" else Newton(1e-4)
+        if by == "both":
+            patch.setattr(matrix_module, "COSTLY", 0.0)
+            patch.setattr(newton_module, "FIRST_PASSES", 3)
+            solver = NewtonFirst(1e-4, seed=0)
         found = minimise(p, start, solver, Limits(1e-4, 5000))
     least = least_objective(problem.X, problem.y, loss=loss, l2=l2, margin=0.5, bias=bias)
     assert found.reason == "tol"
@@ -93,7 +97,7 @@ def test_what_is_too_hard_for_newton_s_method_is_left_to_the_interior_point_meth
     X, y = noisy(100, 4, seed=5)
     p = Objective(Matrix(as_batch(X, y), bias=True), y.astype(float), np.full(100, 0.01), Hinge(), 0.0, 0.01)
     monkeypatch.setattr(newton_module, "PATIENCE", 2)
-    solver = NewtonFirst(1e-6)
+    solver = NewtonFirst(1e-6, seed=0)
     found = [minimise(p, np.zeros(5), solver, Limits(1e-6)) for _ in range(2)]
     alone = minimise(p, np.zeros(5), interior, Limits(1e-6))
     assert [each.n_iter - alone.n_iter for each in found] == [2, 0]

@@ -65,5 +65,5 @@ def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate
             theta = w[: matrix.width].copy()
             if matrix.bias:
                 theta[-1] /= matrix.pad  # the loop adds w[-1] itself to every score
-            yield Iterate(theta, alpha=alpha.copy() if due else None, made=-(-visits // matrix.n), judge=due)
+            yield Iterate(theta, alpha=alpha.copy(), made=-(-visits // matrix.n), judge=due)
         worst *= BETTER

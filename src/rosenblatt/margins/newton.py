@@ -18,7 +18,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_solve
 
-from rosenblatt.loops.losses import Hinge, SquaredHinge
+from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric, losses, slopes
 from rosenblatt.typing import Floats, Ints
@@ -28,6 +29,7 @@ Solve: TypeAlias = Callable[[Floats], Floats]
 WIDEST = 4.0  # the first width of a smooth hinge, in margins: at zero weights every row has curvature
 LEAST_WIDTH = 1e-9
 SECOND = 0.25  # the second width, as a share of the first
+TYPICAL = 4.0  # the first width from dual weights, in their root mean square shortfalls
 KEEP = 0.7  # the share of the width that is kept where it shrinks
 AHEAD = 3.0  # the width shrinks once the gradient adds less to the gap than this many times the width does
 SMALLER = 0.6  # rows with curvature, as a share of the features, up to which a matrix of rows is used
@@ -35,6 +37,7 @@ SAMPLE = 3  # rows in the matrix of a step, per feature, at most
 LEAST_SAMPLE = 500
 CONJUGATE = 15  # the most conjugate gradients of a step
 ROUGH = 0.1  # their residual, as a share of the gradient
+FIRST_PASSES = 20  # passes of coordinate ascent before the first step, where steps are costly
 PATIENCE = 50  # steps; more mean that the penalty is tiny for the size of the features
 SEARCHES = 30
 FLAT = 0.05  # the slope at which the search along a step ends, as a share of the first slope
@@ -42,19 +45,30 @@ ROUNDING = 1e-14
 
 
 class NewtonFirst:
-    """Newton's method, and the interior-point method once a problem was too hard for it."""
+    """Newton's method, and the interior-point method once a problem was too hard for it.
 
-    def __init__(self, tol: float) -> None:
-        self.newton, self.hard = Newton(tol), False
+    Where the matrix of a step takes much longer than a pass over the rows, a few passes of coordinate ascent come
+    first: they find most rows that are far from the margin, which no later matrix needs to hold.
+    """
+
+    def __init__(self, tol: float, seed: int) -> None:
+        self.newton, self.seed, self.hard = Newton(tol), seed, False
 
     def __call__(self, problem: Objective, start: Floats) -> Iterator[Iterate]:
-        """Yield one iterate per step."""
-        made = 0
+        """Yield one iterate per step, or about one per pass."""
+        made, theta, alpha = 0, start, None
         if not self.hard:
-            for iterate in self.newton(problem, start):
-                made = iterate.made
-                yield iterate
-                if made == PATIENCE:
+            if problem.matrix.costly and not isinstance(problem.loss, Logistic):
+                for iterate in coordinate(problem, start, self.seed):
+                    made, theta, alpha = iterate.made, iterate.theta, iterate.alpha
+                    yield iterate
+                    if made >= FIRST_PASSES:
+                        break
+            passes = made
+            for iterate in self.newton(problem, theta, alpha):
+                made = passes + iterate.made
+                yield replace(iterate, made=made)
+                if iterate.made == PATIENCE:
                     break
             self.hard = True
         for iterate in interior(problem, start):
@@ -84,25 +98,27 @@ class Newton:
         self.tol = tol
         self.first: Solve | None = None
 
-    def __call__(self, problem: Objective, start: Floats) -> Iterator[Iterate]:
-        """Yield one iterate per step; it is judged where the gap is likely to be within `tol` of the objective."""
+    def __call__(self, problem: Objective, start: Floats, alpha: Floats | None = None) -> Iterator[Iterate]:
+        """Yield one iterate per step; it is judged where the gap is likely to be within `tol` of the objective.
+
+        `alpha` holds the dual weights of the start, if it is better than zero weights.
+        """
         matrix, y = problem.matrix, problem.y
         ridge = np.full(matrix.width, problem.l2)
         if problem.bias == "free":
             ridge[-1] = 0.0
-        near = None
-        if isinstance(problem.loss, Hinge):
-            near = _Near(WIDEST * problem.loss.margin, np.full(matrix.n, 0.5))
         theta, t = start, problem.shortfall(start)
+        near = _first_near(problem, t, alpha) if isinstance(problem.loss, Hinge) else None
         smooth = _smooth(problem, t, near)
         gradient = ridge * theta - matrix.combine(smooth.alpha * y)
+        cold = alpha is None
         for made in count(1):
             step = self.step(problem, ridge, smooth.curvature, gradient)
-            length, dt = 0.0, -y * matrix.times(step)
+            dt = -y * matrix.times(step)
             length = _search(problem, ridge, near, (theta, t), (step, dt))
             moved = theta + length * step
             stalled = not np.abs(moved - theta).max() > ROUNDING * np.abs(theta).max()
-            theta, t = moved, problem.shortfall(moved)
+            theta, t = moved, t + length * dt
             smooth = _smooth(problem, t, near)
             gradient = ridge * theta - matrix.combine(smooth.alpha * y)
             left = float(gradient[: matrix.d] @ gradient[: matrix.d]) / (2.0 * problem.l2)
@@ -110,11 +126,14 @@ class Newton:
             # What a smooth loss in the place of a hinge adds to the gap.
             corner = float(problem.cost @ losses(problem.loss, t) - smooth.alpha @ t) if near else 0.0
             judge = left + corner <= self.tol * value or stalled
-            yield Iterate(theta, t, smooth.alpha, made, judge=judge)
+            if judge:  # without the rounding errors of all steps
+                t = problem.shortfall(theta)
+            yield Iterate(theta, t if judge else None, smooth.alpha, made, judge=judge)
             if stalled and (near is None or near.width < LEAST_WIDTH * problem.loss.margin):
                 return
-            if near is not None and (left < AHEAD * corner or stalled or made == 1):
-                near = _Near(near.width * (SECOND if made == 1 else KEEP), smooth.share)
+            if near is not None and (left < AHEAD * corner or stalled or cold):
+                near = _Near(near.width * (SECOND if cold else KEEP), smooth.share)
+                cold = False
                 smooth = _smooth(problem, t, near)
                 gradient = ridge * theta - matrix.combine(smooth.alpha * y)
 
@@ -148,6 +167,17 @@ class Newton:
             before, left = left, float(residual @ solved)
             direction = solved + (left / before) * direction
         return x
+
+
+def _first_near(problem: Objective, t: Floats, alpha: Floats | None) -> _Near:
+    """Return the first smooth hinge: a wide one, or one about as wide as the violations of given dual weights."""
+    if alpha is None:
+        return _Near(WIDEST * problem.loss.margin, np.full(problem.matrix.n, 0.5))
+    share = np.clip(alpha / problem.cost, 0.0, 1.0)
+    inside = (share > 0.0) & (share < 1.0)
+    typical = float(np.sqrt(np.mean(t[inside] ** 2))) if inside.any() else 0.0
+    least = LEAST_WIDTH * problem.loss.margin
+    return _Near(min(max(TYPICAL * typical, least), WIDEST * problem.loss.margin), share)
 
 
 def _smooth(problem: Objective, t: Floats, near: _Near | None) -> _Smooth:
