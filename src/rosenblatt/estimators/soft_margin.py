@@ -75,8 +75,9 @@ class SoftMarginClassifier(LinearClassifier):
     solver : {"auto", "newton", "coordinate", "interior", "sgd"}
         "newton": Newton's method, for "l2" with at most 2000 rows or features. "coordinate": dual coordinate
         ascent, for "l2" with many rows and many features. "interior": a primal-dual interior-point method for any
-        loss and penalty, exact in a few dozen steps for features of any scale. "auto" chooses between these three.
-        "sgd": stochastic subgradient descent.
+        loss and penalty, exact in a few dozen steps for features of any scale. "auto" chooses between these three,
+        and begins with passes of "coordinate" where steps of "newton" are costly. "sgd": stochastic subgradient
+        descent.
     max_iter : int
         The maximum number of steps, or passes over the data, for each hyperplane.
     tol : float
@@ -100,7 +101,7 @@ class SoftMarginClassifier(LinearClassifier):
     warm_start : bool
         Whether "sgd" starts at the weights of the last fit; the other solvers reach the minimum from any start.
     random_state : int, RandomState, Generator or None
-        The random seed for the orders of "sgd" and "coordinate".
+        The random seed for the orders of "sgd" and "coordinate", which "auto" may use.
 
     Attributes
     ----------

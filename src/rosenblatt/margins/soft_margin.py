@@ -150,7 +150,9 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
     if name == "coordinate":
         return partial(coordinate, seed=plan.descent.seed)
     if name == "newton":
-        return NewtonFirst(plan.limits.tol, plan.descent.seed) if plan.solver == "auto" else Newton(plan.limits.tol)
+        return (
+            NewtonFirst(plan.limits.tol, plan.descent.seed) if plan.solver == "auto" else Newton(plan.limits.tol)
+        )
     if problem.l1 > 0.0 and smaller > DIRECT:
         return partial(active_set, tol=plan.limits.tol)
     if smaller > LARGEST:
