@@ -108,7 +108,7 @@ class ClassProblem:
         w = oriented(np.zeros((self.count, batch.n_features + 1)), batch.rows)
         targets = Direct(batch.codes, np.ones(batch.n_rows), np.arange(self.count), 0)
         size = float(self.count * batch.stored + batch.n_rows)
-        trained(batch, targets, w, size, PASSES, self.clock, bias=self.bias)
+        trained(batch, targets, w, size, PASSES, batch.n_rows, self.clock, bias=self.bias)
         if not np.isfinite(w).all():
             w[:] = 0.0
         return [[exact(value) for value in row] for row in w.tolist()]

@@ -34,6 +34,7 @@ from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.typing import Floats, Ints
 
+SHARE = 0.5  # of the work of the verdict that ties may take
 LEAST = 5e8  # units of work that ties may take where the verdict took less: less than a second
 SHOWN = 1000  # sparse rows of more features are not shown
 
@@ -65,8 +66,8 @@ def certify(
     margin : bool
         Whether to enclose the largest margin, too.
     ties : bool or None
-        Whether to decide, too, if inseparable classes are separable with ties. None allows as much work for it as
-        the verdict took, and some more for small data; the result says if that was not enough. True has no limit.
+        Whether to decide, too, if inseparable classes are separable with ties. None allows half the work for it
+        that the verdict took, and more for small data; the result says if that was not enough. True has no limit.
     time_limit : float or None
         Seconds after which the answer is "undecided"; None means no limit.
     multiclass : "direct" or None
@@ -206,7 +207,7 @@ class Question:
 
     def tied(self, posed: Posed, found: Meeting, work: float) -> Quasi | Overlap | None:
         """Decide whether rows that nothing separates are separable with ties; None if that takes too long."""
-        clock = self.clock if self.ties else self.clock.part(max(work, LEAST))
+        clock = self.clock if self.ties else self.clock.part(max(SHARE * work, LEAST))
         try:
             return facial_reduction(posed.problem, found, posed.names, clock)
         except Unsettled:

@@ -19,6 +19,7 @@ from rosenblatt.typing import Floats, Ints
 DIRECT = 1500  # normal equations of up to this size are solved
 LARGE = 2**18  # values from which the perceptron is tried: its loops may have to be compiled first
 PASSES = 64  # passes over all rows that its visits may amount to
+HOPEFUL = 3  # passes over all rows before it is judged
 INNER = 100  # passes over the rows that it was wrong on
 FAST = 8  # multiplications of a matrix product for each unit of work
 DOING = "fitting least squares"
@@ -47,19 +48,28 @@ def by_mistakes(problem: SeparationProblem, clock: Clock) -> Direction | None:
     """Return the perceptron's normal vector if it separates the rows within so many passes, else None."""
     w = np.zeros(problem.d + 1)
     passes = min(PASSES, problem.width / FAST) if takes_newton(problem) else PASSES  # less than a step of Newton's
-    if not trained(problem.features, Sides(problem.y), w, problem.size, passes, clock, bias=problem.bias):
+    most = problem.width if takes_newton(problem) else problem.n
+    if not trained(problem.features, Sides(problem.y), w, problem.size, passes, most, clock, bias=problem.bias):
         return None
     found = problem.direction(w[:-1])
     return None if found is None else found[0]
 
 
 def trained(
-    features: Features, targets: Targets, w: Floats, size: float, passes: float, clock: Clock, *, bias: bool
+    features: Features,
+    targets: Targets,
+    w: Floats,
+    size: float,
+    passes: float,
+    most: int,
+    clock: Clock,
+    *,
+    bias: bool,
 ) -> bool:
     """Train weights by the perceptron in place; return whether a pass over all rows came to have no mistake.
 
     A pass over all rows, of work `size`, is followed by passes over the few that it was ever wrong on. In all they
-    take the work of `passes` passes.
+    take the work of `passes` passes. They end early if the third pass over all rows has more than `most` mistakes.
     """
     from rosenblatt.loops.passes import train
     from rosenblatt.loops.rules import Rule
@@ -68,8 +78,10 @@ def trained(
     rule, log = Rule(beta=float(bias)), Log.room(n, 1 if w.ndim == 1 else len(w))
     every, wrong = np.arange(n, dtype=np.uint64), np.zeros(n, np.bool_)
     left = passes * size
+    full = 0
     while left > 0:
         order = every
+        full += 1
         for _ in range(INNER):
             work = size * len(order) / n
             left -= work
@@ -80,6 +92,8 @@ def trained(
             if not mistakes:
                 break
             if order is every:
+                if full >= HOPEFUL and mistakes > most:
+                    return False
                 wrong[log.at[:mistakes]] = True
                 order = np.flatnonzero(wrong).astype(np.uint64)
         if order is every:

@@ -31,6 +31,7 @@ SAMPLE = 8  # rows per dimension that are examined first
 ROUNDS = 10  # rounds in floats before rationals
 LARGEST = 2**22  # the most entries of the vectors orthogonal to the rows that tie
 TIDY = 10**6  # the largest whole number that hyperplanes are written in
+FLINT = 5  # units of work of a product of integers within a matrix product
 DOING = "looking for a hyperplane with ties"
 
 
@@ -208,8 +209,10 @@ class _Reduced:
     def take(self) -> list[list[int]]:
         """Add the new rows, and return their coordinates."""
         bits = max(max(map(int.bit_length, v)) for v in self.vectors)
-        work = len(self.new) * self.problem.width * (1 + len(self.vectors) * (1 + bits / 64) / PYTHON)
-        self.clock.spend(PYTHON * work, DOING)
+        words = 1 + bits / 64
+        work = len(self.new) * (self.problem.width + len(self.vectors) * words)  # in Python
+        products = len(self.new) * self.problem.width * len(self.vectors) * words
+        self.clock.spend(PYTHON * work + FLINT * products, DOING)
         integers, powers = self.problem.integer_rows(self.new)
         added = product(integers, self.vectors)
         self.coordinates, self.powers = self.coordinates + added, self.powers + powers

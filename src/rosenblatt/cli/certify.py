@@ -31,7 +31,7 @@ Exit codes: 0 separable, 1 not separable, 3 undecided.""",
 @click.option(
     "--ties/--no-ties",
     default=None,
-    help="Decide separation with ties without a limit, or not at all.  [default: as long as the verdict took]",
+    help="Decide separation with ties without a limit, or not at all.  [default: half the work of the verdict]",
 )
 @click.option(
     "--multiclass",
