@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
+    from rosenblatt.estimators.sequence import SequencePerceptron as SequencePerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
     from rosenblatt.estimators.table_encoder import TableEncoder as TableEncoder
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
@@ -106,6 +107,7 @@ __all__ = [
     "PassiveAggressiveRegressor",
     "Perceptron",
     "PocketPerceptron",
+    "SequencePerceptron",
     "SoftMarginClassifier",
     "TableEncoder",
     "Trace",

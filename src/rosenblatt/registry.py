@@ -97,6 +97,7 @@ BUILT_IN = {
     "VisualHierarchy": BuiltIn("visual_hierarchy", {}),
     "MonomialMap": BuiltIn("monomial_map", {}),
     "AdaptiveFilter": BuiltIn("adaptive_filter", {}),
+    "SequencePerceptron": BuiltIn("sequence", {}),
 }
 """The learners of this package by class name, each in a module of `rosenblatt.estimators`."""
 

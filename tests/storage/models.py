@@ -22,6 +22,9 @@ SPARSE = csr_array(np.where(_rng.random(X.shape) < 0.4, X, 0.0))
 WIDE = csr_array((SPARSE.data, SPARSE.indices * 2**17 + 5, SPARSE.indptr), (24, 2**21))
 NUMBERS = X[:, :2] @ np.array([[1.0, 2.0], [0.5, -1.0]])
 NAMED: list[dict[str, float]] = [{"a": 1.0, "b": -2.0}, {"b": 0.5, "c": 3.0}, {"d": -1.0, "a": 0.25}, {"e": 2.0}]
+SENTENCES = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["dogs", "bark"], ["the", "bark", "of", "a", "tree"]]
+TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "N", "P", "D", "N"]]
+ITEMS = [[{"w": word, "length": len(word) / 4} for word in sentence] for sentence in SENTENCES]
 
 
 def _one_by_one(model: Any) -> Any:
@@ -89,6 +92,13 @@ MODELS: dict[str, Callable[[], Any]] = {
     ),
     "MonomialMap": lambda: rb.MonomialMap(3, c=0.5).fit(X),
     "AdaptiveFilter": lambda: rb.AdaptiveFilter(8, window=10).fit(X[:, 0], X[:, 1]),
+    "SequencePerceptron": lambda: rb.SequencePerceptron(templates="words", max_iter=4).fit(SENTENCES, TAGS),
+    "SequencePerceptron-items": lambda: rb.SequencePerceptron(
+        constraints=[("D", "V"), (None, "P"), ("D", None)], average=False, tie="mistake", max_iter=4
+    ).fit(ITEMS, TAGS),
+    "SequencePerceptron-stream": lambda: rb.SequencePerceptron(templates=["lower", ("suffix2", -1)]).partial_fit(
+        SENTENCES[:2], TAGS[:2], classes=["D", "N", "P", "V"]
+    ),
     "AdaptiveFilter-complex": lambda: rb.AdaptiveFilter(4).fit(X[:, 0] + 1j * X[:, 1], X[:, 1]),
 }
 
@@ -109,12 +119,25 @@ def asked(model: Any) -> Any:
     return X[:, : model.n_features_in_]
 
 
+def sentences_for(model: Any) -> Any:
+    """Return sentences of the kind that a tagger reads."""
+    return ITEMS if model.templates is None else SENTENCES
+
+
 def answers(model: Any) -> list[np.ndarray]:
     """Return all that a model says of some rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if isinstance(model, rb.AdaptiveFilter):
             return [model.predict(X[:, 2]), model.coef_, *model._stream.powers()]
+        if isinstance(model, rb.SequencePerceptron):
+            given = sentences_for(model)
+            labels = [np.concatenate(each) for each in (model.predict(given), model.predict(given, k=2)[0])]
+            return [
+                *labels,
+                np.concatenate(model.margins(given)),
+                np.array(sorted(model.state_features_.values())),
+            ]
         rows = asked(model)
         ways = [
             getattr(model, way, None) for way in ("predict", "decision_function", "predict_proba", "transform")
@@ -128,6 +151,9 @@ def gone_on(model: Any) -> Any:
         warnings.simplefilter("ignore")
         if isinstance(model, rb.AdaptiveFilter):
             return model.partial_fit(X[:, 3], X[:, 4])
+        if isinstance(model, rb.SequencePerceptron):
+            others = [[tag if tag != "P" else "N" for tag in each] for each in TAGS]
+            return model.partial_fit(sentences_for(model), others).learn_one(sentences_for(model)[0], TAGS[0])
         if not hasattr(model, "partial_fit"):
             return model
         rows = asked(model)

@@ -30,6 +30,7 @@ LATER = {
     "ConfidenceWeightedClassifier": {3},
     "PassiveAggressiveRegressor": {2},
     "OrdinalPerceptron": {2},
+    "SequencePerceptron": {2},
     "Perceptron-uneven-stream": {2},
 }
 """Learners and rules that came later, with the versions of their files."""

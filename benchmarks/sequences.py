@@ -1,0 +1,113 @@
+"""Parts of speech: an averaged structured perceptron, against CRFsuite's on the same features."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.comparison import AtLeast, AtMost, Comparison
+from benchmarks.timing import Setup, race
+from rosenblatt import SequencePerceptron
+from rosenblatt.data.sequences import SequenceRows, as_label_codes
+from rosenblatt.learners.sequence import SequencePlan, fit_sequences
+from rosenblatt.model.sequence import SequenceState
+from rosenblatt.text.templates import TemplateVocabulary, as_templates
+
+FOLDER, TRAIN, TEST = "sequences", "ewt-train.tsv.gz", "ewt-test.tsv.gz"
+SHORT, LONG = 1, 4
+"""Passes of two runs: their difference is the time of passes alone."""
+TOKENS_A_SECOND = 400_000
+LEAST_ACCURACY = 0.949
+MARGIN = 10
+"""Of the models whose accuracy is told, chosen on the development set; passes are timed without, as CRFsuite's."""
+
+
+def sequences(setup: Setup) -> Iterator[Comparison]:
+    """Time a pass of training, and tagging from words; the last column tells the accuracy of three seeds."""
+    folder = None if setup.data is None else setup.data / FOLDER
+    if folder is None or not (folder / TRAIN).exists():
+        print(f"sequences: left out; --data DIR names the folder that holds {FOLDER}/{TRAIN}", file=sys.stderr)
+        return
+    X, y = _read(folder / TRAIN)
+    X_test, y_test = _read(folder / TEST)
+    n = setup.rows(len(X))
+    X, y = X[:n], y[:n]
+    vocabulary = TemplateVocabulary(as_templates("words"))
+    rows = vocabulary.rows(X, grows=True)
+    classes, codes = as_label_codes(y, X, None)
+
+    def passes(count: int) -> None:
+        state = SequenceState.zero(vocabulary.n_features, np.zeros((len(classes) + 1, len(classes))), average=True)
+        ones, last = np.ones(rows.n_sentences), np.zeros(len(classes))
+        fit_sequences(rows, codes, ones, state, last, SequencePlan(count, seed=0))
+
+    passes(1)  # compiles
+    contestants: dict[str, Any] = {f"ours {count}": partial(passes, count) for count in (SHORT, LONG)}
+    with TemporaryDirectory() as place:
+        trainer = _crfsuite(rows, vocabulary.names(), y)
+        if trainer is not None:
+            contestants |= {f"peer {k}": partial(_crf_passes, trainer, place, k) for k in (SHORT, LONG)}
+        timed = race(contestants, setup.repeats)
+    models = [
+        SequencePerceptron(templates="words", margin=MARGIN, random_state=seed).fit(X, y) for seed in range(3)
+    ]
+    right = np.mean([model.score(X_test, y_test) for model in models])
+    assert setup.quick or right >= LEAST_ACCURACY, right
+    yield Comparison(
+        "parts of speech (EWT), a pass",
+        "CRFsuite ap",
+        _a_pass(timed, "ours"),
+        _a_pass(timed, "peer") if trainer is not None else [],
+        AtLeast(4),
+        models=f"{right:.2%} of test words right, margin {MARGIN}",
+    )
+    tagged = race({"ours": partial(models[0].predict, X_test)}, setup.repeats + 1)["ours"].seconds[1:]
+    words = sum(map(len, X_test))
+    yield Comparison(
+        f"tagging {words:,} words",
+        "",
+        tagged,
+        [],
+        AtMost(words / TOKENS_A_SECOND),
+        models=f"{words / min(tagged):,.0f} words a second",
+    )
+
+
+def _a_pass(timed: Any, name: str) -> list[float]:
+    short, long = (timed[f"{name} {count}"].seconds for count in (SHORT, LONG))
+    return [(b - a) / (LONG - SHORT) for a, b in zip(short, long, strict=True)]
+
+
+def _crfsuite(rows: SequenceRows, names: list[str], y: list[list[str]]) -> Any:
+    """Return a trainer that holds the same features; None if CRFsuite is not installed."""
+    try:
+        import pycrfsuite
+    except ImportError:
+        return None
+    trainer = pycrfsuite.Trainer("ap", verbose=False)
+    features, ends = [names[f] for f in rows.indices.tolist()], rows.indptr.tolist()
+    for labels, (begin, end) in zip(y, pairwise(rows.starts.tolist()), strict=True):
+        items = [features[ends[i] : ends[i + 1]] for i in range(begin, end)]
+        trainer.append(pycrfsuite.ItemSequence(items), labels)
+    return trainer
+
+
+def _crf_passes(trainer: Any, place: str, count: int) -> None:
+    trainer.set_params({"max_iterations": count, "epsilon": 0.0})
+    trainer.train(str(Path(place) / "crf.model"))
+
+
+def _read(path: Path) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the words of all sentences and their parts of speech, the first two fields of each line."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        blocks = [block.splitlines() for block in file.read().split("\n\n") if block.strip()]
+    fields = [[line.split("\t") for line in block] for block in blocks]
+    return [[each[0] for each in block] for block in fields], [[each[1] for each in block] for block in fields]

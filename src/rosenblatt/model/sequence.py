@@ -1,0 +1,163 @@
+"""What training on sequences carries, and what predicts labels of tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from rosenblatt.data.sequences import SequenceRows
+from rosenblatt.exceptions import PredictionOverflowError
+from rosenblatt.loops.decoding import k_best, max_marginals, tag_sentences
+from rosenblatt.loops.sequence import work_for
+from rosenblatt.typing import Floats, Ints
+
+LEAST_ROOM = 64
+
+
+@dataclass(eq=False)
+class SequenceState:
+    """Weights of features and of pairs of labels, the sums for their average, and the number of visits.
+
+    Attributes
+    ----------
+    w : ndarray, shape (room, n_labels)
+        The weights of features; there may be room for more than there are.
+    t : ndarray, shape (n_labels + 1, n_labels)
+        The weights of pairs of neighbours, the last row of the start; −∞ where a pair is forbidden.
+    u, tu : ndarray or None
+        The sums over updates of c·visits·Δ, if weights are averaged: the average is w − u / visits.
+    visits : int
+        The number of visits made.
+    """
+
+    w: Floats
+    t: Floats
+    u: Floats | None
+    tu: Floats | None
+    visits: int = 0
+    _kept: SequenceModel | None = field(default=None, repr=False)
+
+    @classmethod
+    def zero(cls, n_features: int, pairs: Floats, *, average: bool) -> Self:
+        """Return the state before the first visit; `pairs` is 0 or −∞ for each pair of labels."""
+        n_labels = pairs.shape[1]
+        w = np.zeros((n_features, n_labels))
+        return cls(
+            w, pairs.copy(), np.zeros_like(w) if average else None, np.zeros_like(pairs) if average else None
+        )
+
+    def make_room(self, n_features: int) -> None:
+        """Make room for so many features; their weights are 0."""
+        room, n_labels = self.w.shape
+        if n_features <= room:
+            return
+        more = np.zeros((max(n_features, 2 * room, LEAST_ROOM) - room, n_labels))
+        self.w = np.concatenate([self.w, more])
+        self.u = None if self.u is None else np.concatenate([self.u, more])
+
+    def touched(self, n_features: int) -> Any:
+        """Return which features have weights other than 0, or sums for the average."""
+        touched = self.w[:n_features].any(axis=1)
+        return touched if self.u is None else touched | self.u[:n_features].any(axis=1)
+
+    def keep(self, kept: Any) -> None:
+        """Keep the weights of some features."""
+        self.w = self.w[: len(kept)][kept]
+        self.u = None if self.u is None else self.u[: len(kept)][kept]
+
+    def scaled(self, features: Any = slice(None)) -> tuple[Floats, Floats, float]:
+        """Return the weights that predict, for some features, times a number, and that number.
+
+        Averages are multiplied by the number of visits. So they are whole numbers if the weights are.
+        """
+        w = self.w[features]
+        if self.u is None or self.tu is None:
+            return w, self.t, 1.0
+        n = float(self.visits)
+        return n * w - self.u[features], n * self.t - self.tu, n
+
+    def predictor(self, last: Floats, rows: SequenceRows) -> tuple[SequenceModel, SequenceRows]:
+        """Return what predicts rows, and the rows, whose features may be numbered in another way.
+
+        The weights of all features are computed once and kept until the next visit. For few rows only the weights
+        of their own features are.
+        """
+        kept = self._kept
+        if kept is not None and kept.visits == self.visits:
+            return kept, rows
+        if len(rows.indices) < len(self.w) // 4:
+            features, indices = np.unique(rows.indices, return_inverse=True)
+            own = rows._replace(indices=indices.astype(np.uint32))
+            return SequenceModel(*self._own(features), last, self.visits), own
+        model = SequenceModel(*self._own(slice(None)), last, self.visits)
+        self._kept = model
+        return model, rows
+
+    def _own(self, features: Any) -> tuple[Floats, Floats, float]:
+        w, t, scale = self.scaled(features)
+        return np.ascontiguousarray(w), t, scale
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceModel:
+    """Predicts the labels of tokens.
+
+    Attributes
+    ----------
+    w, t : ndarray
+        The weights of features and of pairs of labels, times `scale`.
+    scale : float
+        What scores are divided by.
+    last : ndarray
+        What is added to the score of each last label: 0 or −∞.
+    visits : int
+        The number of visits that led to these weights.
+    """
+
+    w: Floats
+    t: Floats
+    scale: float
+    last: Floats
+    visits: int = 0
+
+    def codes(self, rows: SequenceRows) -> Ints:
+        """Return the label of each token in the best labelling of its sentence."""
+        out = np.empty(rows.starts[-1], np.int64)
+        work = work_for(rows.longest, self.t.shape[1])
+        done = tag_sentences(
+            rows.indices, rows.data, rows.indptr, rows.starts, self.w, self.t, self.last, work, out
+        )
+        if done < rows.n_sentences:
+            raise self._no_labelling(done)
+        return out
+
+    def margins(self, rows: SequenceRows) -> Floats:
+        """Return for each token and label the best score through it minus the best score."""
+        out = np.empty((rows.starts[-1], self.t.shape[1]))
+        work = work_for(rows.longest, self.t.shape[1])
+        max_marginals(rows.indices, rows.data, rows.indptr, rows.starts, self.w, self.t, self.last, work, out)
+        out /= self.scale
+        return out
+
+    def best(self, rows: SequenceRows, sentence: int, k: int) -> tuple[Ints, Floats]:
+        """Return up to k labellings of a sentence, best first, and their scores."""
+        begin, end = int(rows.starts[sentence]), int(rows.starts[sentence + 1])
+        if begin == end:
+            return np.empty((1, 0), np.int64), np.zeros(1)
+        n, n_labels = end - begin, self.t.shape[1]
+        out, totals = np.empty((k, n), np.int64), np.empty(k)
+        memory = np.empty((n, n_labels)), np.empty((n, n_labels, k)), np.zeros((n, max(n_labels, 1), k), np.int64)
+        count = k_best(
+            rows.indices, rows.data, rows.indptr, begin, end, self.w, self.t, self.last, *memory, out, totals
+        )
+        if not count or not np.isfinite(totals[:count]).all():
+            raise self._no_labelling(sentence)
+        return out[:count], totals[:count] / self.scale
+
+    def _no_labelling(self, sentence: int) -> PredictionOverflowError:
+        return PredictionOverflowError(
+            f"X[{sentence}] has no labelling with a finite score: either the constraints forbid every one of this "
+            "length, or values are too large. Change the constraints, or scale the values."
+        )

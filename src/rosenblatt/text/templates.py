@@ -1,0 +1,353 @@
+"""Templates: which columns of which neighbours of a token are its features.
+
+Columns are computed once for each kind of token, and the loop combines their numbers. So no text is made for the
+features of a token, which is what takes most of the time elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.data.sequences import Sentences, SequenceRows, place_of, starts_of
+from rosenblatt.exceptions import DataTypeError, ParameterError
+from rosenblatt.loops.templates import UNKNOWN, HashTable, apply_templates, empty_table, insert_keys
+
+Column: TypeAlias = str | int
+Template: TypeAlias = tuple[tuple[Column, int], ...]
+
+WORDS: tuple[Template, ...] = (
+    *((("lower", offset),) for offset in (-2, -1, 0, 1, 2)),
+    (("form", 0),),
+    *(((column, 0),) for column in ("prefix1", "prefix2", "prefix3", "suffix1", "suffix2", "suffix3", "suffix4")),
+    *((("shape", offset),) for offset in (-1, 0, 1)),
+    (("lower", -1), ("lower", 0)),
+    (("lower", 0), ("lower", 1)),
+    (("lower", -1), ("lower", 1)),
+    (("lower", -2), ("lower", -1)),
+)
+"""The templates called "words", for tagging words of a language written with letters."""
+MOST_TEMPLATES, FARTHEST, LONGEST_AFFIX = 256, 100, 20
+AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
+FIRST_VALUE = UNKNOWN + 1
+MOST_KINDS = 2**18
+"""So many kinds of tokens are remembered with their values; then remembering begins from none."""
+TOKENS_AT_ONCE = 4096
+_LOW = np.uint64(2**32 - 1)
+_numbering = threading.Lock()
+
+
+def as_templates(templates: Any) -> tuple[Template, ...]:
+    """Return templates as tuples of pairs (column, offset), or raise `ParameterError`.
+
+    Examples
+    --------
+    >>> as_templates(["lower", ("suffix3", -1), [("lower", -1), ("lower", 0)]])
+    ((('lower', 0),), (('suffix3', -1),), (('lower', -1), ('lower', 0)))
+    """
+    if isinstance(templates, str) and templates == "words":
+        return WORDS
+    if (
+        isinstance(templates, str)
+        or not isinstance(templates, Sequence)
+        or not 0 < len(templates) <= MOST_TEMPLATES
+    ):
+        raise ParameterError(
+            f"templates={templates!r} must be None, 'words', or a list of up to {MOST_TEMPLATES} templates such "
+            "as 'lower', ('lower', -1) or (('lower', -1), ('lower', 0))."
+        )
+    return tuple(_template(each) for each in templates)
+
+
+def _template(given: Any) -> Template:
+    parts = [given] if isinstance(given, str | int) or _is_pair(given) else given
+    if not isinstance(parts, list | tuple) or not parts:
+        raise ParameterError(
+            f"templates: {given!r} is not a template. Use (column, offset) or a tuple of such pairs."
+        )
+    return tuple(_part(part) for part in parts)
+
+
+def _part(given: Any) -> tuple[Column, int]:
+    column, offset = given if _is_pair(given) else (given, 0)
+    affix = AFFIX.fullmatch(column) if isinstance(column, str) else None
+    known = column in ("form", "lower", "shape") or (affix is not None and int(affix[2]) <= LONGEST_AFFIX)
+    further = type(column) is int and 0 <= column <= FARTHEST
+    if not (known or further):
+        raise ParameterError(
+            f"templates: {column!r} is not a column. Use form, lower, shape, prefixN, suffixN (N up to "
+            f"{LONGEST_AFFIX}), or the number of a field of the tokens, from 0."
+        )
+    if abs(offset) > FARTHEST:
+        raise ParameterError(f"templates: the offset {offset} of {column!r} is beyond ±{FARTHEST}.")
+    return column, offset
+
+
+def _is_pair(given: Any) -> bool:
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        return False
+    return isinstance(given[0], str | int) and type(given[1]) is int
+
+
+def shape(form: str) -> str:
+    """Return the shape of a word: X for capitals, x for other letters, d for digits; each run counts once.
+
+    Examples
+    --------
+    >>> shape("McDonald's"), shape("3.14"), shape("U.S.")
+    ("XxXx'x", 'd.d', 'X.X.')
+    """
+    letters = ["X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in form]
+    return "".join(c for i, c in enumerate(letters) if i == 0 or letters[i - 1] != c)
+
+
+def _cell(token: Hashable, column: Column) -> str:
+    """Return the text of a column of a token."""
+    fields: tuple[Any, ...] = token if isinstance(token, tuple) else (token,)
+    if type(column) is int:
+        return str(fields[column])
+    form: str = fields[0]
+    match column:
+        case "form":
+            return form
+        case "lower":
+            return form.lower()
+        case "shape":
+            return shape(form)
+    assert isinstance(column, str)
+    length = int(column[6:])
+    return form[:length] if column.startswith("prefix") else form[-length:]
+
+
+class TemplateVocabulary:
+    """Numbers the features that templates find, and remembers the values of each kind of token.
+
+    Parameters
+    ----------
+    templates : tuple of templates
+        See `as_templates`.
+
+    Examples
+    --------
+    >>> vocabulary = TemplateVocabulary(as_templates(["lower", [("lower", -1), ("lower", 0)]]))
+    >>> rows = vocabulary.rows([["The", "cat"]], grows=True)
+    >>> vocabulary.names()
+    ['lower=the', 'lower[-1]=^ & lower=the', 'lower=cat', 'lower[-1]=the & lower=cat']
+    """
+
+    def __init__(self, templates: tuple[Template, ...]) -> None:
+        self.templates = templates
+        self.columns = list(dict.fromkeys(column for template in templates for column, _ in template))
+        self._width = 1 + max((column for column in self.columns if type(column) is int), default=0)
+        number = {column: k for k, column in enumerate(self.columns)}
+        parts = list(chain.from_iterable(templates))
+        self._starts = np.concatenate([[0], np.cumsum([len(each) for each in templates])]).astype(np.int64)
+        self._columns = np.array([number[column] for column, _ in parts], np.int64)
+        self._offsets = np.array([offset for _, offset in parts], np.int64)
+        self._values: list[dict[str, int]] = [{} for _ in self.columns]
+        self._texts: list[tuple[int, str]] = []
+        self._inner, self._features = empty_table(0), empty_table(0)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._kinds: dict[Hashable, int] = {}
+        self._unsure: list[Hashable] = []  # kinds with a value that was unknown
+        self._made = 0  # rows that are taken
+        self._rows = np.empty((64, len(self.columns)), np.int32)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("templates", "_texts", "_inner", "_features")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        TemplateVocabulary.__init__(self, kept["templates"])
+        self._learn_texts(kept["_texts"])
+        self._inner, self._features = kept["_inner"], kept["_features"]
+
+    @classmethod
+    def of(
+        cls, templates: Any, columns: Any, texts: Sequence[str], inner: NDArray[Any], features: NDArray[Any]
+    ) -> TemplateVocabulary:
+        """Return the vocabulary with these texts, each of a column, and these keys.
+
+        Raises
+        ------
+        ValueError
+            The parts contradict each other.
+        """
+        vocabulary = cls(as_templates(templates))
+        pairs = list(zip(map(int, columns), texts, strict=True))
+        if not all(0 <= column < len(vocabulary.columns) for column, _ in pairs) or len(set(pairs)) < len(pairs):
+            raise ValueError("a text belongs to no column, or is there twice")
+        vocabulary._learn_texts(pairs)
+        n_nodes = len(vocabulary.templates) + len(inner)
+        for keys in (inner, features):
+            if len(np.unique(keys)) < len(keys) or (keys >> np.uint64(32) >= n_nodes).any():
+                raise ValueError("a feature is there twice, or comes from a node that does not exist")
+            if (keys & _LOW >= len(texts) + FIRST_VALUE).any() or (keys & _LOW == UNKNOWN).any():
+                raise ValueError("a feature has a value that does not exist")
+        if (inner >> np.uint64(32) >= np.arange(len(inner)) + len(vocabulary.templates)).any():
+            raise ValueError("a node comes after its successor")
+        vocabulary._inner, vocabulary._features = _table_of(inner), _table_of(features)
+        return vocabulary
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What `of` makes the vocabulary from."""
+        return {
+            "templates": self.templates,
+            "columns": np.array([column for column, _ in self._texts], np.int64),
+            "texts": [text for _, text in self._texts],
+            "inner": _keys_of(self._inner),
+            "features": _keys_of(self._features),
+        }
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self._features.used[0])
+
+    def names(self) -> list[str]:
+        """Return the names of all features by number, made of columns, offsets and values."""
+        nodes: list[tuple[int, int, str]] = [(k, 0, "") for k in range(len(self.templates))]
+        for key in _keys_of(self._inner).tolist():
+            nodes.append(self._extended(nodes[key >> 32], key))
+        return [self._extended(nodes[key >> 32], key)[2] for key in _keys_of(self._features).tolist()]
+
+    def _extended(self, node: tuple[int, int, str], key: int) -> tuple[int, int, str]:
+        template, depth, before = node
+        column, offset = self.templates[template][depth]
+        value = key & (2**32 - 1)
+        text = "^" if value == 0 else "$" if value == 1 else self._texts[value - FIRST_VALUE][1]
+        place = f"[{offset:+d}]" if offset else ""
+        return template, depth + 1, f"{before}{' & ' if before else ''}{column}{place}={text}"
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Keep some of the features, which get new numbers in the same order."""
+        self._features = _table_of(_keys_of(self._features)[kept])
+
+    def rows(self, sentences: Sentences, *, grows: bool) -> SequenceRows:
+        """Return the features of all tokens; unknown ones are added, or left out.
+
+        An error leaves the vocabulary unchanged.
+        """
+        starts = starts_of(sentences)
+        with _numbering:
+            kinds = self._numbered(sentences, starts, grows)
+            values = self._rows
+        n_templates = len(self.templates)
+        indices, ends = [], [np.zeros(1, np.int64)]
+        count, first = 0, 0
+        while first < len(sentences):
+            stop = int(np.searchsorted(starts, starts[first] + TOKENS_AT_ONCE, side="right")) - 1
+            stop = max(stop, first + 1)
+            begin, end = int(starts[first]), int(starts[stop])
+            most = (end - begin) * n_templates
+            if grows:
+                self._inner = _with_room(self._inner, (end - begin) * len(self._columns))
+                self._features = _with_room(self._features, most)
+            found, own_ends = np.empty(most, np.uint32), np.empty(end - begin + 1, np.int64)
+            n = apply_templates(
+                kinds[begin:end],
+                values,
+                starts[first : stop + 1] - begin,
+                self._starts,
+                self._columns,
+                self._offsets,
+                self._inner,
+                self._features,
+                grows,
+                found,
+                own_ends,
+            )
+            indices.append(found[:n])
+            ends.append(own_ends[1:] + count)
+            count, first = count + n, stop
+        joined = np.concatenate(indices) if indices else np.empty(0, np.uint32)
+        return SequenceRows(joined, None, np.concatenate(ends), starts)
+
+    def _numbered(self, sentences: Sentences, starts: Any, grows: bool) -> NDArray[np.int64]:
+        """Return the kind of each token; new kinds are remembered."""
+        if self._made > MOST_KINDS:
+            self._forget()
+        elif grows:
+            for token in self._unsure:
+                del self._kinds[token]
+            self._unsure = []
+        flat = list(chain.from_iterable(sentences))
+        try:
+            found = list(map(self._kinds.get, flat))
+        except TypeError:
+            flat = [tuple(token) if isinstance(token, list) else token for token in flat]
+            self._check(flat, starts)
+            found = list(map(self._kinds.get, flat))
+        if None in found:
+            new = [token for token, kind in zip(flat, found, strict=True) if kind is None]
+            self._check(flat, starts)
+            for token in dict.fromkeys(new):
+                self._remember(token, grows)
+            found = list(map(self._kinds.get, flat))
+        return np.array(found, np.int64)
+
+    def _check(self, flat: Iterable[Any], starts: Any) -> None:
+        """Require tokens that are texts, or as many fields as the templates use, beginning with a text."""
+        for i, token in enumerate(flat):
+            if self._width == 1 and isinstance(token, str):
+                continue
+            fields = token if isinstance(token, tuple) else (token,)
+            if len(fields) < self._width or not all(isinstance(each, str) for each in fields):
+                sentence, at = place_of(i, starts)
+                raise DataTypeError(
+                    f"X[{sentence}][{at}] is {token!r:.60}, but with templates a token is a text, or a tuple of "
+                    f"texts with at least {self._width} field{'s' * (self._width > 1)}."
+                )
+
+    def _remember(self, token: Hashable, grows: bool) -> None:
+        row = self._made
+        if row == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        for k, column in enumerate(self.columns):
+            text = _cell(token, column)
+            value = self._values[k].get(text)
+            if value is None and grows:
+                value = self._learn(k, text)
+            self._rows[row, k] = UNKNOWN if value is None else value
+        if not grows and (self._rows[row] == UNKNOWN).any():
+            self._unsure.append(token)
+        self._kinds[token] = row
+        self._made += 1
+
+    def _learn(self, column: int, text: str) -> int:
+        value = self._values[column][text] = len(self._texts) + FIRST_VALUE
+        self._texts.append((column, text))
+        return value
+
+    def _learn_texts(self, texts: Iterable[tuple[int, str]]) -> None:
+        for column, text in texts:
+            self._learn(column, text)
+
+
+def _keys_of(table: HashTable) -> NDArray[np.uint64]:
+    return table.keys[: int(table.used[0])]
+
+
+def _table_of(keys: NDArray[np.uint64]) -> HashTable:
+    table = empty_table(len(keys))
+    insert_keys(table, np.ascontiguousarray(keys, np.uint64))
+    return table
+
+
+def _with_room(table: HashTable, room: int) -> HashTable:
+    """Return a table with room for so many more keys."""
+    wanted = int(table.used[0]) + room
+    if wanted <= len(table.keys):
+        return table
+    larger = empty_table(max(wanted, 2 * len(table.keys)))
+    insert_keys(larger, _keys_of(table))
+    return larger
