@@ -92,7 +92,7 @@ def not_separable() -> None:
     rng = np.random.default_rng(3)
     X = np.vstack([rng.normal((0.9, 0.6), 0.9, (60, 2)), rng.normal((-0.9, -0.6), 0.9, (60, 2))])
     y = np.repeat([1, -1], 60)
-    pocket = rb.PocketPerceptron(max_iter=3, random_state=2)
+    pocket = rb.PocketPerceptron(max_iter=3, averages=False, random_state=2)
     plain = rb.Perceptron(max_iter=3, random_state=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # these three end on their limit

@@ -56,7 +56,8 @@ def counted(request, monkeypatch):
 @given(problems(), CONVENTIONS, LAYOUTS, st.integers(1, 5))
 def test_no_hypothesis_of_the_run_has_fewer_errors(problem, conventions, layout, passes):
     X, y, weight = problem
-    clf = pocketed(laid_out(X, layout), y, fit={"sample_weight": weight}, max_iter=passes, **conventions)
+    alone = {"max_iter": passes, "averages": False, **conventions}
+    clf = pocketed(laid_out(X, layout), y, fit={"sample_weight": weight}, **alone)
     _assert_best(clf, problem)
     wrong = clf.predict(X) != y
     assert clf.pocket_errors_ == (wrong * _weight(problem)).sum()
@@ -81,9 +82,35 @@ def test_rows_with_a_margin_are_counted_as_the_reference_counts_them(problem, co
         max_iter=4,
         pocket_margin=margin,
         count=count,
+        averages=False,
         **conventions,
     )
     _assert_best(clf, problem, margin=margin, geometric=count == "geometric")
+
+
+@settings(max_examples=examples(100))
+@given(problems(), CONVENTIONS, LAYOUTS, st.integers(1, 4))
+def test_averages_compete_after_each_pass(problem, conventions, layout, passes):
+    X, y, weight = problem
+    rows, given_ = laid_out(X, layout), {"sample_weight": weight}
+    clf = pocketed(rows, y, fit=given_, max_iter=passes, **conventions)
+    alone = pocketed(rows, y, fit=given_, max_iter=passes, averages=False, **conventions)
+    held = [(alone.pocket_errors_, alone.pocket_visit_, alone.coef_.tolist())]
+    for epoch in range(1, alone.t_ // len(y) + 1):
+        mean = trained(rows, y, fit=given_, max_iter=epoch, average=True, **conventions)
+        errors = ((mean.predict(rows) != y) * _weight(problem)).sum()
+        held.append((errors, epoch * len(y) + 0.5, mean.coef_.tolist()))  # after the hypothesis of the last visit
+    errors, visit, coef = min(held)
+    assert (clf.pocket_errors_, clf.pocket_visit_, clf.coef_.tolist()) == (errors, int(visit), coef)
+    assert clf.pocket_errors_ == ((clf.predict(rows) != y) * _weight(problem)).sum()
+
+
+def test_an_average_makes_fewer_errors_on_noisy_rows():
+    X, y = noisy(1000, 20, flip=0.15)
+    alone, clf = (pocketed(X, y, max_iter=8, averages=averages) for averages in (False, True))
+    assert clf.pocket_errors_ < alone.pocket_errors_
+    assert clf.pocket_visit_ % 1000 == 0
+    assert clf.trace_.visit.tolist() == alone.trace_.visit.tolist()
 
 
 @given(problems(), CONVENTIONS)
@@ -105,7 +132,7 @@ def test_no_model_along_a_run_on_floats_is_better(layout):
     """By the bits that predict decides by, over a run whose counts are mostly given up."""
     X, y = noisy(300, 6, flip=0.15)
     X = laid_out(X, layout)
-    clf = pocketed(X, y, max_iter=8)
+    clf = pocketed(X, y, max_iter=8, averages=False)
     coef, intercept = clf.trace_.path(X, y)
     errors = []
     for w, b in zip(coef, intercept, strict=True):

@@ -24,7 +24,7 @@ def voted(sample: Sample, how: str, chunk: int = 0, **parameters: Any) -> dict[s
 
 def pocket(sample: Sample, how: str, given: dict[str, Any] | None = None, **parameters: Any) -> dict[str, Any]:
     """Train a pocket perceptron."""
-    model = rb.PocketPerceptron(**({"max_iter": 5} | scheme_of(how) | parameters))
+    model = rb.PocketPerceptron(**({"max_iter": 5, "averages": False} | scheme_of(how) | parameters))
     model.fit(sample.X, sample.labels(how), **(given or {}))
     kept = [model.pocket_errors_, model.pocket_visit_, model.n_rows_counted_]
     return {**hyperplanes(model, sample.held), "pocket": kept}
