@@ -7,11 +7,13 @@ import pytest
 from scipy.sparse import random_array
 
 import rosenblatt as rb
+from rosenblatt.blocks import collect as collecting
 from rosenblatt.blocks.cache import CachedBlocks
 from rosenblatt.blocks.collect import MEMORY, collect, measure, read_blocks
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.columns.options import Options
 from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.formats.source import open_source
 from tests.blocks.sources import ArraySource, Chunks, FileSource, everywhere, rows_of
 from tests.shared.strategies import noisy, quietly
 
@@ -120,6 +122,20 @@ def test_statistics_are_those_of_numpy(tmp_path):
     np.testing.assert_allclose(sparse.mean, S.toarray().mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(sparse.variance, S.toarray().var(axis=0), rtol=1e-12)
     assert sparse.count.tolist() == [300] * 7
+
+
+def test_rows_of_a_large_file_do_not_wait_in_memory(tmp_path, monkeypatch):
+    """The size is known before reading, so the first block goes into the cache, not one block in eight."""
+    X, y = noisy(100, 3)
+    path = tmp_path / "data.npz"
+    np.savez(path, X=X, y=y)
+    waited = []
+    write = collecting._write_cache
+    monkeypatch.setattr(collecting, "_write_cache", lambda *args: [waited.append(len(args[2])), write(*args)][1])
+    blocks = collect(open_source([str(path)], Options()), memory=2000, statistics=True, block_bytes=300)
+    assert waited == [1]
+    assert type(blocks) is CachedBlocks
+    assert np.array_equal(rows_of(blocks)[0], X)
 
 
 def test_a_file_that_is_no_cache_is_not_overwritten(tmp_path):

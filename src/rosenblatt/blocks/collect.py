@@ -152,14 +152,17 @@ def _collect(
         else:
             log(f"The rows come from the cache {path}.")
             return found
-    if identity is not None and not statistics and (path is not None or passes == 1):
+    held_bytes = memory
+    if identity is not None and (path is not None or passes == 1):
         known = source.known()
         dtype = None if known is None else known.dtype or type_of(source)
         if known is not None and dtype is not None and known.n_rows * known.n_features * dtype.itemsize > memory:
             where = None if passes == 1 else path
-            if where is not None:
-                log(f"The first pass writes the cache {where}.")
-            return StreamedBlocks(source, known, dtype, where, stamp, identity, block_bytes)
+            if not statistics:
+                if where is not None:
+                    log(f"The first pass writes the cache {where}.")
+                return StreamedBlocks(source, known, dtype, where, stamp, identity, block_bytes)
+            held_bytes = 0  # no row waits in memory until it is clear that a cache is needed
     builder = Builder(source, block_bytes, Statistics() if statistics else None, numbers=numbers)
     batches = builder.blocks()
     held, total = [], 0
@@ -167,7 +170,7 @@ def _collect(
         held.append(batch)
         n_bytes = sum(array.nbytes for array in stored_arrays(batch.rows, batch.codes))
         total += n_bytes
-        if total <= memory:
+        if total <= held_bytes:
             continue
         if cache == "no":
             require_memory(f"Another block, after {total:,} bytes", 4 * n_bytes, "Allow a cache for the data.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,6 +25,9 @@ INDEX = re.compile(r"__index_level_\d+__")
 MOST_ROWS = 1 << 20  # of a block
 PAGES = 1 << 13
 """Bytes of each column of Parquet that are fetched at a time; without this, all of a row group's would be."""
+GROUP = 1 << 27
+"""Bytes up to which a row group is read column by column. That takes less time and memory: side by side, each
+column holds a page and a dictionary."""
 
 
 class _ColumnarTable(ABC):
@@ -107,10 +111,22 @@ class ParquetTable(_ColumnarTable):
         pa.default_memory_pool().release_unused()
 
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
-        size = self._rows_in_chunk(self._bytes_a_row(len(names)))
-        # Neither this nor its caller keeps a batch while rows made of it are in use.
-        found = self._parquet.iter_batches(size, columns=names, use_threads=False)
-        return map(methodcaller("select", names), found)
+        bytes_a_row = self._bytes_a_row(len(names))
+        size = self._rows_in_chunk(bytes_a_row)
+        for number in range(self._parquet.num_row_groups):
+            # Neither this nor its caller keeps a batch while rows made of it are in use.
+            if bytes_a_row * self._parquet.metadata.row_group(number).num_rows <= GROUP:
+                yield from self._whole(number, names, size)
+            else:
+                found = self._parquet.iter_batches(size, [number], columns=names, use_threads=False)
+                yield from map(methodcaller("select", names), found)
+
+    def _whole(self, number: int, names: list[str], size: int) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        read = partial(self._parquet.read_row_group, number, use_threads=False)
+        table = pa.table([read(columns=[name]).column(0) for name in names], names)
+        yield from table.to_batches(size)
 
     def _bytes_a_row(self, n_wanted: int) -> float:
         """Estimate the size of a row from the metadata of row groups.
