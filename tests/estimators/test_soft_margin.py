@@ -369,3 +369,13 @@ def test_with_a_margin_of_zero_the_warning_does_not_speak_of_a_gap():
     X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), [0, 1, 1, 0]
     with pytest.warns(ConvergenceWarning, match="With margin=0 the least objective is 0"):
         rb.SoftMarginClassifier("perceptron", margin=0, solver="sgd", max_iter=50).fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "?"])
+def test_dense_rows_of_mostly_zeros_are_solved_as_sparse_ones(dtype):
+    rng = np.random.default_rng(7)
+    X = (rng.integers(-2, 3, size=(120, 40)) * (rng.random((120, 40)) < 0.1)).astype(dtype)
+    y = X.astype(float) @ rng.standard_normal(40) > 0
+    dense, sparse = (rb.SoftMarginClassifier().fit(rows, y) for rows in (X, sp.csr_array(X.astype(float))))
+    assert dense.coef_.tolist() == sparse.coef_.tolist()
+    assert dense.objective_ == sparse.objective_

@@ -15,6 +15,7 @@ from rosenblatt.data.features import require_finite
 from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import LabelError, ParameterError, WeightError
 from rosenblatt.interrupts import stop_if_interrupted
+from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.active_set import active_set
 from rosenblatt.margins.coordinate import coordinate
@@ -35,6 +36,7 @@ QUICK = 2e9  # multiplications of one such solve that take less than a second
 LARGEST = 15_000  # a larger matrix, of over 2 GB, is refused
 TINY = 1e-12  # an objective of this share of that of zero weights counts as zero: the gap need not be smaller
 ROUNDING = 1e-14  # the share of the objective added to every gap for the rounding of both its ends
+SPARSE = 0.125  # the share of values that are not zero up to which dense rows are solved as sparse ones
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
 
 
@@ -84,7 +86,7 @@ def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats
     """
     began = time.perf_counter()
     require_finite(batch)
-    batch, cost = costs(batch, class_weight)
+    batch, cost = costs(mostly_zeros(batch), class_weight)
     matrix = Matrix(batch, bias=plan.bias)
     every, limits = sides(batch), plan.limits
     found: dict[int, SoftSolution] = {}
@@ -118,6 +120,17 @@ def costs(batch: Batch, class_weight: Floats | None) -> tuple[Batch, Floats]:
     cost = weight / weight.sum() * classes[batch.codes]
     cost = np.maximum(cost, np.finfo(float).tiny)  # costs that underflow stay positive
     return (batch, cost) if counts.all() else (batch.take(counts), cost[counts])
+
+
+def mostly_zeros(batch: Batch) -> Batch:
+    """Return the same rows, stored as sparse ones if few values of a dense array are not zero."""
+    if isinstance(batch.rows, CSR) or np.count_nonzero(batch.rows) > SPARSE * batch.rows.size:
+        return batch
+    at = np.flatnonzero(batch.rows)
+    indices = (at % batch.n_features).astype(np.uint32)
+    indptr = np.searchsorted(at, np.arange(batch.n_rows + 1) * batch.n_features).astype(np.uint32)
+    rows = CSR(np.asarray(batch.rows.reshape(-1)[at], np.result_type(batch.rows, np.float32)), indices, indptr)
+    return replace(batch, rows=rows)
 
 
 def sides(batch: Batch) -> Sequence[Floats]:
