@@ -24,6 +24,9 @@ def test_products(rows, bias, monkeypatch):
     tight = {"rel": 1e-12, "abs": 1e-12}
     assert m.times(theta) == pytest.approx(A @ theta, **tight)
     assert m.combine(r) == pytest.approx(A.T @ r, **tight)
+    few = r * (np.arange(r.size) % 4 == 1)  # the others are not read
+    assert m.combine(few) == pytest.approx(A.T @ few, **tight)
+    assert m.combine(0.0 * r).tolist() == [0.0] * m.width
     assert m.gram(D) == pytest.approx(A.T @ (D[:, None] * A), **tight)
     double = X.astype(float)
     assert m.outer(column) == pytest.approx(double * column @ double.T, **tight)

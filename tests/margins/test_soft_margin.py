@@ -68,7 +68,7 @@ def test_newton_and_ascent_reach_the_minimum_within_the_gap_they_prove(loss, pro
         solver = partial(coordinate, seed=0) if by == "coordinate" else Newton(1e-4)
         if by == "both":
             patch.setattr(matrix_module, "COSTLY", 0.0)
-            patch.setattr(newton_module, "FIRST_PASSES", 3)
+            patch.setattr(newton_module, "FIRST_OF_HINGE", 3)
             solver = NewtonFirst(1e-4, seed=0)
         found = minimise(p, start, solver, Limits(1e-4, 5000))
     least = least_objective(problem.X, problem.y, loss=loss, l2=l2, margin=0.5, bias=bias)

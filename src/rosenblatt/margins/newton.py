@@ -37,7 +37,7 @@ SAMPLE = 3  # rows in the matrix of a step, per feature, at most
 LEAST_SAMPLE = 500
 CONJUGATE = 15  # the most conjugate gradients of a step
 ROUGH = 0.1  # their residual, as a share of the gradient
-FIRST_PASSES = 20  # passes of coordinate ascent before the first step, where steps are costly
+FIRST_PASSES, FIRST_OF_HINGE = 3, 45  # passes of coordinate ascent before the first step, where steps are costly
 PATIENCE = 50  # steps; more mean that the penalty is tiny for the size of the features
 SEARCHES = 30
 FLAT = 0.05  # the slope at which the search along a step ends, as a share of the first slope
@@ -59,10 +59,11 @@ class NewtonFirst:
         made, theta, alpha = 0, start, None
         if not self.hard:
             if problem.matrix.costly and not isinstance(problem.loss, Logistic):
+                first = FIRST_OF_HINGE if isinstance(problem.loss, Hinge) else FIRST_PASSES
                 for iterate in coordinate(problem, start, self.seed):
                     made, theta, alpha = iterate.made, iterate.theta, iterate.alpha
                     yield iterate
-                    if made >= FIRST_PASSES:
+                    if made >= first:
                         break
             passes = made
             for iterate in self.newton(problem, theta, alpha):
