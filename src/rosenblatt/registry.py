@@ -89,8 +89,11 @@ BUILT_IN = {
     "ConfidenceWeightedClassifier": BuiltIn(
         "confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, linear=True
     ),
-    "PassiveAggressiveRegressor": BuiltIn("passive_aggressive_regressor", {}),
-    "OrdinalPerceptron": BuiltIn("ordinal", {}),
+    "PNormPerceptron": BuiltIn("p_norm", {"p-norm": {}}, linear=True),
+    "PassiveAggressiveRegressor": BuiltIn("passive_aggressive_regressor", {"pa-regressor": {}}),
+    "OrdinalPerceptron": BuiltIn("ordinal", {"prank": {}}),
+    "RankingPerceptron": BuiltIn("ranking_perceptron", {"ranking": {}}),
+    "MultilabelPerceptron": BuiltIn("multilabel", {}),
     "MultilayerPerceptron": BuiltIn("multilayer_perceptron", {"network": {}}),
     "MarkOne": BuiltIn("mark_one", {"mark-one": {}}),
     "ExtremeLearningMachine": BuiltIn("extreme_learning", {"extreme": {}}),
