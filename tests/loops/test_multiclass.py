@@ -71,7 +71,7 @@ def test_machines_equal_the_reference(kind, layout, problem, rule, zero, start, 
         assert ((w * visits - u) / visits).tolist() == [[float(v) for v in row] for row in expected.average]
     again, u_again = oriented(w0.astype(float), rows), np.zeros_like(w)
     index = order[log.at].astype(np.uint64)
-    assert passes.replay(rows, targets, index, log, rule.beta, again, u_again) == -1
+    assert passes.replay(rows, targets, index, log, rule, again, u_again) == -1
     assert again.tolist() == w.tolist()
     if average:
         assert u_again.tolist() == u.tolist()

@@ -95,11 +95,11 @@ def interrupt_at(monkeypatch: Any, moment: int) -> None:
     """Have Ctrl-C come after so many blocks of visits, ten to a block."""
     add, calls = perceptron.Recorder.add, []
 
-    def interrupted(recorder: Any, stretch: Any) -> None:
+    def interrupted(recorder: Any, stretch: Any, mistakes: int) -> None:
         calls.append(stretch)
         if len(calls) == moment:
             raise KeyboardInterrupt
-        add(recorder, stretch)
+        add(recorder, stretch, mistakes)
 
     monkeypatch.setattr(visitor, "BLOCK_MISTAKES", 10)
     monkeypatch.setattr(perceptron.Recorder, "add", interrupted)
