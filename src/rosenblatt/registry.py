@@ -31,7 +31,7 @@ from rosenblatt.exceptions import ParameterError
 if TYPE_CHECKING:
     from rosenblatt.schema.estimators import StateSchema
 
-Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces", "onnx"]
+Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces", "onnx", "groups"]
 Parameters: TypeAlias = Mapping[str, Any]
 T = TypeVar("T", bound=type)
 
@@ -53,6 +53,7 @@ class Learner:
         ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
         has `fit_blocks`. ``"linear"``: it predicts by hyperplanes alone, and its state includes
         `rosenblatt.model.schemas.HYPERPLANES`. ``"traces"``: it has `trace_`. ``"onnx"``: `to_onnx` takes it.
+        ``"groups"``: `fit` takes the group of each row as `qid`, and rows are ranked by what `predict` returns.
     """
 
     state: StateSchema

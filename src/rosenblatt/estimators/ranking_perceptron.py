@@ -85,7 +85,7 @@ class RankingPerceptron(OneVector):
     _learner = Learner(
         StateSchema(VECTOR, VECTOR_FIT, _link, without_run),
         commands={"ranking": {}},
-        abilities=frozenset({"streams"}),
+        abilities=frozenset({"streams", "groups"}),
     )
     fit_intercept = False
     _visited = "pair"
