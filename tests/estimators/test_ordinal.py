@@ -77,7 +77,7 @@ def test_chunks_and_files_leave_the_same_bits(tmp_path):
 
 
 def test_ranks_are_checked():
-    with pytest.raises(LabelError, match="one rank only"):
+    with pytest.raises(LabelError, match="only one class"):
         rb.OrdinalPerceptron().fit(X, np.zeros(40, int))
     clf = rb.OrdinalPerceptron(average=True).fit(X, RANKS)
     with pytest.raises(LabelError):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.data.features import Features, as_rows
+from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.single import Vocabulary, are_mappings, vector_row
 from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._features import ReadsTables
@@ -21,8 +21,9 @@ from rosenblatt.exceptions import InputError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.one_vector import VectorRun, fit_vector
 from rosenblatt.learners.order import make_order
-from rosenblatt.loops.passes import replay
+from rosenblatt.loops.passes import replay, scores
 from rosenblatt.loops.targets import Log
+from rosenblatt.model.linear import overflow
 from rosenblatt.model.schemas import STATE
 from rosenblatt.model.state import State
 from rosenblatt.schema.codecs import Count, Maybe, Several, Text
@@ -273,6 +274,14 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
 
     _visited = "row"
 
+    def _numbers(self, X: Any) -> Floats:
+        """Return the score of each row, and the bias: the bits that training decides by."""
+        self._require_fitted()
+        features, state = self._features(X), State(self._hypothesis())
+        out = np.empty(features.n_rows)
+        scores(state.meet(features.rows), state.w, out)
+        return finite(out, features)
+
     def _hypothesis(self) -> Floats:
         return self._state.hypothesis()
 
@@ -301,6 +310,15 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def _replay(self, rows: Any, targets: Any, index: Any, log: Log, state: State) -> int:
         """Take logged steps again; return the first whose score differs, or −1."""
         return replay(rows, targets, index, log, state.rule_of_loops(self._rule()), state.w, state.u)
+
+
+def finite(found: Floats, features: Features) -> Floats:
+    """Return the scores of rows; raise an error if one is not finite."""
+    whole = np.isfinite(found).reshape(len(found), -1).all(axis=1)
+    if not whole.all():
+        require_finite(features)
+        raise overflow(f"row {int(np.argmin(whole))} of X")
+    return found
 
 
 def without_run(held: dict[str, Any]) -> dict[str, Any]:

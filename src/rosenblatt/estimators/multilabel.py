@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 
-from rosenblatt.data.features import Features, require_finite
+from rosenblatt.data.features import Features
 from rosenblatt.data.label_sets import as_sets, declared_labels, indicator
 from rosenblatt.data.weights import as_weight
-from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
+from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_choice, check_number, require_same_classes
 from rosenblatt.estimators.schemas import require_names
 from rosenblatt.loops.rules import Confidence, Passive, Rule
 from rosenblatt.loops.targets import Sets
-from rosenblatt.model.linear import loop_scores, overflow
+from rosenblatt.model.linear import loop_scores
 from rosenblatt.model.schemas import LABELS
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
@@ -179,12 +179,7 @@ class MultilabelPerceptron(OneVector):
         """Return the score of each row and label."""
         self._require_fitted()
         features = self._features(X)
-        found = loop_scores(features.rows, self._hypothesis())
-        finite = np.isfinite(found).all(axis=1)
-        if not finite.all():
-            require_finite(features)
-            raise overflow(f"row {int(np.argmin(finite))} of X")
-        return found
+        return finite(loop_scores(features.rows, self._hypothesis()), features)
 
     def predict(self, X: Any) -> Ints:
         """Return a matrix of zeros and ones: a row has the labels whose score is above zero."""

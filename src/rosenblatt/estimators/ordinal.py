@@ -13,7 +13,8 @@ from rosenblatt.columns.scaling import Scaling
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.estimators._fitting import require_same_data
-from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
+from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_number, declared_classes, require_same_classes
 from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import LabelError, ParameterError
@@ -39,7 +40,9 @@ def _link(held: dict[str, Any]) -> None:
 
 def _two_or_more(ranks: NDArray[Any]) -> NDArray[Any]:
     if len(ranks) < 2:
-        raise LabelError(f"y has one rank only, {ranks[0]!r}. Pass rows of at least two, or classes=[...].")
+        raise LabelError(
+            f"y has only one class, {ranks[0]!r}, but ranks need two. Pass rows of both, or classes=[...]."
+        )
     return ranks
 
 
@@ -143,6 +146,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies the step."""
+        warn_of_column(y)
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -238,7 +242,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     def _scores(self, features: Features, w: Floats) -> Floats:
         out = np.empty(features.n_rows)
         rank_scores(features.rows, np.arange(features.n_rows, dtype=np.uint64), np.ascontiguousarray(w), out)
-        return out
+        return finite(out, features)
 
     def _start(self, n_features: int, known: dict[str, Any]) -> State:
         return State.zero((n_features + len(known["_classes"]) - 1,), average=self.average)

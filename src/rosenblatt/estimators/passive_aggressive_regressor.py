@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin
 
 from rosenblatt.data.features import Features
 from rosenblatt.data.measurements import as_measurements
+from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.estimators._parameters import check_choice, check_number
 from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import ShapeError
-from rosenblatt.loops.passes import scores
 from rosenblatt.loops.rules import Passive
 from rosenblatt.loops.targets import Values
 from rosenblatt.model.state import State
@@ -118,6 +118,7 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies C."""
+        warn_of_column(y)
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -137,11 +138,7 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
 
     def predict(self, X: Any) -> Floats:
         """Return the number predicted for each row."""
-        self._require_fitted()
-        features, state = self._features(X), State(self._hypothesis())
-        out = np.empty(features.n_rows)
-        scores(state.meet(features.rows), state.w, out)
-        return out
+        return self._numbers(X)
 
     @property
     def coef_(self) -> Floats:

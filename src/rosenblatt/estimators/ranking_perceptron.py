@@ -15,7 +15,6 @@ from rosenblatt.estimators._parameters import check_number
 from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.loops.pairs import replay_pairs
-from rosenblatt.loops.passes import scores
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import Log, Pairs
 from rosenblatt.model.state import State
@@ -138,11 +137,7 @@ class RankingPerceptron(OneVector):
 
     def predict(self, X: Any) -> Floats:
         """Return the score of each row; rows of a group are ranked by it, the highest first."""
-        self._require_fitted()
-        features, state = self._features(X), State(self._hypothesis())
-        out = np.empty(features.n_rows)
-        scores(state.meet(features.rows), state.w, out)
-        return out
+        return self._numbers(X)
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
         """Return the share of pairs in the right order, weighted if rows have weights; equal scores count half.
