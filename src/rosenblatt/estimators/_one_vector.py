@@ -211,13 +211,16 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         self._require_fitted("n_updates_")
         return sum(self.updates_per_pass_)
 
-    @property
-    def updates_(self) -> Mistakes:
-        """The updates of the last fit or chunk, in order: columns `visit`, `index`, `score`, `step`, `machine`."""
-        self._require_fitted("updates_")
+    def updates(self) -> Mistakes:
+        """Return the updates of the last fit or chunk, in order.
+
+        Its columns are `visit`, the number of visits before; `index`, the row; `score` and `step`; and `machine`, the
+        label, or the number of thresholds moved. Model files do not keep them.
+        """
+        self._require_fitted()
         run: VectorRun | None = self.__dict__.get("_run")
         if run is None:
-            raise AttributeError("Files keep no record of the run. Read updates_ before saving.")
+            raise InputError("Files keep no record of the run. Call updates before saving.")
         mistakes = run.mistakes
         assert mistakes is not None, "the recorder keeps them"
         return mistakes
@@ -230,12 +233,9 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
 
     def _replayed(self, X: Any, y: Any) -> Floats:
         self._require_fitted()
-        run: VectorRun | None = self.__dict__.get("_run")
-        if run is None:
-            raise InputError("The record of the run is not kept in files. Replay before saving.")
-        mistakes = self.updates_
+        mistakes = self.updates()
         features = self._features(X)
-        state = run.start.copy()
+        state = self._run.start.copy()
         rows = state.meet(features.rows)
         log = Log(
             mistakes.visit,

@@ -81,8 +81,6 @@ class MultilabelPerceptron(OneVector):
         with a margin; else "tol", "plateau" or "max_iter".
     n_updates_, updates_per_pass_ : int, list of int
         The updates of all hyperplanes.
-    updates_ : Mistakes
-        The updates of the last fit or chunk in order; `machine` is the label.
     t_ : int
         The number of visits since the start.
 

@@ -12,6 +12,7 @@ from rosenblatt.blocks.memory import Blocks
 from rosenblatt.columns.scaling import Scaling
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import as_labels, encode_labels
+from rosenblatt.data.single import Vocabulary
 from rosenblatt.estimators._fitting import require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
@@ -19,6 +20,7 @@ from rosenblatt.estimators._parameters import check_number, declared_classes, re
 from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
+from rosenblatt.learners.one_vector import VectorRun
 from rosenblatt.learners.order import Blockwise
 from rosenblatt.loops.ranks import rank_scores, ranks_of, replay_ranks
 from rosenblatt.loops.rules import Rule
@@ -26,7 +28,7 @@ from rosenblatt.loops.targets import Log, Ranks
 from rosenblatt.model.schemas import LABELS
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
-from rosenblatt.schema.codecs import require
+from rosenblatt.schema.codecs import Number, require
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats
 
@@ -114,7 +116,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     """
 
     _learner = Learner(
-        StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT, _link, without_run),
+        StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT | {"rank_errors_": Number()}, _link, without_run),
         commands={"prank": {}},
         abilities=frozenset({"streams", "examples", "blocks"}),
     )
@@ -229,15 +231,8 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         self._require_fitted("classes_")
         return self._classes
 
-    @property
-    def rank_errors_(self) -> float:
-        """The ranks that visits of the last fit or chunk were off before their update, in total."""
-        self._require_fitted("rank_errors_")
-        run = self.__dict__.get("_run")
-        if run is None:
-            raise AttributeError("Files keep no record of the run. Read rank_errors_ before saving.")
-        visits = run.recorder.visits_per_pass
-        return float(np.dot(run.losses, visits))
+    def _follow(self, run: VectorRun, features: Features, vocabulary: Vocabulary | None, **own: Any) -> None:
+        super()._follow(run, features, vocabulary, rank_errors_=float(sum(run.losses)), **own)
 
     def _scores(self, features: Features, w: Floats) -> Floats:
         out = np.empty(features.n_rows)

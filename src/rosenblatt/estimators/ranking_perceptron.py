@@ -68,8 +68,6 @@ class RankingPerceptron(OneVector):
         margin was asked for; else "tol", "plateau" or "max_iter".
     n_updates_, updates_per_pass_ : int, list of int
         The visits that moved weights.
-    updates_ : Mistakes
-        The updates of the last fit or chunk in order; `index` counts pairs.
     t_ : int
         The number of visits since the start; a visit is a pair.
 
