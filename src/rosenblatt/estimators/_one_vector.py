@@ -214,8 +214,8 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def updates(self) -> Mistakes:
         """Return the updates of the last fit or chunk, in order.
 
-        Its columns are `visit`, the number of visits before; `index`, the row; `score` and `step`; and `machine`, the
-        label, or the number of thresholds moved. Model files do not keep them.
+        Its columns are `visit`, the number of visits before; `index`, the row; `score` and `step`; and `machine`,
+        the label, or the number of thresholds moved. Model files do not keep them.
         """
         self._require_fitted()
         run: VectorRun | None = self.__dict__.get("_run")
