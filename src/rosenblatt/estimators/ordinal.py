@@ -110,7 +110,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     Examples
     --------
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["1 bad", "2 fair", "2 fair", "3 good"]
-    >>> clf = OrdinalPerceptron().fit(X, y)
+    >>> clf = OrdinalPerceptron(n_iter_no_change=20).fit(X, y)
     >>> clf.stop_reason_, clf.predict([[-1.0], [1.5], [9.0]]).tolist()
     ('separated', ['1 bad', '2 fair', '3 good'])
     """

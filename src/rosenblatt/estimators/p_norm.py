@@ -127,7 +127,7 @@ class PNormPerceptron(Perceptron):
     def _own_rule(self, rule: Rule) -> Power:
         if isinstance(self.p, str) and self.p == "auto":
             return Power(*rule, p=0.0)
-        if isinstance(self.p, bool) or not isinstance(self.p, Integral) or not 2 <= self.p <= LARGEST_P:
+        if isinstance(self.p, bool) or not isinstance(self.p, Integral) or not 2 <= int(self.p) <= LARGEST_P:
             raise ParameterError(f"p={self.p!r} must be a whole number from 2 to {LARGEST_P}, or 'auto'.")
         return Power(*rule, p=float(self.p))
 

@@ -75,7 +75,7 @@ class VectorRun:
                 raise overflowed(state.visits + made)
             stretch = Stretch(part, log.part(slice(k)), state.visits)
             lost += float(loss(stretch.rows, stretch.log).sum())
-            kept = Log(*(column.copy() for column in stretch.log[:4]), log.scores)
+            kept = Log._make([*(column.copy() for column in stretch.log[:4]), log.scores])
             stretches.append(Stretch(part + np.uint64(first), kept, state.visits))
             state.visits += made
         for stretch in stretches:

@@ -237,8 +237,8 @@ def train_pairs(
 
     Examples
     --------
-    >>> train_pairs([[1, 0], [0, 1], [1, 1]], [(2, 0), (2, 1), (0, 1)] * 3)
-    ([0, 1], [0.0, 1.0], 1)
+    >>> train_pairs([[1, 0], [0, 0]], [(0, 1)] * 4)
+    ([1, 0], [1.0, 0.0], 1)
     """
     w, total, visits, updates = [0] * len(X[0]), [0] * len(X[0]), 0, 0
     for better, worse in pairs:

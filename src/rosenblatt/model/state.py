@@ -43,11 +43,6 @@ class Dual(NamedTuple):
     unit: Floats
     p: float
 
-    @property
-    def in_loops(self) -> tuple[float, Floats, Floats]:
-        """The power, θ and its unit, as `rosenblatt.loops.rules.Linked` has them."""
-        return self.p, self.theta, self.unit
-
     def each(self, change: Callable[[Floats], Floats]) -> Dual:
         """Return θ with features or classes chosen as `change` chooses weights."""
         return Dual(change(self.theta), self.unit.copy(), self.p)
@@ -144,7 +139,8 @@ class State:
     def rule_of_loops(self, rule: Any) -> Any:
         """Return a rule as the loops read it: with the variances or the θ of this state, if it has any."""
         if self.dual is not None:
-            return Linked(*rule[:5], *self.dual.in_loops)
+            theta, unit, p = self.dual
+            return Linked(**rule._asdict() | {"p": p}, theta=theta, unit=unit)
         return rule if self.variance is None else Shaped(**rule._asdict(), s=self.variance.s)
 
     def for_updates_by(self, rule: Any) -> State:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import exp, inf, log, nextafter
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,8 @@ def _longest(sample: TrainingSet, p: int, root: float) -> float:
     with np.errstate(under="ignore"):
         powers = _powers(np.abs(np.asarray(values, np.float64)) / scale, p)
         if isinstance(rows, CSR):
-            row = np.repeat(np.arange(sample.n), np.diff(rows.indptr.astype(np.int64)))
+            lengths: Any = np.diff(rows.indptr.astype(np.int64))
+            row = np.repeat(np.arange(sample.n), lengths)
             sums = np.bincount(row, weights=powers, minlength=sample.n)
         else:
             sums = powers.sum(axis=1)
@@ -119,10 +121,9 @@ def _sparsest(sample: TrainingSet, p: int, beta: Fraction) -> tuple[Floats, floa
 
     root = float(beta) ** 0.5
     rows = np.column_stack([sample.batch.dense(), np.full(sample.n, root)]) * sample.y[:, None]
-    limit = {"time_limit": sample.seconds(60.0)}
-    found = linprog(
-        np.ones(2 * rows.shape[1]), -np.hstack([rows, -rows]), -np.ones(sample.n), method="highs", options=limit
-    )
+    limit: Any = {"time_limit": sample.seconds(60.0)}
+    both, least = np.hstack([-rows, rows]), -np.ones(sample.n)
+    found: Any = linprog(np.ones(both.shape[1]), both, least, method="highs", options=limit)
     if found.x is None:
         return None
     u = found.x[: rows.shape[1]] - found.x[rows.shape[1] :]
