@@ -32,14 +32,17 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.mark_one import MarkOne as MarkOne
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.monomial_map import MonomialMap as MonomialMap
+    from rosenblatt.estimators.multilabel import MultilabelPerceptron as MultilabelPerceptron
     from rosenblatt.estimators.multilayer_perceptron import MultilayerPerceptron as MultilayerPerceptron
     from rosenblatt.estimators.ordinal import OrdinalPerceptron as OrdinalPerceptron
+    from rosenblatt.estimators.p_norm import PNormPerceptron as PNormPerceptron
     from rosenblatt.estimators.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
     from rosenblatt.estimators.passive_aggressive_regressor import (
         PassiveAggressiveRegressor as PassiveAggressiveRegressor,
     )
     from rosenblatt.estimators.perceptron import Perceptron as Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron as PocketPerceptron
+    from rosenblatt.estimators.ranking_perceptron import RankingPerceptron as RankingPerceptron
     from rosenblatt.estimators.sequence import SequencePerceptron as SequencePerceptron
     from rosenblatt.estimators.soft_margin import SoftMarginClassifier as SoftMarginClassifier
     from rosenblatt.estimators.table_encoder import TableEncoder as TableEncoder
@@ -101,12 +104,15 @@ __all__ = [
     "MarkOne",
     "MaxMarginClassifier",
     "MonomialMap",
+    "MultilabelPerceptron",
     "MultilayerPerceptron",
     "OrdinalPerceptron",
+    "PNormPerceptron",
     "PassiveAggressiveClassifier",
     "PassiveAggressiveRegressor",
     "Perceptron",
     "PocketPerceptron",
+    "RankingPerceptron",
     "SequencePerceptron",
     "SoftMarginClassifier",
     "TableEncoder",

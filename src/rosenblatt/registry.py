@@ -31,7 +31,7 @@ from rosenblatt.exceptions import ParameterError
 if TYPE_CHECKING:
     from rosenblatt.schema.estimators import StateSchema
 
-Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces", "onnx"]
+Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces", "onnx", "groups"]
 Parameters: TypeAlias = Mapping[str, Any]
 T = TypeVar("T", bound=type)
 
@@ -53,6 +53,7 @@ class Learner:
         ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
         has `fit_blocks`. ``"linear"``: it predicts by hyperplanes alone, and its state includes
         `rosenblatt.model.schemas.HYPERPLANES`. ``"traces"``: it has `trace_`. ``"onnx"``: `to_onnx` takes it.
+        ``"groups"``: `fit` takes the group of each row as `qid`, and rows are ranked by what `predict` returns.
     """
 
     state: StateSchema
@@ -89,8 +90,11 @@ BUILT_IN = {
     "ConfidenceWeightedClassifier": BuiltIn(
         "confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, linear=True
     ),
-    "PassiveAggressiveRegressor": BuiltIn("passive_aggressive_regressor", {}),
-    "OrdinalPerceptron": BuiltIn("ordinal", {}),
+    "PNormPerceptron": BuiltIn("p_norm", {"p-norm": {}}, linear=True),
+    "PassiveAggressiveRegressor": BuiltIn("passive_aggressive_regressor", {"pa-regressor": {}}),
+    "OrdinalPerceptron": BuiltIn("ordinal", {"prank": {}}),
+    "RankingPerceptron": BuiltIn("ranking_perceptron", {"ranking": {}}),
+    "MultilabelPerceptron": BuiltIn("multilabel", {}),
     "MultilayerPerceptron": BuiltIn("multilayer_perceptron", {"network": {}}),
     "MarkOne": BuiltIn("mark_one", {"mark-one": {}}),
     "ExtremeLearningMachine": BuiltIn("extreme_learning", {"extreme": {}}),

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import LabelError
+from rosenblatt.blocks.memory import MemoryBlocks
+from rosenblatt.data.batch import as_batch
+from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.learners.order import Blockwise
 from rosenblatt.loops.reference_family import train_ranks
 
 RNG = np.random.default_rng(4)
@@ -77,7 +80,7 @@ def test_chunks_and_files_leave_the_same_bits(tmp_path):
 
 
 def test_ranks_are_checked():
-    with pytest.raises(LabelError, match="one rank only"):
+    with pytest.raises(LabelError, match="only one class"):
         rb.OrdinalPerceptron().fit(X, np.zeros(40, int))
     clf = rb.OrdinalPerceptron(average=True).fit(X, RANKS)
     with pytest.raises(LabelError):
@@ -94,3 +97,45 @@ def test_mean_rank_error_is_below_that_of_single_classes():
     single = rb.Perceptron(average=True, multiclass="ovr").fit(rows[train], ranks[train])
     errors = [np.abs(clf.predict(rows[test]) - ranks[test]).mean() for clf in (ordinal, single)]
     assert errors[0] < errors[1]
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_blocks_leave_the_bits_of_a_fit_with_the_same_visits(layout):
+    blocks = MemoryBlocks(as_batch(layout(X), RANKS), np.array([0, 9, 30, 40]))
+    for shuffle in (False, True):
+        parts = rb.OrdinalPerceptron(average=True, shuffle=shuffle, max_iter=4).fit_blocks(blocks)
+        visited = rb.OrdinalPerceptron(average=True)
+        order = Blockwise(blocks.boundaries, _seed(parts) if shuffle else None)
+        for epoch in range(1, parts.n_iter_ + 1):
+            rows = order.visits(epoch).astype(int)
+            visited.partial_fit(layout(X[rows]), RANKS[rows], classes=[0, 1, 2, 3])
+        assert parts.coef_.tobytes() == visited.coef_.tobytes()
+        assert parts.thresholds_.tobytes() == visited.thresholds_.tobytes()
+        assert parts.n_updates_ == visited.n_updates_
+        assert parts.replay(layout(X), RANKS).tobytes() == parts._hypothesis().tobytes()
+
+
+def _seed(model):
+    return int(np.random.default_rng(model.random_state).integers(2**64, dtype=np.uint64))
+
+
+def test_scaled_blocks_predict_unscaled_rows():
+    trained = rb.train("@iris", "prank", parameters={"average": True}, scale=True)
+    assert rb.evaluate(trained.model, "@iris").accuracy == trained.summary.trained_on.accuracy > 0.9
+    with pytest.raises(ParameterError, match="no checkpoints"):
+        rb.train("@iris", "prank", checkpoint="never-written")
+
+
+def test_single_examples_and_names():
+    whole = rb.OrdinalPerceptron(max_iter=1, **QUIET).fit(X, RANKS)
+    single, named = rb.OrdinalPerceptron(average=True), rb.OrdinalPerceptron(average=True)
+    assert single.predict_one(X[0]) is None
+    for x, rank in zip(X, RANKS, strict=True):
+        single.learn_one(x, rank, classes=[0, 1, 2, 3])
+        named.learn_one({f"x{j}": v for j, v in enumerate(x.tolist()) if v}, rank, classes=[0, 1, 2, 3])
+    assert single.coef_.tobytes() == whole.coef_.tobytes()
+    assert single.thresholds_.tobytes() == whole.thresholds_.tobytes()
+    assert single.predict_one(X[3]) == whole.predict(X[3:4])[0]
+    by_name = dict(zip(named.feature_names_in_, named.coef_[0], strict=True))
+    np.testing.assert_allclose([by_name[f"x{j}"] for j in range(4)], whole.coef_[0], rtol=1e-12)
+    np.testing.assert_allclose(named.thresholds_, whole.thresholds_, rtol=1e-12)

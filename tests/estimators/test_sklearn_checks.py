@@ -22,6 +22,7 @@ SCALE = "gamma='scale' is taken from all rows, which a stream has yet to show"
 PRECOMPUTED = "it predicts rows of another width than the training rows' number"
 CONTRAST = "two features are two pixels: a photocell that is on or off sees which is brighter, and no more"
 NOT_SEPARABLE = "the check draws labels at random, or blobs that overlap: it expects a fit where an error is right"
+NO_RANKS = "the classes of the check are no ranks: they lie in no order along any direction"
 DRAWN = "weights that are drawn take no passes"
 
 
@@ -56,10 +57,16 @@ HARD = dict.fromkeys(
 )
 STREAM = dict.fromkeys(["check_estimators_partial_fit_n_features", "check_n_features_in_after_fitting"], SCALE)
 
+UNORDERED = dict.fromkeys(["check_classifiers_classes", "check_classifiers_train"], NO_RANKS)
+
 CASES = [
     (rb.Perceptron(), equivalence(UPDATES)),
     (rb.PassiveAggressiveClassifier(), equivalence(UPDATES)),
     (rb.ConfidenceWeightedClassifier(), equivalence(UPDATES)),
+    (rb.PNormPerceptron(4), equivalence(UPDATES)),
+    (rb.PassiveAggressiveRegressor(), equivalence(UPDATES)),
+    (rb.OrdinalPerceptron(), equivalence(UPDATES) | UNORDERED),
+    (rb.RankingPerceptron(), equivalence(UPDATES)),
     (rb.PocketPerceptron(), equivalence(UPDATES)),
     (rb.VotedPerceptron(max_iter=100), equivalence(UPDATES)),
     (rb.LiftedPerceptron(), equivalence(UPDATES)),
@@ -129,5 +136,7 @@ def test_scikit_learn_checks_of_variants(estimator, check):
 
 def test_every_estimator_is_checked():
     checked = {type(estimator).__name__ for estimator, _ in CASES}
-    # The rows of an adaptive filter are moments of signals, and those of a tagger are sentences, not tables.
-    assert checked == {*BUILT_IN, "TableEncoder"} - {"AdaptiveFilter", "SequencePerceptron"}
+    # The rows of an adaptive filter are moments of signals, and those of a tagger are sentences, not tables. The
+    # checks know no sets of labels.
+    unlike = {"AdaptiveFilter", "SequencePerceptron", "MultilabelPerceptron"}
+    assert checked == {*BUILT_IN, "TableEncoder"} - unlike

@@ -33,6 +33,12 @@ def _one_by_one(model: Any) -> Any:
     return model
 
 
+def _ranks_one_by_one(model: Any) -> Any:
+    for example, rank in zip(NAMED * 2, [1, 2, 3, 2] * 2, strict=True):
+        model.learn_one(example, rank, classes=[1, 2, 3])
+    return model
+
+
 MODELS: dict[str, Callable[[], Any]] = {
     "Perceptron": lambda: rb.Perceptron(order="cyclic").fit(X, TWO),
     "Perceptron-ovo-average": lambda: rb.Perceptron(multiclass="ovo", average=True, max_iter=4).fit(X, THREE),
@@ -61,6 +67,15 @@ MODELS: dict[str, Callable[[], Any]] = {
     "Perceptron-uneven-stream": lambda: rb.Perceptron(margin=(2.0, 0.5)).partial_fit(X, TWO),
     "PassiveAggressiveRegressor": lambda: rb.PassiveAggressiveRegressor(average=True).fit(X, NUMBERS[:, 0]),
     "OrdinalPerceptron": lambda: rb.OrdinalPerceptron(average=True).fit(SPARSE, THREE),
+    "PNormPerceptron": lambda: rb.PNormPerceptron(4, max_iter=4, average=True).fit(X, THREE),
+    "PNormPerceptron-stream": lambda: rb.PNormPerceptron(trace="mistakes").partial_fit(SPARSE, TWO),
+    "RankingPerceptron": lambda: rb.RankingPerceptron(average=True).fit(X, NUMBERS[:, 0], qid=THREE),
+    "RankingPerceptron-stream": lambda: rb.RankingPerceptron(margin=1.0).partial_fit(SPARSE, NUMBERS[:, 1]),
+    "MultilabelPerceptron": lambda: rb.MultilabelPerceptron(average=True).fit(SPARSE, X[:, :3] > 0),
+    "MultilabelPerceptron-arow": lambda: rb.MultilabelPerceptron("arow").partial_fit(
+        X, [{label for label in "ab" if label in name} for name in TWO], classes=["a", "b"]
+    ),
+    "OrdinalPerceptron-named": lambda: _ranks_one_by_one(rb.OrdinalPerceptron()),
     "VotedPerceptron": lambda: rb.VotedPerceptron(max_iter=3).fit(X, TWO),
     "VotedPerceptron-sparse-classes": lambda: rb.VotedPerceptron(max_iter=2).fit(SPARSE, THREE),
     "VotedPerceptron-stream": lambda: rb.VotedPerceptron(max_iter=2).fit(X, THREE).partial_fit(SPARSE, THREE),
@@ -159,10 +174,14 @@ def gone_on(model: Any) -> Any:
         rows = asked(model)
         classes = getattr(model, "classes_", None)
         y = NUMBERS if classes is None else np.resize(classes, rows.shape[0])
-        if isinstance(model, rb.PassiveAggressiveRegressor):
+        if isinstance(model, rb.PassiveAggressiveRegressor | rb.RankingPerceptron):
             y = NUMBERS[:, 0]
+        if isinstance(model, rb.MultilabelPerceptron):
+            y = [{label} for label in y.tolist()]
         model.partial_fit(rows, y)
-        if hasattr(model, "learn_one") and isinstance(rows, np.ndarray):
+        # The files of these were written before they learned single examples.
+        before = isinstance(model, rb.PassiveAggressiveRegressor | rb.OrdinalPerceptron)
+        if hasattr(model, "learn_one") and isinstance(rows, np.ndarray) and not before:
             model.learn_one(rows[0], y[1])
             model.learn_one(rows[1], y[0])
         return model

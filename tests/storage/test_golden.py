@@ -30,6 +30,10 @@ LATER = {
     "ConfidenceWeightedClassifier": {3},
     "PassiveAggressiveRegressor": {2},
     "OrdinalPerceptron": {2},
+    "PNormPerceptron": {3},
+    "RankingPerceptron": {2},
+    "MultilabelPerceptron": {2},
+    "MultilabelPerceptron-arow": {3},
     "SequencePerceptron": {2},
     "Perceptron-uneven-stream": {2},
 }

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import rosenblatt as rb
@@ -48,3 +49,28 @@ def test_other_bounds_do_not_apply():
     assert not rb.bounds(X, y)["passive"].applies
     weighted = rb.PassiveAggressiveClassifier(class_weight="balanced").fit(X, y)
     assert "weights" in rb.bounds(X, y, model=weighted)["passive"].reason
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("parameters", [{"C": 0.01}, {"C": 1.0}, {"C": 0.1, "loss": "squared_hinge"}])
+def test_rows_with_wrong_labels_have_a_bound(seed, parameters):
+    X, y = make_separable(60, 3, margin=0.1, seed=seed)
+    y = np.where(np.arange(60) % 10 == 0, -y, y)
+    clf = rb.PassiveAggressiveClassifier(max_iter=3, random_state=seed, average=True, **parameters).fit(X, y)
+    found = rb.bounds(X, y, model=clf)
+    assert not found["passive"].applies
+    bound = found["passive_losses"]
+    assert bound.observed == clf.n_mistakes_ <= bound.value
+    # By hand, for the last weights: the sums are over the updates of the run.
+    C, w, b = parameters["C"], clf._state.w[:-1], clf._state.w[-1]
+    power = 2 if "loss" in parameters else 1
+    losses = np.maximum(0.0, 1.0 - y * (X @ w + b)) ** power @ clf.trace_.alpha
+    square = (X**2).sum(axis=1).max() + 1.0
+    factor = square + 1.0 / (2.0 * C) if power == 2 else max(square, 1.0 / C)
+    assert bound.value <= factor * (w @ w + b * b + 2.0 * C * losses) * (1.0 + 1e-9)
+
+
+def test_pa_has_no_bound_for_wrong_labels():
+    X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]
+    clf = rb.PassiveAggressiveClassifier(C=math.inf, max_iter=3, average=True).fit(X, y)
+    assert "infinite" in rb.bounds(X, y, model=clf)["passive_losses"].reason

@@ -265,7 +265,8 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
 
 
 def _kind(state: State) -> tuple[Any, ...]:
-    return state.shape, state.u is None, state.shrunk is None, state.met is None, state.variance is None
+    parts = (state.u, state.shrunk, state.met, state.variance, state.dual)
+    return state.shape, *(part is None for part in parts)
 
 
 def discard(path: str | os.PathLike[str]) -> None:

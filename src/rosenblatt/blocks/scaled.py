@@ -13,7 +13,7 @@ from rosenblatt.blocks.summary import digest
 from rosenblatt.columns.scaling import Filling, Scaling, Transformation, writable
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import ShapeError
-from rosenblatt.model.state import State
+from rosenblatt.model.state import Dual, State
 from rosenblatt.typing import Ints
 
 __all__ = ["ScaledBlocks", "folded", "transformed"]
@@ -50,14 +50,17 @@ def _filled(batch: Batch, filling: Filling | None) -> Batch:
 def folded(state: State, scaling: Scaling) -> State:
     """Return a state for unscaled features; the sum behind an average is folded as the weights are.
 
-    Variances begin anew: those of shifted features are not variances of single weights.
+    Variances begin anew: those of shifted features are not variances of single weights. θ becomes that of the
+    weights.
     """
     met = state.met
     if met is not None:
         scaling = Scaling(scaling.mean[met.columns], scaling.deviation[met.columns])
     u = None if state.u is None else scaling.fold(state.u)
     variance = state.variance and state.variance._replace(s=np.ones_like(state.w))
-    return State(scaling.fold(state.last()), u, state.visits, met=met, variance=variance)
+    w = scaling.fold(state.last())
+    dual = state.dual and Dual.of(w, state.dual.p, state.n_features)
+    return State(w, u, state.visits, met=met, variance=variance, dual=dual)
 
 
 class ScaledBlocks(Blocks):

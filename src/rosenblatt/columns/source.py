@@ -113,6 +113,11 @@ class Source(ABC):
         return 0
 
     @property
+    def groups(self) -> NDArray[Any] | None:
+        """The group of each row of the last reading, for learners that rank rows; None if there are none."""
+        return None
+
+    @property
     def unknown(self) -> Mapping[str, int]:
         """For each categorical column, the rows of the last reading whose value training had not seen."""
         return {}

@@ -1,16 +1,18 @@
-"""What learners of numbers and of ranks have in common: fit, partial_fit, attributes, replay."""
+"""What learners of numbers, ranks, orders and sets of labels have in common: fit, streams, attributes, replay."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.data.features import Features, as_rows
+from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.single import Vocabulary, are_mappings, vector_row
 from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number, generator, optional
@@ -19,11 +21,14 @@ from rosenblatt.exceptions import InputError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.one_vector import VectorRun, fit_vector
 from rosenblatt.learners.order import make_order
+from rosenblatt.loops.passes import replay, scores
 from rosenblatt.loops.targets import Log
+from rosenblatt.model.linear import overflow
 from rosenblatt.model.schemas import STATE
 from rosenblatt.model.state import State
 from rosenblatt.schema.codecs import Count, Maybe, Several, Text
-from rosenblatt.trace.recorder import Recorder
+from rosenblatt.schema.plain import VocabularyCodec
+from rosenblatt.trace.recorder import Mistakes, Recorder
 from rosenblatt.typing import Floats
 
 VECTOR: Parts = {
@@ -31,11 +36,16 @@ VECTOR: Parts = {
     "updates_per_pass_": Several(Count()),
     **READS_TABLES,
 }
-VECTOR_FIT: Parts = {"n_iter_": Count(), "stop_reason_": Text(), "_passes": Maybe(Count())}
+VECTOR_FIT: Parts = {
+    "n_iter_": Count(),
+    "stop_reason_": Text(),
+    "_passes": Maybe(Count()),
+    "_vocabulary": VocabularyCodec(),
+}
 
 
 class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
-    """One vector, trained row after row; subclasses say what the targets are and what a prediction is."""
+    """One vector, or one for each label; subclasses say what the targets are and what a prediction is."""
 
     average: bool
     fit_intercept: bool
@@ -66,50 +76,119 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         with interruptible():
             self._check_parameters()
             features = as_rows(X)
-            goes_on = self.warm_start and self.__sklearn_is_fitted__()
-            if goes_on:
-                self._check_features(features)
             weight = as_weight(sample_weight, features.n_rows)
-            targets, known = self._targets(y, features, weight, None, begins=not goes_on)
-            state = self._state if goes_on else self._start(features.n_features, known)
-            made = self.__dict__.get("_passes") or 0 if goes_on else 0
-            seed = int(generator(self.random_state).integers(2**64, dtype=np.uint64))
-            order = make_order("shuffle" if self.shuffle else "cyclic", features.n_rows, seed, made)
-            run = VectorRun(state, state.copy(), Recorder("mistakes"))
-            limits: Any = {"max_iter": self.max_iter, "tol": self.tol, "patience": self.n_iter_no_change}
-            reason = fit_vector(run, features, targets, self._rule(), order, self._loss(targets), **limits)
-            passes = len(run.losses)
-            self._follow(run, features, n_iter_=passes, stop_reason_=reason, _passes=made + passes, **known)
-            if reason == "max_iter" and not self.average:
-                warnings.warn(
-                    f"Training ended after max_iter={self.max_iter} passes; the last made "
-                    f"{run.recorder.mistakes_per_pass[-1]:,} updates on {features.n_rows:,} rows. Allow more.",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
+            targets, known = self._targets(y, features, weight, None, begins=not self._goes_on(features))
+            run, seed, made = self._begin(features, known)
+            order = make_order(
+                "shuffle" if self.shuffle else "cyclic", self._n_visits(targets, features), seed, made
+            )
+            rule, loss = self._rule(), self._loss(targets)
+
+            def make_pass(epoch: int) -> int:
+                return run.visit(features, targets, rule, order.visits(epoch), loss)
+
+            self._complete(run, make_pass, features, made, known)
         return self
+
+    def _goes_on(self, features: Features) -> bool:
+        """Return whether a fit continues the last one, which needs the same features."""
+        goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        if goes_on:
+            self._check_features(features)
+        return goes_on
+
+    def _begin(self, features: Features, known: dict[str, Any]) -> tuple[VectorRun, int, int]:
+        """Return a run, the seed of its order, and the passes made before."""
+        goes_on = self._goes_on(features)
+        state = self._state if goes_on else self._start(features.n_features, known)
+        made = self.__dict__.get("_passes") or 0 if goes_on else 0
+        seed = int(generator(self.random_state).integers(2**64, dtype=np.uint64))
+        return VectorRun(state, state.copy(), Recorder("mistakes")), seed, made
+
+    def _complete(self, run: VectorRun, make_pass: Any, features: Features, made: int, known: Any) -> None:
+        """Make the passes of a fit, publish the result, and warn where it ended on a limit."""
+        reason = fit_vector(
+            run,
+            make_pass,
+            margin=self._rule().margin,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            patience=self.n_iter_no_change,
+        )
+        passes = len(run.losses)
+        names = None if features.names is None else Vocabulary(features.names, grows=False)
+        self.__dict__.pop("_vocabulary", None)
+        self._follow(run, features, names, n_iter_=passes, stop_reason_=reason, _passes=made + passes, **known)
+        if reason == "max_iter" and not self.average:
+            warnings.warn(
+                f"Training ended after max_iter={self.max_iter} passes; the last made "
+                f"{run.recorder.mistakes_per_pass[-1]:,} updates in {run.recorder.visits_per_pass[-1]:,} visits. "
+                "Allow more.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         self._check_parameters()
-        features = as_rows(X)
+        vocabulary = None
+        if are_mappings(X):
+            features, vocabulary = self._known_vocabulary().rows(X, learn=True)
+        else:
+            features = as_rows(X)
         goes_on = self.__sklearn_is_fitted__()
-        if goes_on:
+        if goes_on and vocabulary is None:
             self._check_features(features)
         weight = as_weight(sample_weight, features.n_rows)
         targets, known = self._targets(y, features, weight, classes, begins=not goes_on)
-        state = self._state if goes_on else self._start(features.n_features, known)
+        state = self._grown(features.n_features) if goes_on else self._start(features.n_features, known)
         run = VectorRun(state, state.copy(), Recorder("mistakes"))
-        visits = np.arange(features.n_rows, dtype=np.uint64)
+        visits = np.arange(self._n_visits(targets, features), dtype=np.uint64)
+        run.begin_pass()
         run.visit(features, targets, self._rule(), visits, self._loss(targets))
         before = self.__dict__.get("updates_per_pass_", [])
-        self._follow(run, features, **known)
+        self._follow(run, features, vocabulary, **known)
         self.updates_per_pass_ = [*before, *run.recorder.mistakes_per_pass]
         return self
 
-    def _follow(self, run: VectorRun, features: Features, **own: Any) -> None:
+    def _learn_one(self, x: Any, y: Any, sample_weight: float | None, classes: Any = None) -> Self:
+        one = [x] if isinstance(x, Mapping) else vector_row(x, self.__dict__.get("_width"))
+        return self._partial_fit(one, y, None if sample_weight is None else [sample_weight], classes)
+
+    def _one(self, x: Any) -> Any:
+        """Return one example as rows to predict."""
+        return [x] if isinstance(x, Mapping) else vector_row(x, self._width)
+
+    def _features(self, X: Any) -> Features:
+        if are_mappings(X):
+            return self._known_vocabulary().rows(X, learn=False)[0]
+        return super()._features(X)
+
+    def _grown(self, n_features: int) -> State:
+        """Return the state with more features, which stand before the bias or the thresholds."""
+        places = [self._width] * (n_features - self._width)
+        return self._state._each(lambda w: np.insert(w, places, 0.0, axis=-1)) if places else self._state
+
+    def _known_vocabulary(self) -> Vocabulary:
+        known: Vocabulary | None = self.__dict__.get("_vocabulary")
+        if known is not None:
+            return known
+        if not self.__sklearn_is_fitted__():
+            return Vocabulary(grows=True)
+        raise InputError(
+            "x is a mapping of feature names to values, but the model was trained on features without names. "
+            "Pass a sequence of values."
+        )
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")
+        return self._names if vocabulary is None else tuple(vocabulary.names)
+
+    def _follow(self, run: VectorRun, features: Features, vocabulary: Vocabulary | None, **own: Any) -> None:
         for name in ("n_iter_", "stop_reason_"):
             self.__dict__.pop(name, None)
         names = features.names if features.names is not None else self.__dict__.get("_names")
+        if vocabulary is not None:
+            own["_vocabulary"] = vocabulary
         self.__dict__.update(
             _state=run.state,
             _run=run,
@@ -132,11 +211,51 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         self._require_fitted("n_updates_")
         return sum(self.updates_per_pass_)
 
+    def updates(self) -> Mistakes:
+        """Return the updates of the last fit or chunk, in order.
+
+        Its columns are `visit`, the number of visits before; `index`, the row; `score` and `step`; and `machine`,
+        the label, or the number of thresholds moved. Model files do not keep them.
+        """
+        self._require_fitted()
+        run: VectorRun | None = self.__dict__.get("_run")
+        if run is None:
+            raise InputError("Files keep no record of the run. Call updates before saving.")
+        mistakes = run.mistakes
+        assert mistakes is not None, "the recorder keeps them"
+        return mistakes
+
     @property
     def t_(self) -> int:
         """The number of visits since the start."""
         self._require_fitted("t_")
         return self._state.visits
+
+    def _replayed(self, X: Any, y: Any) -> Floats:
+        self._require_fitted()
+        mistakes = self.updates()
+        features = self._features(X)
+        state = self._run.start.copy()
+        rows = state.meet(features.rows)
+        log = Log(
+            mistakes.visit,
+            mistakes.score,
+            np.ascontiguousarray(mistakes.step),
+            np.ascontiguousarray(mistakes.machine),
+            np.empty((0, 0)),
+        )
+        targets, _ = self._targets(y, features, None, None, begins=False)
+        index = mistakes.index.astype(np.uint64)
+        if len(index) and int(index.max()) >= self._n_visits(targets, features):
+            raise InputError("This is not the data of the run: it has fewer rows. Pass the same X and y.")
+        wrong = self._replay(rows, targets, index, log, state)
+        if wrong >= 0:
+            raise InputError(
+                f"This is not the data of the run: update {wrong}, on {self._visited} {mistakes.index[wrong]}, "
+                "has another score. Pass the same X and y, in the same order and type."
+            )
+        state.visits = self._state.visits
+        return state.hypothesis()
 
     def replay(self, X: Any, y: Any) -> Floats:
         """Train again from the record of the last fit or chunk alone, and return its weights, bit for bit.
@@ -151,35 +270,24 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         ndarray
             The weights, and after them the bias or the negative thresholds.
         """
+        return self._replayed(X, y)
+
+    _visited = "row"
+
+    def _numbers(self, X: Any) -> Floats:
+        """Return the score of each row, and the bias: the bits that training decides by."""
         self._require_fitted()
-        run: VectorRun | None = self.__dict__.get("_run")
-        if run is None:
-            raise InputError("The record of the run is not kept in files. Replay before saving.")
-        mistakes = run.mistakes
-        assert mistakes is not None, "the recorder keeps them"
-        features = as_rows(X)
-        state = run.start.copy()
-        rows = state.meet(features.rows)
-        log = Log(
-            mistakes.visit,
-            mistakes.score,
-            np.ascontiguousarray(mistakes.step),
-            np.ascontiguousarray(mistakes.machine),
-            np.empty((0, 0)),
-        )
-        targets, _ = self._targets(y, features, None, None, begins=False)
-        index = mistakes.index.astype(np.uint64)
-        wrong = self._replay(rows, targets, index, log, state)
-        if wrong >= 0:
-            raise InputError(
-                f"This is not the data of the run: update {wrong}, on row {mistakes.index[wrong]}, has another "
-                "score. Pass the same X and y, in the same order and type."
-            )
-        state.visits = self._state.visits
-        return state.hypothesis()
+        features, state = self._features(X), State(self._hypothesis())
+        out = np.empty(features.n_rows)
+        scores(state.meet(features.rows), state.w, out)
+        return finite(out, features)
 
     def _hypothesis(self) -> Floats:
         return self._state.hypothesis()
+
+    def _n_visits(self, targets: Any, features: Features) -> int:
+        """Return the number of visits of a pass."""
+        return features.n_rows
 
     @abstractmethod
     def _targets(
@@ -199,9 +307,18 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def _loss(self, targets: Any) -> Any:
         """Return a function of rows and their log: the loss of each update."""
 
-    @abstractmethod
     def _replay(self, rows: Any, targets: Any, index: Any, log: Log, state: State) -> int:
         """Take logged steps again; return the first whose score differs, or −1."""
+        return replay(rows, targets, index, log, state.rule_of_loops(self._rule()), state.w, state.u)
+
+
+def finite(found: Floats, features: Features) -> Floats:
+    """Return the scores of rows; raise an error if one is not finite."""
+    whole = np.isfinite(found).reshape(len(found), -1).all(axis=1)
+    if not whole.all():
+        require_finite(features)
+        raise overflow(f"row {int(np.argmin(whole))} of X")
+    return found
 
 
 def without_run(held: dict[str, Any]) -> dict[str, Any]:

@@ -8,26 +8,55 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from rosenblatt.blocks.memory import Blocks
+from rosenblatt.columns.scaling import Scaling
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import as_labels, encode_labels
-from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
+from rosenblatt.data.single import Vocabulary
+from rosenblatt.estimators._fitting import require_same_data
+from rosenblatt.estimators._linear import warn_of_column
+from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_number, declared_classes, require_same_classes
-from rosenblatt.exceptions import LabelError
+from rosenblatt.estimators.schemas import require_names
+from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.interrupts import interruptible
+from rosenblatt.learners.one_vector import VectorRun
+from rosenblatt.learners.order import Blockwise
 from rosenblatt.loops.ranks import rank_scores, ranks_of, replay_ranks
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import Log, Ranks
 from rosenblatt.model.schemas import LABELS
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
-from rosenblatt.schema.codecs import require
+from rosenblatt.schema.codecs import Number, require
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats
 
 
 def _link(held: dict[str, Any]) -> None:
+    require_names(held)
     wanted = (held["_width"] + len(held["_classes"]) - 1,)
     several = len(held["_classes"]) >= 2
     require(several and held["_state"].w.shape == wanted, "weights and ranks contradict each other")
+
+
+def _two_or_more(ranks: NDArray[Any]) -> NDArray[Any]:
+    if len(ranks) < 2:
+        raise LabelError(
+            f"y has only one class, {ranks[0]!r}, but ranks need two. Pass rows of both, or classes=[...]."
+        )
+    return ranks
+
+
+def _unscaled(state: State, scaling: Scaling) -> State:
+    """Return the state for unscaled features: a shift of the scores moves every threshold."""
+    d = len(scaling.mean)
+
+    def fold(w: Floats) -> Floats:
+        folded = scaling.fold(np.append(w[:d], 0.0))
+        return np.append(folded[:-1], w[d:] + folded[-1])
+
+    return State(fold(state.w), None if state.u is None else fold(state.u), state.visits)
 
 
 class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
@@ -81,14 +110,15 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     Examples
     --------
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["1 bad", "2 fair", "2 fair", "3 good"]
-    >>> clf = OrdinalPerceptron().fit(X, y)
+    >>> clf = OrdinalPerceptron(n_iter_no_change=20).fit(X, y)
     >>> clf.stop_reason_, clf.predict([[-1.0], [1.5], [9.0]]).tolist()
     ('separated', ['1 bad', '2 fair', '3 good'])
     """
 
     _learner = Learner(
-        StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT, _link, without_run),
-        abilities=frozenset({"streams"}),
+        StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT | {"rank_errors_": Number()}, _link, without_run),
+        commands={"prank": {}},
+        abilities=frozenset({"streams", "examples", "blocks"}),
     )
     fit_intercept = True
     _classes: NDArray[Any]
@@ -118,11 +148,60 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies the step."""
+        warn_of_column(y)
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come; the first call needs all `classes`."""
         return self._partial_fit(X, y, sample_weight, classes)
+
+    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+        """Visit one example, a sequence of numbers or a mapping of feature names to values.
+
+        The first call needs all `classes`. Names never met before become features, names left out are zero.
+        """
+        return self._learn_one(x, [y], sample_weight, classes)
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the rank of one example; None before the first one was learned."""
+        return self.predict(self._one(x))[0] if self.__sklearn_is_fitted__() else None
+
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Train on data that need not fit into memory; the result is that of `fit` with the same visits.
+
+        Rows are shuffled within their blocks, and from the second pass on the blocks. The weights and thresholds
+        of scaled blocks are turned into those of the original features.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            See `rosenblatt.read_blocks`.
+        """
+        with interruptible():
+            self._check_parameters()
+            begin = blocks.read(0)
+            goes_on = self._goes_on(begin)
+            if goes_on:
+                require_same_data(blocks.n_features, blocks.classes, self._width, self._classes)
+            if goes_on and blocks.scaling is not None:
+                raise ParameterError("warm_start=True cannot continue with scaled features. Set it to False.")
+            known = {"_classes": _two_or_more(blocks.classes)}
+            run, seed, made = self._begin(begin, known)
+            order, rule = Blockwise(blocks.boundaries, seed if self.shuffle else None, made), self._rule()
+
+            def make_pass(epoch: int) -> int:
+                updates, which = 0, order.blocks(epoch)
+                for k, batch in zip(which.tolist(), blocks.walk(which), strict=True):
+                    weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
+                    targets, first = Ranks(batch.codes, weight, batch.n_features), int(blocks.boundaries[k])
+                    visits = order.within(epoch, k)
+                    updates += run.visit(batch, targets, rule, visits, self._loss(targets), first)
+                return updates
+
+            self._complete(run, make_pass, begin, made, known)
+            if blocks.scaling is not None:
+                self._state = _unscaled(self._state, blocks.scaling)
+        return self
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row, which the thresholds cut into ranks."""
@@ -152,20 +231,13 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         self._require_fitted("classes_")
         return self._classes
 
-    @property
-    def rank_errors_(self) -> float:
-        """The ranks that visits of the last fit or chunk were off before their update, in total."""
-        self._require_fitted("rank_errors_")
-        run = self.__dict__.get("_run")
-        if run is None:
-            raise AttributeError("Files keep no record of the run. Read rank_errors_ before saving.")
-        visits = run.recorder.visits_per_pass
-        return float(np.dot(run.losses, visits))
+    def _follow(self, run: VectorRun, features: Features, vocabulary: Vocabulary | None, **own: Any) -> None:
+        super()._follow(run, features, vocabulary, rank_errors_=float(sum(run.losses)), **own)
 
     def _scores(self, features: Features, w: Floats) -> Floats:
         out = np.empty(features.n_rows)
         rank_scores(features.rows, np.arange(features.n_rows, dtype=np.uint64), np.ascontiguousarray(w), out)
-        return out
+        return finite(out, features)
 
     def _start(self, n_features: int, known: dict[str, Any]) -> State:
         return State.zero((n_features + len(known["_classes"]) - 1,), average=self.average)
@@ -181,9 +253,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
             ranks = declared_classes(classes)
         else:
             ranks = as_labels(y, features.n_rows, features.n_features)[1]
-        if len(ranks) < 2:
-            raise LabelError(f"y has one rank only, {ranks[0]!r}. Pass rows of at least two, or classes=[...].")
-        codes = encode_labels(y, ranks, features.n_rows)
+        codes = encode_labels(y, _two_or_more(ranks), features.n_rows)
         weight = np.ones(features.n_rows) if weight is None else weight
         return Ranks(codes, weight, features.n_features), {"_classes": ranks}
 

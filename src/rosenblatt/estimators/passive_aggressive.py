@@ -58,7 +58,7 @@ class PassiveAggressiveClassifier(OwnRule):
     >>> X, y = load_or()
     >>> clf = PassiveAggressiveClassifier(order="cyclic").fit(X, y)
     >>> clf.stop_reason_, clf.n_mistakes_, clf.n_updates_ > clf.n_mistakes_, clf.score(X, y)
-    ('plateau', 3, True, 1.0)
+    ('plateau', 5, True, 1.0)
     """
 
     _learner = replace(

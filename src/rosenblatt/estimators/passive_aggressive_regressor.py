@@ -10,12 +10,13 @@ from sklearn.base import RegressorMixin
 
 from rosenblatt.data.features import Features
 from rosenblatt.data.measurements import as_measurements
+from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.estimators._parameters import check_choice, check_number
+from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import ShapeError
-from rosenblatt.loops.passes import replay, scores
 from rosenblatt.loops.rules import Passive
-from rosenblatt.loops.targets import Log, Values
+from rosenblatt.loops.targets import Values
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
 from rosenblatt.schema.codecs import require
@@ -24,6 +25,7 @@ from rosenblatt.typing import Floats
 
 
 def _link(held: dict[str, Any]) -> None:
+    require_names(held)
     require(held["_state"].w.shape == (held["_width"] + 1,), "weights and features have different numbers")
 
 
@@ -79,7 +81,11 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
     True
     """
 
-    _learner = Learner(StateSchema(VECTOR, VECTOR_FIT, _link, without_run), abilities=frozenset({"streams"}))
+    _learner = Learner(
+        StateSchema(VECTOR, VECTOR_FIT, _link, without_run),
+        commands={"pa-regressor": {}},
+        abilities=frozenset({"streams", "examples"}),
+    )
 
     def __init__(
         self,
@@ -112,19 +118,27 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies C."""
+        warn_of_column(y)
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come."""
         return self._partial_fit(X, y, sample_weight)
 
+    def learn_one(self, x: Any, y: float, sample_weight: float | None = None) -> Self:
+        """Visit one example, a sequence of numbers or a mapping of feature names to values.
+
+        Names never met before become features, names left out are zero.
+        """
+        return self._learn_one(x, [y], sample_weight)
+
+    def predict_one(self, x: Any) -> float | None:
+        """Return the number of one example; None before the first one was learned."""
+        return float(self.predict(self._one(x))[0]) if self.__sklearn_is_fitted__() else None
+
     def predict(self, X: Any) -> Floats:
         """Return the number predicted for each row."""
-        self._require_fitted()
-        features, state = self._features(X), State(self._hypothesis())
-        out = np.empty(features.n_rows)
-        scores(state.meet(features.rows), state.w, out)
-        return out
+        return self._numbers(X)
 
     @property
     def coef_(self) -> Floats:
@@ -165,6 +179,3 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
     def _loss(self, targets: Values) -> Any:
         epsilon = float(self.epsilon)
         return lambda rows, log: np.abs(targets.value[rows] - log.score) - epsilon
-
-    def _replay(self, rows: Any, targets: Values, index: Any, log: Log, state: State) -> int:
-        return replay(rows, targets, index, log, self._rule(), state.w, state.u)

@@ -8,7 +8,7 @@ from typing import Any
 from rosenblatt.estimators._fitting import Drawn
 from rosenblatt.learners.network_schemas import CODING, LAYER, NETWORK_RUN, NETWORK_STATE, link_network
 from rosenblatt.learners.stream_schemas import revived, stream_of
-from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.rules import PLAIN, Rule
 from rosenblatt.model.schemas import HYPERPLANES, LABELS, require_hyperplanes
 from rosenblatt.schema.codecs import (
     INTEGERS,
@@ -152,7 +152,7 @@ def perceptron_state(rule: Any = Rule) -> StateSchema:
         `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
     """
     own: Parts = {"certificate_": Maybe(CertificateCodec()), "_drawn": DRAWN}
-    if rule is not Rule:
+    if rule not in PLAIN:
         own["_fit_wrong"] = Several(Count())
     return StateSchema(online_parts(rule), RUN | own, link_online, without_long_trace)
 

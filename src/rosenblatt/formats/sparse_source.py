@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.columns.options import Options
@@ -18,6 +19,7 @@ from rosenblatt.formats.catalogue import Format
 from rosenblatt.formats.data_file import DataFile
 from rosenblatt.formats.source import FileSource
 from rosenblatt.formats.svmlight_plain import ZeroIndexError
+from rosenblatt.typing import Ints
 
 __all__ = ["SparseReader", "SparseSource"]
 
@@ -57,6 +59,7 @@ class SparseSource(FileSource):
     ) -> None:
         super().__init__(files, formats, options)
         self._given, self._width = recipe, 0
+        self._queries: list[Ints] = []
         self._reader: SparseReader | None = None
         self._zero_based = options.zero_based
         self._guesses = options.zero_based is None and not (recipe is not None and recipe.zero_based)
@@ -92,13 +95,25 @@ class SparseSource(FileSource):
             return "svmlight"
         return f"svmlight; features counted from {0 if self._zero_based else 1}"
 
+    @property
+    def groups(self) -> Ints | None:
+        """The number after ``qid:`` of each row of the last reading; None unless every row has one."""
+        found = np.concatenate([np.empty(0, np.int64), *self._queries])
+        return found if len(found) and found.min() >= 0 else None
+
     def _chunks(self) -> Iterator[Chunk]:
+        self._queries = []
         for file, format_ in self._inputs:
             before = self.unmet
             with closing(self._open(file, format_)) as reader:
                 for chunk in self._counted_from_one_number(reader, file):
                     self._width = max(self._width, chunk.n_features)
                     self.unmet = before + reader.unmet
+                    queries = getattr(reader, "queries", np.full(chunk.n_rows, -1))
+                    # Rows without a group take no memory.
+                    self._queries.append(
+                        queries if queries.max() >= 0 else np.broadcast_to(np.int64(-1), len(queries))
+                    )
                     yield replace(chunk, n_features=self.n_features)
                 self.unmet = before + reader.unmet
 

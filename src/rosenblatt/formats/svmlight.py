@@ -47,7 +47,7 @@ class SvmlightReader:
     r"""Rows of a file in the format of LIBSVM and SVMlight.
 
     A line is ``label [qid:N] index:value … [# comment]``. Indices ascend along a line. Numbers are rounded as
-    Python rounds them; ``nan`` and ``inf`` are refused. Queries and comments are ignored.
+    Python rounds them; ``nan`` and ``inf`` are refused. Comments are ignored.
 
     Parameters
     ----------
@@ -76,6 +76,8 @@ class SvmlightReader:
         Entries beyond `width`.
     span : tuple of int
         The smallest and the largest index of the last chunk, as written.
+    queries : ndarray
+        The number after ``qid:`` of each row of the last chunk, or −1.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class SvmlightReader:
         self.n_features = width or 0
         self.unmet = 0
         self.span = (0, -1)
+        self.queries = np.empty(0, np.int64)
         self._guesses = zero_based is None
         self._file, self._skipped, self._chunk_bytes, self._width = file, skipped, chunk_bytes, width
         self._blocks = LineBlocks(stream, file=file, skipped=skipped)
@@ -162,7 +165,7 @@ class SvmlightReader:
             self.zero_based = progress.smallest == 0
             if not self.zero_based:
                 indices -= np.uint32(1)
-        self.span = progress.smallest, progress.largest
+        self.span, self.queries = (progress.smallest, progress.largest), room.queries[: progress.rows]
         met = progress.largest + int(self.zero_based is True)
         if self._width is None:
             self.n_features = max(self.n_features, met)
@@ -181,7 +184,8 @@ class SvmlightReader:
 def _room(lines: int, colons: int) -> Room:
     indptr = np.empty(lines + 1, dtype=np.uint32)
     indptr[0] = 0
-    return Room(np.empty(lines), np.empty(colons), np.empty(colons, dtype=np.uint32), indptr)
+    entries, queries = np.empty(colons), np.empty(lines, dtype=np.int64)
+    return Room(np.empty(lines), entries, np.empty(colons, dtype=np.uint32), indptr, queries)
 
 
 def _whole(labels: Floats) -> NDArray[Any]:

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 __all__ = ["LARGEST_INDEX", "Progress", "Room", "SvmlightRow", "ZeroIndexError", "read_line", "read_next_line"]
 
 LARGEST_INDEX = 2**31 - 2
 """The number of features stays below 2³¹, so that an index fits wherever sparse rows are used."""
+
+LONGEST_QUERY = len("qid:") + 18
+"""Bytes of a query, so that its number fits into 64 bits."""
 
 NO_INDEX = 2**31
 """Larger than every index."""
@@ -30,12 +33,16 @@ _SHOWN = 40  # bytes shown of a bad value
 
 
 class Room(NamedTuple):
-    """Arrays to write rows into: a label for each line, an entry for each colon, and one start more than rows."""
+    """Arrays to write rows into: a label and a query for each line, and an entry for each colon.
+
+    There is one start more than rows. A row without a query has −1.
+    """
 
     labels: Floats
     data: Floats
     indices: NDArray[np.uint32]
     indptr: NDArray[np.uint32]
+    queries: Ints
 
 
 class Progress(NamedTuple):
@@ -50,11 +57,12 @@ class Progress(NamedTuple):
 
 
 class SvmlightRow(NamedTuple):
-    """One line; the indices as written."""
+    """One line; the indices as written, and the number after ``qid:``, or −1."""
 
     label: float
     indices: list[int]
     values: list[float]
+    query: int = -1
 
 
 class ZeroIndexError(FormatError):
@@ -78,6 +86,7 @@ def read_next_line(text: bytearray, base: int, room: Room, progress: Progress, f
         return moved
     stored = progress.stored + len(row.indices)
     room.labels[progress.rows] = row.label
+    room.queries[progress.rows] = row.query
     room.indices[progress.stored : stored] = [index - base for index in row.indices]
     room.data[progress.stored : stored] = row.values
     room.indptr[progress.rows + 1] = stored
@@ -92,7 +101,7 @@ def read_line(line: bytes, base: int, file: str, number: int) -> SvmlightRow | N
     Examples
     --------
     >>> read_line(b"+1 qid:3 2:0.5 7:1e-3 # a comment\n", 1, "mail.svm", 1)
-    SvmlightRow(label=1.0, indices=[2, 7], values=[0.5, 0.001])
+    SvmlightRow(label=1.0, indices=[2, 7], values=[0.5, 0.001], query=3)
     >>> read_line(b"+1 2:0.5 2:1\n", 1, "mail.svm", 4)
     Traceback (most recent call last):
     rosenblatt.exceptions.FormatError: mail.svm:4:10: index 2 comes after index 2; ...
@@ -114,12 +123,13 @@ def _parse(line: bytes, base: int) -> SvmlightRow | None:
     label = _label(first[0], first.start())
     indices: list[int] = []
     values: list[float] = []
-    previous, is_second = base - 1, True
+    previous, is_second, query = base - 1, True, -1
     for part in parts:
         written, at = part[0], part.start()
         if is_second and written.startswith(b"qid:"):
-            if not written[4:].isdigit():
+            if not written[4:].isdigit() or len(written) > LONGEST_QUERY:
                 raise _BadLineError(at, f"{_show(written)} is no query: qid: and a whole number are expected")
+            query = int(written[4:])
         else:
             index, colon = _index(written, base, at)
             if index <= previous:
@@ -129,7 +139,7 @@ def _parse(line: bytes, base: int) -> SvmlightRow | None:
             indices.append(index)
             values.append(_number(written[colon + 1 :], "value", at + colon + 1))
         is_second = False
-    return SvmlightRow(label, indices, values)
+    return SvmlightRow(label, indices, values, query)
 
 
 def _label(part: bytes, at: int) -> float:

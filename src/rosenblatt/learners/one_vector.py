@@ -1,4 +1,4 @@
-"""Training one vector by targets that are no classes: numbers and ranks, row after row."""
+"""Training by targets that are no classes: numbers, ranks, pairs of rows, and sets of labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.interrupts import stop_if_interrupted
-from rosenblatt.learners.order import Order
 from rosenblatt.loops import passes
 from rosenblatt.loops.targets import Log
 from rosenblatt.model.state import State, overflowed
@@ -18,10 +17,13 @@ from rosenblatt.stopping import Plateau, Tolerance
 from rosenblatt.trace.recorder import Mistakes, Recorder, Stretch
 from rosenblatt.typing import Floats
 
+UPDATES = 1 << 20
+"""The updates that there is room for at a time."""
+
 
 @dataclass
 class VectorRun:
-    """One fit or stream of a vector.
+    """One fit or stream of a vector, or of one for each label.
 
     Attributes
     ----------
@@ -32,7 +34,7 @@ class VectorRun:
     recorder : Recorder
         The updates of each pass.
     losses : list of float
-        The mean loss of each pass.
+        The sum of the losses of each pass.
     """
 
     state: State
@@ -46,49 +48,74 @@ class VectorRun:
         return self.recorder.mistakes()
 
     def visit(
-        self, features: Features, targets: Any, rule: Any, order: Any, loss: Callable[[Any, Log], Floats]
+        self,
+        features: Features,
+        targets: Any,
+        rule: Any,
+        order: Any,
+        loss: Callable[[Any, Log], Floats],
+        first: int = 0,
     ) -> int:
-        """Make one pass, and return the number of updates; `loss` is of the rows and the log of the updates.
+        """Make the visits of a pass, or of a block of one, and return the number of updates.
 
-        An error leaves the state as it was.
+        `loss` is of the rows and the log of updates. Rows of a block are counted from `first`. An error leaves the
+        state as it was.
         """
         state = self.state.copy()
-        rows = state.meet(features.rows)
-        log = Log.room(len(order))
-        k, made = passes.train(rows, targets, order, rule, state.w, state.u, state.visits, log)
-        if made < len(order) or not np.isfinite(state.hypothesis()).all():
-            require_finite(features)
-            raise overflowed(state.visits + made)
-        stretch = Stretch(order, log.part(slice(k)), state.visits)
-        self.recorder.begin_pass()
-        self.recorder.add(stretch)
-        self.losses.append(float(loss(stretch.rows, stretch.log).sum()) / max(1, len(order)))
-        state.visits += made
+        rows, machines = state.meet(features.rows), len(state.machines)
+        at_once = max(1, UPDATES // machines)
+        log = Log.room(min(len(order), at_once) * machines, machines)
+        stretches, lost = [], 0.0
+        for begin in range(0, len(order), at_once):
+            part = order[begin : begin + at_once]
+            rule_now = state.rule_of_loops(rule)
+            k, made = passes.train(rows, targets, part, rule_now, state.w, state.u, state.visits, log)
+            if made < len(part) or not np.isfinite(state.hypothesis()).all():
+                require_finite(features)
+                raise overflowed(state.visits + made)
+            stretch = Stretch(part, log.part(slice(k)), state.visits)
+            lost += float(loss(stretch.rows, stretch.log).sum())
+            kept = Log._make([*(column.copy() for column in stretch.log[:4]), log.scores])
+            stretches.append(Stretch(part + np.uint64(first), kept, state.visits))
+            state.visits += made
+        for stretch in stretches:
+            self.recorder.add(stretch)
+        self.losses[-1] += lost
         self.state = state
-        return k
+        return sum(len(stretch.log.at) for stretch in stretches)
+
+    def begin_pass(self) -> None:
+        """Start a new pass."""
+        self.recorder.begin_pass()
+        self.losses.append(0.0)
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean loss of a visit of the last pass."""
+        return self.losses[-1] / max(1, self.recorder.visits_per_pass[-1])
 
 
 def fit_vector(
     run: VectorRun,
-    features: Features,
-    targets: Any,
-    rule: Any,
-    order: Order,
-    loss: Callable[[Any, Log], Floats],
+    make_pass: Callable[[int], int],
     *,
+    margin: float,
     max_iter: int,
     tol: float | None,
     patience: int,
 ) -> str:
-    """Make passes until one has no update, the loss or the updates no longer fall, or `max_iter`; return which."""
+    """Make passes until one has no update, the loss or the updates no longer fall, or `max_iter`; return which.
+
+    `make_pass` makes the visits of the pass with a number, from 1, and returns the number of updates.
+    """
     plateau = Plateau(patience) if tol is None else None
     tolerance = None if tol is None else Tolerance(tol, patience)
     for epoch in range(1, max_iter + 1):
-        visits = order.visits(epoch)
-        updates = run.visit(features, targets, rule, visits, loss)
+        run.begin_pass()
+        updates = make_pass(epoch)
         if not updates:
-            return "margin" if rule.margin else "separated"
-        if tolerance is not None and tolerance.ends(run.losses[-1]):
+            return "margin" if margin else "separated"
+        if tolerance is not None and tolerance.ends(run.mean_loss):
             return "tol"
         if plateau is not None and plateau.ends(epoch, updates):
             return "plateau"

@@ -191,7 +191,7 @@ class Stream:
             return
         if isinstance(target, float):
             rows = X if state.met is None else state.meet(X)
-            rule = self._plain_rule if state.variance is None else state.rule_of_loops(self._rule)
+            rule = state.rule_of_loops(self._rule) if state.moves_more else self._plain_rule
             score, correction = learn_row(rows, target, rule, state.w, state.u, state.visits)
             if score - score != 0.0:
                 raise self._not_finite(X)
@@ -213,7 +213,7 @@ class Stream:
     def learn_pairs(self, pairs: Floats, target: float) -> bool:
         """Visit one example of names and values; return False, and change nothing, if it needs a closer look."""
         state = self.state
-        if state.met is not None or state.variance is not None:
+        if state.met is not None or state.moves_more:
             return False
         score, correction = learn_named(pairs, target, self._plain_rule, state.w, state.u, state.visits)
         if score - score != 0.0:

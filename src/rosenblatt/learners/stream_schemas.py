@@ -14,7 +14,7 @@ from rosenblatt.learners.kernel_stream import KernelStream
 from rosenblatt.learners.stream import Stream
 from rosenblatt.learners.voted import VotedStream
 from rosenblatt.loops.layout import CSR
-from rosenblatt.loops.rules import Margins, Rule
+from rosenblatt.loops.rules import PLAIN, Margins, Rule
 from rosenblatt.loops.votes import Moves
 from rosenblatt.model.kernel_schemas import BUDGET, KERNEL_STATE
 from rosenblatt.model.schemas import LABELS, LINEAR_MODEL, PENALTY, SIDE, STATE, require_shape
@@ -124,7 +124,7 @@ def stream_of(rule: Any = Rule) -> Either:
     numbers: Codec = PERCEPTRON_RULE
     if rule is not Rule:
         numbers = Record(rule, dict.fromkeys(rule._fields, Number(finite=False)))
-    counted: dict[str, Codec] = {} if rule is Rule else {"wrong": Count()}
+    counted: dict[str, Codec] = {} if rule in PLAIN else {"wrong": Count()}
     names = {Stream: "stream", KernelStream: "kernel", VotedStream: "voted"}
     return Either(
         {

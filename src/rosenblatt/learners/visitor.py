@@ -69,7 +69,7 @@ class Visitor:
         self._log = Log.room(0, len(state.machines))
         self._look_at(batch, self.held_out)
         plain = self.may_screen and isinstance(self.targets, Sides) and plan.penalty is None
-        plain = plain and state.variance is None
+        plain = plain and not state.moves_more
         self._screening = Screening(self.X, plan.screened if plain else False)
 
     def _look_at(self, batch: Batch, held_out: NDArray[np.bool_] | None) -> None:
@@ -166,7 +166,7 @@ class Visitor:
                 rows, targets, block, rule, self.plan.penalty, state.machines, state.shrunk_machines, log
             )
             return k, made, made
-        if shadow is None and (isinstance(rows, np.ndarray) or state.variance is not None):
+        if shadow is None and (isinstance(rows, np.ndarray) or state.moves_more):
             k, made = passes.train(rows, targets, block, rule, w, u, t0, log)
             return k, made, made
         if shadow is not None:

@@ -18,8 +18,9 @@ from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.linked import move_linked
 from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
-from rosenblatt.loops.rules import Rule, Shaped
+from rosenblatt.loops.rules import Linked, Rule, Shaped
 from rosenblatt.loops.shaped import move_shaped, sharpness
 from rosenblatt.loops.targets import PAIR, Log, Sides, Targets
 from rosenblatt.loops.visits import (
@@ -186,6 +187,8 @@ def move_only_row(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> 
     """Move the weights, and u if it is given, by the step c on the only row of X, whose score is f."""
     if rule.instance_class is Shaped:
         return lambda rule, X, f, c, w, u, t: _move_only_row_shaped(rule, X, f, c, w, u, t)
+    if rule.instance_class is Linked:
+        return lambda rule, X, f, c, w, u, t: move_linked(rule, X, 0, c, t, 0, w, u)
     return lambda rule, X, f, c, w, u, t: _move_only_row(rule, X, c, w, u, t)
 
 

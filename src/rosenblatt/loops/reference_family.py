@@ -228,3 +228,22 @@ def train_ranks(
         off += sum(abs(slip) for slip in slips)
         total_w, total_b, visits = plus(total_w, 1, w), plus(total_b, 1, b), visits + 1
     return TrainedRanks(w, b, [t / visits for t in total_w], [t / visits for t in total_b], off)
+
+
+def train_pairs(
+    X: Sequence[Sequence[Any]], pairs: Iterable[tuple[int, int]], eta: Any = 1, margin: Any = 0
+) -> tuple[list[Any], list[Any], int]:
+    """Visit pairs of rows, of which the first should score higher; return w, its average, and the updates.
+
+    Examples
+    --------
+    >>> train_pairs([[1, 0], [0, 0]], [(0, 1)] * 4)
+    ([1, 0], [1.0, 0.0], 1)
+    """
+    w, total, visits, updates = [0] * len(X[0]), [0] * len(X[0]), 0, 0
+    for better, worse in pairs:
+        if dot(w, X[better]) - dot(w, X[worse]) <= margin:
+            w = plus(plus(w, eta, X[better]), -eta, X[worse])
+            updates += 1
+        total, visits = plus(total, 1, w), visits + 1
+    return w, [t / visits for t in total], updates

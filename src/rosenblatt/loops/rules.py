@@ -48,12 +48,44 @@ class Margins(NamedTuple):
     margin_minus: float = 0.0
 
 
-PLAIN = (Rule, Margins)
-"""The perceptron's own rules: what moves weights is a mistake, and has one length of step."""
+class Power(NamedTuple):
+    """The p-norm perceptron (Grove, Littlestone and Schuurmans 2001): the perceptron's rule moves θ, not w.
+
+    The weights follow by w_j = sgn(θ_j) |θ_j|^(p − 1), so that p = 2 is the perceptron. `p` is a whole number;
+    0 stands for the even number nearest to 2 ln d, for d features.
+    """
+
+    eta: float = 1.0
+    beta: float = 1.0
+    margin: float = 0.0
+    tie_plus: float = 1.0
+    tie_minus: float = 1.0
+    p: float = 0.0
+
+
+class Linked(NamedTuple):
+    """A `Power` rule as the loops read it: with θ, of the shape of the weights, and two numbers in `unit`.
+
+    θ is kept divided by a power of two, the first of these numbers, so that the powers stay within floats. The
+    second is the largest |θ_j| so far.
+    """
+
+    eta: float
+    beta: float
+    margin: float
+    tie_plus: float
+    tie_minus: float
+    p: float
+    theta: Floats
+    unit: Floats
+
+
+PLAIN = (Rule, Margins, Power, Linked)
+"""Rules by which each update is a mistake, and each step has the same length."""
 
 
 def is_plain(rule: Any) -> bool:
-    """Return whether a rule is one of the perceptron's own."""
+    """Return whether each update of a rule is a mistake, and each step has the same length."""
     return isinstance(rule, PLAIN)
 
 

@@ -35,18 +35,18 @@ def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) ->
     """Read on to `stop`, the end of a line, or to the first line that this loop is not sure of.
 
     `text` has `PADDING` readable bytes after `stop`. The settings are the least index, which becomes column 0, and
-    the largest. `room` must have space for a label for each line and an entry for each colon. Return the progress:
-    how far reading has come, and the range of indices so far.
+    the largest. `room` must have space for a label and a query for each line and an entry for each colon; a line
+    without a query gets −1. Return the progress: how far reading has come, and the range of indices so far.
     """
     base, most = settings
-    labels, data, indices, indptr = room
+    labels, data, indices, indptr, queries = room
     at, lines, rows, stored, smallest, largest = progress
     while at < stop:
         begin = at
         token = _after_blanks(text, at)
         if not _ends(text, token):
             label, at, sure = decimal_at(text, token)
-            sure, at = _after_query(text, at, sure)
+            sure, at, query = _query_at(text, at, sure)
             previous, p = base - 1, np.uint64(stored)
             while sure:
                 token = _after_blanks(text, at)
@@ -67,6 +67,7 @@ def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) ->
                 largest = max(largest, previous)
             stored = np.int64(p)
             labels[np.uint64(rows)] = label
+            queries[np.uint64(rows)] = query
             rows += 1
             indptr[np.uint64(rows)] = stored
         at = _after_line(text, token)
@@ -111,13 +112,13 @@ def _index_at(text: Any, at: Any) -> Any:
 
 
 @inline
-def _after_query(text: Any, at: Any, sure: Any) -> Any:
-    """Skip ``qid:N`` after a label; return whether this is sure, and where it ends."""
+def _query_at(text: Any, at: Any, sure: Any) -> Any:
+    """Read ``qid:N`` after a label; return whether this is sure, where it ends, and N, or −1 if there is none."""
     token = _after_blanks(text, at)
     if not sure or byte_at(text, token) != LETTER_Q:
-        return sure, at
+        return sure, at, -1
     if byte_at(text, token + 1) != LETTER_I or byte_at(text, token + 2) != LETTER_D:
-        return False, at
-    _, count = digits_at(text, token + 4)
+        return False, at, -1
+    digits, count = digits_at(text, token + 4)
     right = token > at and byte_at(text, token + 3) == COLON and 0 < count < 8
-    return right, token + 4 + count
+    return right, token + 4 + count, np.int64(digits)

@@ -63,7 +63,27 @@ class Ranks(NamedTuple):
     first: int
 
 
-Targets: TypeAlias = Sides | Direct | Machines | Values | Ranks
+class Pairs(NamedTuple):
+    """Pairs of rows, of which `plus` should score higher than `minus`, and the weight of each pair."""
+
+    plus: Ints
+    minus: Ints
+    weight: Floats
+
+
+class Sets(NamedTuple):
+    """A set of labels for each row, and one machine for each label: the row is on its positive side or not.
+
+    The labels of row i are ``labels[indptr[i] : indptr[i + 1]]``, in ascending order; `machines` is 0, 1, ….
+    """
+
+    indptr: Ints
+    labels: Ints
+    weight: Floats
+    machines: Ints
+
+
+Targets: TypeAlias = Sides | Direct | Machines | Values | Ranks | Pairs | Sets
 
 
 class Log(NamedTuple):

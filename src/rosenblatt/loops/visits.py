@@ -12,11 +12,14 @@ from typing import Any
 from rosenblatt.loops._jit import VERB, inline, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.linked import move_linked
+from rosenblatt.loops.pairs import decide_pair, update_pair
 from rosenblatt.loops.ranks import decide_rank, update_rank
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew, square
-from rosenblatt.loops.rules import PLAIN, Margins, Passive, Rule, Shaped
+from rosenblatt.loops.rules import PLAIN, Linked, Margins, Passive, Rule, Shaped
+from rosenblatt.loops.sets import is_labelled
 from rosenblatt.loops.shaped import move_shaped, shaped_step, sharpness
-from rosenblatt.loops.targets import PAIR, Direct, Log, Ranks, Sides, Values
+from rosenblatt.loops.targets import PAIR, Direct, Log, Pairs, Ranks, Sets, Sides, Values
 from rosenblatt.typing import Floats
 
 __all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take", "update"]
@@ -110,6 +113,8 @@ def decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any
         return lambda targets, X, order, t, rule, w, log, k: _decide_value(targets, X, order, t, rule, w, log, k)
     if targets.instance_class is Ranks:
         return lambda targets, X, order, t, rule, w, log, k: decide_rank(targets, X, order, t, rule, w, log, k)
+    if targets.instance_class is Pairs:
+        return lambda targets, X, order, t, rule, w, log, k: decide_pair(targets, X, order, t, rule, w, log, k)
     return lambda targets, X, order, t, rule, w, log, k: _decide_machines(targets, X, order, t, rule, w, log, k)
 
 
@@ -123,6 +128,8 @@ def judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any
         return lambda targets, X, i, scores, rule, log, k: _judge_side(targets, X, i, scores[0], rule, log, k)
     if targets.instance_class is Direct:
         return lambda targets, X, i, scores, rule, log, k: _judge_direct(targets, X, i, scores, rule, log, k)
+    if targets.instance_class is Sets:
+        return lambda targets, X, i, scores, rule, log, k: _judge_set(targets, X, i, scores, rule, log, k)
     return lambda targets, X, i, scores, rule, log, k: _judge_machines(targets, X, i, scores, rule, log, k)
 
 
@@ -135,6 +142,13 @@ def moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
         return lambda targets, i, log, k: (0, log.step[k] if log.machine[k] > 0 else -log.step[k], 0, 0.0)
     if targets.instance_class is Direct:
         return lambda targets, i, log, k: (targets.code[i], log.step[k], log.machine[k], -log.step[k])
+    if targets.instance_class is Sets:
+        return lambda targets, i, log, k: (
+            log.machine[k],
+            log.step[k] if is_labelled(targets, i, log.machine[k]) else -log.step[k],
+            0,
+            0.0,
+        )
     return lambda targets, i, log, k: (
         log.machine[k],
         log.step[k] * _side(targets, targets.code[i], log.machine[k]),
@@ -239,6 +253,24 @@ def _judge_machines(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: A
 
 
 @inline
+def _judge_set(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
+    p, end = targets.indptr[i], targets.indptr[i + 1]
+    for m in range(targets.machines.size):
+        labelled = p < end and targets.labels[p] == m
+        p += 1 if labelled else 0
+        f = scores[m]
+        if f - f != 0.0:
+            return NOT_FINITE
+        c = step(rule, targets.weight[i] if labelled else -targets.weight[i], f, X, i, m, NO_RIVAL)
+        if c != 0.0:
+            log.score[k] = f
+            log.step[k] = abs(c)
+            log.machine[k] = m
+            k += 1
+    return k
+
+
+@inline
 def _side(targets: Any, y: Any, m: Any) -> float:
     p = 0
     while targets.members[y, p] != m:
@@ -249,7 +281,7 @@ def _side(targets: Any, y: Any, m: Any) -> float:
 @verb
 def all_judge(targets: Any) -> Any:
     """Return whether every machine learns from every row."""
-    if targets.instance_class is Direct:
+    if targets.instance_class in (Direct, Sets):
         return lambda targets: True
     return lambda targets: targets.members.shape[0] == targets.members.shape[1]
 
@@ -257,7 +289,7 @@ def all_judge(targets: Any) -> Any:
 @verb
 def score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any:
     """Write <w_m, x> of visit t to ``s[t % 2]``, at least for the machines that learn from it."""
-    if targets.instance_class is Direct:
+    if targets.instance_class in (Direct, Sets):
         return lambda targets, X, order, t, w, s: dots_ahead(X, order, t, w, targets.machines, s)
     return lambda targets, X, order, t, w, s: _score_members(targets, X, order, t, w, s)
 
@@ -288,8 +320,12 @@ def update(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w:
     """Move the weights by mistake k, made on row i after t visits, and the sum u for averaging if it is given."""
     if targets.instance_class is Ranks:
         return lambda targets, X, i, log, k, t, rule, w, u: update_rank(targets, X, i, log, k, t, rule, w, u)
+    if targets.instance_class is Pairs:
+        return lambda targets, X, i, log, k, t, rule, w, u: update_pair(targets, X, i, log, k, t, w, u)
     if rule.instance_class is Shaped:
         return lambda targets, X, i, log, k, t, rule, w, u: _update_shaped(targets, X, i, log, k, t, rule, w, u)
+    if rule.instance_class is Linked:
+        return lambda targets, X, i, log, k, t, rule, w, u: _update_linked(targets, X, i, log, k, t, rule, w, u)
     return lambda targets, X, i, log, k, t, rule, w, u: _update_plain(targets, X, i, log, k, t, rule, w, u)
 
 
@@ -308,6 +344,14 @@ def _update_shaped(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule:
     move_shaped(rule, X, i, c, b, t, m, w, u)
     if c2 != 0.0:
         move_shaped(rule, X, i, c2, b, t, m2, w, u)
+
+
+@inline
+def _update_linked(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+    m, c, m2, c2 = moves(targets, i, log, k)
+    move_linked(rule, X, i, c, t, m, w, u)
+    if c2 != 0.0:
+        move_linked(rule, X, i, c2, t, m2, w, u)
 
 
 @inline
@@ -341,7 +385,7 @@ def prefetch_moved(targets: Any, X: Rows, i: int, log: Log, k: int, w: Floats) -
 @verb
 def follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> Any:
     """Update scores computed ahead of their visit, after mistake k of visit t has moved the weights."""
-    if targets.instance_class in (Sides, Values, Ranks):
+    if targets.instance_class in (Sides, Values, Ranks, Pairs):
         return lambda targets, X, order, t, w, log, k: None
     return lambda targets, X, order, t, w, log, k: _follow_machines(targets, X, order, t, w, log, k)
 

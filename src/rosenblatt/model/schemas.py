@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.met import MetFeatures, is_wide
 from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State, Variance
+from rosenblatt.model.state import Dual, State, Variance
 from rosenblatt.schema.codecs import INTEGERS, Array, Codec, Context, Count, Maybe, Number, Record, Text, require
 from rosenblatt.schema.plain import Labels, Names
 
@@ -41,6 +42,10 @@ def require_sound_state(state: State) -> None:
     require(shrunk is None or shrunk.paid.shape == state.w.shape, "weights and penalties have different shapes")
     s = None if state.variance is None else state.variance.s
     require(s is None or s.shape == state.w.shape, "weights and variances have different shapes")
+    if state.dual is not None:
+        theta, unit, p = state.dual
+        require(theta.shape == state.w.shape and len(unit) == 2, "weights and their powers have different shapes")
+        require(p == int(p) and unit[0] > 0.0 and unit[1] >= 0.0, "the powers of the weights are invalid")
 
 
 SCHEME = Record(
@@ -62,6 +67,10 @@ def _sound_met(met: MetFeatures) -> None:
 MET = Record(MetFeatures, {"columns": INTEGERS, "n_features": Count(1)}, check=_sound_met)
 
 
+OPTIONAL = {"met", "variance", "dual"}
+"""Parts of a state that are written only where they are there, and not before version 3 of the format."""
+
+
 @dataclass(frozen=True)
 class States:
     """A state. One with weights of zero for most of many features is written without these weights.
@@ -81,19 +90,18 @@ class States:
             gathered = value.gathered()
             sparse = value.met is not None or 2 * gathered.w.shape[-1] <= value.w.shape[-1]
             state = gathered if sparse else value
-        if state.met is not None:
+        present = {name for name in OPTIONAL if getattr(state, name) is not None}
+        if present:
             context.schema = max(context.schema, 3)
-        if state.variance is not None:
-            context.schema = max(context.schema, 3)
-        return self._record(state.met is not None, state.variance is not None).encode(state, at, context)
+        return self._record(present).encode(state, at, context)
 
     def decode(self, stored: Any, at: str, context: Context) -> State:
         """Return the state, with weights for all features unless that would take much memory."""
         held = stored.keys() if isinstance(stored, dict) else ()
-        state: State = self._record("met" in held, "variance" in held).decode(stored, at, context)
+        state: State = self._record(held & OPTIONAL if held else set()).decode(stored, at, context)
         return state if is_wide(state.shape) else state.spread()
 
-    def _record(self, met: bool, variance: bool) -> Record:
+    def _record(self, present: Collection[str]) -> Record:
         shrunk = Record(Shrunk, {"sums": Array(), "paid": self.weights}, check=require_sound_shrunk)
         parts: dict[str, Codec] = {
             "w": self.weights,
@@ -101,10 +109,12 @@ class States:
             "visits": Count(),
             "shrunk": Maybe(shrunk),
         }
-        if met:
+        if "met" in present:
             parts["met"] = MET
-        if variance:
+        if "variance" in present:
             parts["variance"] = Record(Variance, {"s": self.weights, "phi": Number(least=0.0)})
+        if "dual" in present:
+            parts["dual"] = Record(Dual, {"theta": self.weights, "unit": Array(), "p": Number(least=2.0)})
         return Record(State, parts, check=require_sound_state)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.memory import require_weights
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
-from rosenblatt.loops.rules import Confidence, Shaped
+from rosenblatt.loops.rules import Confidence, Linked, Power, Shaped
 from rosenblatt.loops.shrinking import Shrunk
 from rosenblatt.model.met import MetFeatures
 from rosenblatt.typing import Floats
@@ -35,6 +36,25 @@ class Variance(NamedTuple):
         return self._replace(s=(changed.view(np.int64) ^ ONE).view(np.float64))
 
 
+class Dual(NamedTuple):
+    """The vector θ that the weights follow by a link of power p, and its unit; see `rosenblatt.loops.linked`."""
+
+    theta: Floats
+    unit: Floats
+    p: float
+
+    def each(self, change: Callable[[Floats], Floats]) -> Dual:
+        """Return θ with features or classes chosen as `change` chooses weights."""
+        return Dual(change(self.theta), self.unit.copy(), self.p)
+
+    @classmethod
+    def of(cls, w: Floats, p: float, n_features: int) -> Dual:
+        """Return θ of weights; p = 0 stands for the even number nearest to 2 ln d."""
+        p = p or max(2.0, 2.0 * round(math.log(n_features)))
+        theta = w.copy(order="K") if p == 2.0 else np.sign(w) * np.abs(w) ** (1.0 / (p - 1.0))
+        return cls(theta, np.array([1.0, np.abs(theta).max(initial=0.0)]), p)
+
+
 @dataclass(eq=False, slots=True)
 class State:
     """All that training carries from one visit to the next."""
@@ -48,6 +68,7 @@ class State:
     shrunk: Shrunk | None = None
     met: MetFeatures | None = None  # the features with weights, if they are not all of them
     variance: Variance | None = None  # of each weight, for a `Confidence` rule
+    dual: Dual | None = None  # what the weights follow, for a `Power` rule
 
     @classmethod
     def zero(
@@ -106,19 +127,38 @@ class State:
             self.shrunk = self.shrunk._replace(paid=oriented(self.shrunk.paid, X))
         if self.variance is not None:
             self.variance = self.variance._replace(s=oriented(self.variance.s, X))
+        if self.dual is not None:
+            self.dual = self.dual._replace(theta=oriented(self.dual.theta, X))
         return rows
 
+    @property
+    def moves_more(self) -> bool:
+        """Whether an update moves more than weights, so that their sum for averaging must move with them."""
+        return self.variance is not None or self.dual is not None
+
     def rule_of_loops(self, rule: Any) -> Any:
-        """Return a rule as the loops read it: with the variances of this state, if it has any."""
+        """Return a rule as the loops read it: with the variances or the θ of this state, if it has any."""
+        if self.dual is not None:
+            theta, unit, p = self.dual
+            return Linked(**rule._asdict() | {"p": p}, theta=theta, unit=unit)
         return rule if self.variance is None else Shaped(**rule._asdict(), s=self.variance.s)
 
     def for_updates_by(self, rule: Any) -> State:
-        """Return the same state with variances if the rule has any: its own for this rule, or all of them 1."""
+        """Return the same state with what the rule moves besides weights: its own, or that of a start."""
+        variance, dual = self.variance, self.dual
         if not isinstance(rule, Confidence):
-            return self if self.variance is None else replace(self, variance=None)
-        if self.variance is not None and self.variance.phi == rule.phi:
-            return self
-        return replace(self, variance=Variance(np.ones_like(self.w), rule.phi))
+            variance = None
+        elif variance is None or variance.phi != rule.phi:
+            variance = Variance(np.ones_like(self.w), rule.phi)
+        if not isinstance(rule, Power):
+            dual = None
+        elif dual is None or dual.p != (rule.p or dual.p):
+            dual = Dual.of(self.w, rule.p, self.n_features)
+        return (
+            self
+            if variance is self.variance and dual is self.dual
+            else replace(self, variance=variance, dual=dual)
+        )
 
     def become(self, other: State) -> None:
         """Copy the values of a state of the same features."""
@@ -133,6 +173,9 @@ class State:
             np.copyto(self.shrunk.paid, other.shrunk.paid)
         if self.variance is not None and other.variance is not None:
             np.copyto(self.variance.s, other.variance.s)
+        if self.dual is not None and other.dual is not None:
+            np.copyto(self.dual.theta, other.dual.theta)
+            np.copyto(self.dual.unit, other.dual.unit)
         self.visits, self.met = other.visits, other.met
 
     def spread(self) -> State:
@@ -142,7 +185,11 @@ class State:
     def gathered(self) -> State:
         """Return the same state with weights only for features some of whose numbers are not zero, nor −0."""
         kept = np.zeros(self.w.shape[-1] - 1, np.bool_)
-        for w in (self.w, self.u, None if self.shrunk is None else self.shrunk.paid):
+        others = [
+            None if self.shrunk is None else self.shrunk.paid,
+            None if self.dual is None else self.dual.theta,
+        ]
+        for w in (self.w, self.u, *others):
             if w is not None:
                 numbers = w[..., :-1].view(np.int64)
                 kept |= numbers.astype(np.bool_) if w.ndim == 1 else numbers.any(axis=0)
@@ -208,6 +255,7 @@ class State:
             shrunk,
             self.met,
             self.variance,
+            self.dual,
         )
 
     def mirrored(self) -> State:
@@ -234,11 +282,12 @@ class State:
         u = None if self.u is None else change(self.u)
         shrunk = self.shrunk and Shrunk(self.shrunk.sums.copy(), np.abs(change(self.shrunk.paid)))
         variance = self.variance and self.variance.each(change)
-        return State(change(self.w), u, self.visits, shrunk, self.met, variance)
+        dual = self.dual and self.dual.each(change)
+        return State(change(self.w), u, self.visits, shrunk, self.met, variance, dual)
 
     def _take(self, other: State) -> None:
         self.w, self.u, self.visits = other.w, other.u, other.visits
-        self.shrunk, self.met, self.variance = other.shrunk, other.met, other.variance
+        self.shrunk, self.met, self.variance, self.dual = other.shrunk, other.met, other.variance, other.dual
 
 
 def overflowed(visits: int) -> TrainingOverflowError:

@@ -18,8 +18,10 @@ from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features
 from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.pairs import PairEvaluation
 from rosenblatt.evaluation import Evaluation, class_code, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.registry import abilities
 from rosenblatt.regression_evaluation import RegressionEvaluation
 from rosenblatt.storage.prediction import EstimatorPredictor, Predictor
 from rosenblatt.storage.stored import StoredModel, names_of, open_model
@@ -222,7 +224,7 @@ class OpenedModel:
             )
         return found
 
-    def evaluate(self, source: Any, positive: Any = None) -> Evaluation | RegressionEvaluation:
+    def evaluate(self, source: Any, positive: Any = None) -> Evaluation | RegressionEvaluation | PairEvaluation:
         """Compare predictions with the labels of a source, some rows at a time.
 
         Parameters
@@ -233,6 +235,8 @@ class OpenedModel:
             The positive class; by default the second of two classes.
         """
         classes = self.predictor.classes
+        if isinstance(self.predictor, EstimatorPredictor) and "groups" in abilities(self.predictor.estimator):
+            return self._ranked(source)
         code = None if positive is None or classes is None else class_code(positive, classes)
         ranks = classes is not None and (code is not None or len(classes) == 2) and self.predictor.has_scores
         total: Any = None
@@ -250,6 +254,15 @@ class OpenedModel:
             total = found if total is None else total.merged(found)
         assert total is not None, "a source has rows"
         return total  # type: ignore[no-any-return]
+
+    def _ranked(self, source: Any) -> PairEvaluation:
+        """Compare the scores of all rows with the order they should have within their groups."""
+        scores, numbers = [], []
+        for features, labels in self.rows(source):
+            assert labels is not None, "a labelled source has labels"
+            scores.append(self.predictor.predict(features))
+            numbers.append(_numbers(labels, source))
+        return PairEvaluation.of(np.concatenate(numbers), np.concatenate(scores), source.groups)
 
     def table(self, batch: Batch, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows of a source as the learner sees them, and their labels as classes of the model."""

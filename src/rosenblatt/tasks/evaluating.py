@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.pairs import PairEvaluation, as_groups
 from rosenblatt.evaluation import Evaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.registry import abilities
 from rosenblatt.regression_evaluation import RegressionEvaluation
 from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.tasks.data import (
@@ -36,7 +38,7 @@ __all__ = ["CrossValidation", "cross_validate", "evaluate"]
 
 def evaluate(
     model: Any, data: Any, y: Any = None, *, positive: Any = None, log: Log = log_info, **options: Any
-) -> Evaluation | RegressionEvaluation:
+) -> Evaluation | RegressionEvaluation | PairEvaluation:
     """Compare the predictions of a model with labels, or with numbers.
 
     Parameters
@@ -56,9 +58,9 @@ def evaluate(
 
     Returns
     -------
-    Evaluation or RegressionEvaluation
+    Evaluation, RegressionEvaluation or PairEvaluation
         Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class; the mean squared
-        error of a model that predicts numbers.
+        error of a model that predicts numbers; the pairs in the right order of one that ranks rows.
 
     Raises
     ------
@@ -88,7 +90,8 @@ def evaluate(
         labels, classes = model.predict(data), getattr(model, "classes_", None)
         decide = getattr(model, "decision_function", None)
     if classes is None:
-        return RegressionEvaluation.of(y, labels)
+        ranks = "groups" in abilities(model if not isinstance(model, str | os.PathLike | OpenedModel) else None)
+        return PairEvaluation.of(y, labels) if ranks else RegressionEvaluation.of(y, labels)
     codes = encode_labels(y, classes, len(labels))
     code = None if positive is None else class_code(positive, np.asarray(classes))
     scores = decide(data) if decide is not None and (code is not None or len(classes) == 2) else None
@@ -120,7 +123,9 @@ class CrossValidation:
         what, rates = "accuracy", [getattr(fold, "accuracy", 0.0) for fold in self.folds]
         if isinstance(self.folds[0], RegressionEvaluation):
             what, rates = "MSE", [fold.mse for fold in self.folds]
-        each = ", ".join(f"{rate:.4f}" if what == "accuracy" else f"{rate:g}" for rate in rates)
+        if isinstance(self.folds[0], PairEvaluation):
+            what, rates = "pairs in order", [fold.share for fold in self.folds]
+        each = ", ".join(f"{rate:g}" if what == "MSE" else f"{rate:.4f}" for rate in rates)
         return f"{self.learner}, {len(self.folds)} folds, {what} {each}; all together:\n\n{self.total}"
 
     def to_json(self) -> dict[str, Any]:
@@ -153,7 +158,7 @@ def cross_validate(
     y : sequence or None
         The labels of rows in memory.
     folds : int
-        The number of parts. Each class is distributed evenly.
+        The number of parts. Each class is distributed evenly; groups of a ranking stay whole.
     positive : label or None
         The class whose F1 is given; by default the second of two classes.
     scale : bool or None
@@ -189,10 +194,11 @@ def cross_validate(
         named_learner,
         preparation,
         scales_by_default,
+        takes_groups,
         unscaled,
     )
 
-    fill, recipe = False, None
+    fill, recipe, groups = False, None, None
     regression = is_regression(named_learner(learner, parameters, seed)[1])
     if y is not None:
         require_no_options(options)
@@ -205,17 +211,22 @@ def cross_validate(
         note_similar(blocks.classes, log)
         require_target(source, blocks, regression=regression)
         batch, fill, recipe = blocks.batch, fills_means(source), source.recipe
+        groups = source.groups if takes_groups(named_learner(learner, parameters, seed)[1]) else None
         scale = scales_by_default(source) if scale is None else scale
     code = None if positive is None or regression else class_code(positive, batch.classes)
     fold_of = deal(np.zeros_like(batch.codes) if regression else batch.codes, folds, seed)
+    if groups is not None:
+        numbers = as_groups(groups, batch.n_rows)
+        fold_of = deal(np.zeros(int(numbers.max()) + 1, np.int64), folds, seed)[numbers]
     found = []
     for fold in range(folds):
         name, estimator = named_learner(learner, parameters, seed)
         rows = MemoryBlocks(batch.take(fold_of != fold))
         before = preparation(rows, recipe, fill=fill, scale=scale)
-        fit_prepared(estimator, transformed(rows, *before))
+        own, others = (None, None) if groups is None else (groups[fold_of == fold], groups[fold_of != fold])
+        fit_prepared(estimator, transformed(rows, *before), others)
         left = unscaled(estimator, before)
-        found.append(evaluated(estimator, left, batch.take(fold_of == fold), positive=code))
+        found.append(evaluated(estimator, left, batch.take(fold_of == fold), positive=code, groups=own))
     return CrossValidation(name, found)
 
 

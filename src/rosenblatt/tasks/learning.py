@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import registry
@@ -21,6 +22,7 @@ from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.pairs import PairEvaluation
 from rosenblatt.estimators.calibrated import FOLDS, size_of
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.evaluation import evaluate as compare
@@ -88,7 +90,17 @@ def learns_from_blocks(estimator: Any) -> bool:
 
 def is_regression(estimator: Any) -> bool:
     """Return whether an estimator predicts numbers, not classes."""
-    return getattr(estimator, "task", None) == "regression"
+    return getattr(estimator, "task", None) == "regression" or is_regressor(estimator) or takes_groups(estimator)
+
+
+def takes_groups(estimator: Any) -> bool:
+    """Return whether an estimator ranks rows within their groups."""
+    return "groups" in registry.abilities(estimator)
+
+
+def keeps_checkpoints(estimator: Any) -> bool:
+    """Return whether a fit of an estimator can go on from a checkpoint."""
+    return learns_from_blocks(estimator) and "checkpoint" in signature(estimator.fit_blocks).parameters
 
 
 def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: bool) -> Transformation:
@@ -107,13 +119,14 @@ def scales_by_default(source: Source) -> bool:
     return isinstance(source.recipe, TableRecipe)
 
 
-def fit_prepared(estimator: Any, blocks: Any, **checkpoints: Any) -> None:
-    """Train on transformed blocks."""
+def fit_prepared(estimator: Any, blocks: Any, groups: Any = None, **checkpoints: Any) -> None:
+    """Train on transformed blocks; `groups` are those of the rows, for a learner that ranks them."""
     if learns_from_blocks(estimator):
         estimator.fit_blocks(blocks, **checkpoints)
     else:
         batch: Batch = blocks.batch
-        estimator.fit(batch.native(), batch.classes[batch.codes])
+        own = {"qid": groups} if takes_groups(estimator) else {}
+        estimator.fit(batch.native(), batch.classes[batch.codes], **own)
 
 
 def unscaled(estimator: Any, done: Transformation) -> Transformation:
@@ -130,10 +143,12 @@ def unscaled(estimator: Any, done: Transformation) -> Transformation:
 
 
 def evaluated(
-    estimator: Any, before: Transformation, batch: Batch, *, positive: int | None = None
-) -> Evaluation | RegressionEvaluation:
+    estimator: Any, before: Transformation, batch: Batch, *, positive: int | None = None, groups: Any = None
+) -> Evaluation | RegressionEvaluation | PairEvaluation:
     """Compare predictions with labels, for all classes of the batch, or with numbers."""
     labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    if takes_groups(estimator):
+        return PairEvaluation.of(batch.classes[batch.codes], labels, groups)
     if is_regression(estimator):
         return RegressionEvaluation.of(batch.classes[batch.codes], labels)
     predicted = encode_labels(labels, batch.classes, batch.n_rows)

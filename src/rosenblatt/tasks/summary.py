@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.pairs import PairEvaluation
 from rosenblatt.escaping import printable
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.loops.passes import largest_square
@@ -79,7 +80,9 @@ def margin_of(estimator: Any, blocks: Blocks) -> LastMargin | None:
     extended by a constant feature for the bias, a run from zero makes at most C² / γ² mistakes.
     """
     record = getattr(estimator, "trace_", None)  # trace=None keeps no record
-    separated = "blocks" in abilities(estimator) and estimator.converged_ and len(blocks.classes) == 2
+    separated = (
+        "blocks" in abilities(estimator) and getattr(estimator, "converged_", False) and len(blocks.classes) == 2
+    )
     if not separated or record is None:
         return None
     state = estimator._state if blocks.scaling is None else estimator._state.spread()
@@ -99,7 +102,12 @@ def margin_of(estimator: Any, blocks: Blocks) -> LastMargin | None:
 def _bound(estimator: Any, weights: Floats, least: float, square: float) -> float | None:
     """Return C²‖w̃‖² / (min y f)², with a bias that grows by β as the weight of a constant feature √β."""
     record = estimator.trace_
-    plain = not record.start.w.any() and record.penalty is None and estimator.margin == 0.0
+    plain = (
+        not record.start.w.any()
+        and not record.start.moves_more
+        and record.penalty is None
+        and estimator.margin == 0.0
+    )
     if not plain or estimator.class_weight is not None or estimator.warm_start:
         return None
     beta = float(record.bias)
@@ -130,7 +138,7 @@ class TrainingSummary:
         of the accuracy on new rows. None for more than two classes.
     margin : LastMargin or None
         The margin of the last hyperplane, if it separates two classes.
-    trained_on, held_out : Evaluation, RegressionEvaluation or None
+    trained_on, held_out : Evaluation, RegressionEvaluation, PairEvaluation or None
         The model on its training rows, if they are in memory, and on the rows held out, if there are any.
     seconds : float
         The time that training took, without reading.
@@ -147,8 +155,8 @@ class TrainingSummary:
     mistakes_per_pass: Ints | None
     first_pass: float | None
     margin: LastMargin | None
-    trained_on: Evaluation | RegressionEvaluation | None
-    held_out: Evaluation | RegressionEvaluation | None
+    trained_on: Evaluation | RegressionEvaluation | PairEvaluation | None
+    held_out: Evaluation | RegressionEvaluation | PairEvaluation | None
     seconds: float
 
     @classmethod
@@ -159,8 +167,8 @@ class TrainingSummary:
         blocks: Blocks,
         margin: LastMargin | None,
         *,
-        trained_on: Evaluation | RegressionEvaluation | None,
-        held_out: Evaluation | RegressionEvaluation | None,
+        trained_on: Evaluation | RegressionEvaluation | PairEvaluation | None,
+        held_out: Evaluation | RegressionEvaluation | PairEvaluation | None,
         seconds: float,
     ) -> TrainingSummary:
         """Return the summary of a trained estimator and of the blocks it was trained on."""
@@ -208,7 +216,7 @@ class TrainingSummary:
             "rows": self.n_rows,
             "features": self.n_features,
             "classes": None
-            if isinstance(self.trained_on, RegressionEvaluation)
+            if isinstance(self.trained_on, RegressionEvaluation | PairEvaluation)
             else dict(zip(map(str, self.classes.tolist()), self.counts.tolist(), strict=True)),
             "passes": self.n_passes,
             "mistakes_per_pass": None if self.mistakes_per_pass is None else self.mistakes_per_pass.tolist(),
@@ -224,7 +232,7 @@ class TrainingSummary:
 
     def _data(self) -> str:
         size = f"{self.learner}: {count(self.n_rows, 'row')}, {count(self.n_features, 'feature')}"
-        if isinstance(self.trained_on, RegressionEvaluation):
+        if isinstance(self.trained_on, RegressionEvaluation | PairEvaluation):
             least, most = float(self.classes.min()), float(self.classes.max())
             return f"{size}, target from {least:g} to {most:g}"
         classes = [
@@ -263,14 +271,18 @@ class TrainingSummary:
         return lines
 
 
-def _measure(found: Evaluation | RegressionEvaluation) -> str:
+def _measure(found: Evaluation | RegressionEvaluation | PairEvaluation) -> str:
     if isinstance(found, RegressionEvaluation):
         return f"MSE {found.mse:g}"
+    if isinstance(found, PairEvaluation):
+        return f"pairs in order {percent(found.share)}"
     return f"accuracy {percent(found.accuracy)}"
 
 
-def _baseline(found: Evaluation | RegressionEvaluation) -> str:
+def _baseline(found: Evaluation | RegressionEvaluation | PairEvaluation) -> str:
     """Return what a constant prediction reaches on the same rows."""
     if isinstance(found, RegressionEvaluation):
         return f"always the mean: {found.variance:g}"
+    if isinstance(found, PairEvaluation):
+        return "by chance: half"
     return f"always the majority class: {percent(found.majority)}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.blocks.cache import CachedBlocks
 from rosenblatt.blocks.checkpoint import discard
@@ -22,7 +23,7 @@ from rosenblatt.columns.preparation import Preparation, encoding_of
 from rosenblatt.columns.recipe import Recipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
-from rosenblatt.data.batch import Batch
+from rosenblatt.data.pairs import as_groups
 from rosenblatt.estimators.calibrated import size_of
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
@@ -46,10 +47,12 @@ from rosenblatt.tasks.learning import (
     evaluated,
     fit_prepared,
     is_regression,
+    keeps_checkpoints,
     learns_from_blocks,
     named_learner,
     preparation,
     scales_by_default,
+    takes_groups,
     unscaled,
 )
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
@@ -151,8 +154,8 @@ def train(
         weights of linear models are turned into weights of the original features afterwards. None: only tables, as
         ``rosenblatt train`` does.
     holdout : float or None
-        The share of each class that is not trained on, to measure the model; of all rows in a regression. All rows
-        are then kept in memory.
+        The share of each class that is not trained on, to measure the model; of all rows in a regression, and of
+        all groups in a ranking. All rows are then kept in memory.
     probabilities : "sigmoid", "isotonic" or None
         Whether the model gives calibrated probabilities, and by which curves; see `rosenblatt.calibrate`. The
         learner is trained five more times, on four fifths of the rows each, all in memory.
@@ -204,7 +207,7 @@ def train(
         require_method(probabilities)
         if not hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
             raise ParameterError(f"The learner {name} has no decision scores to calibrate, or has probabilities.")
-    if (checkpoint is not None or resume) and not learns_from_blocks(estimator):
+    if (checkpoint is not None or resume) and not keeps_checkpoints(estimator):
         raise ParameterError(f"The learner {name} keeps no checkpoints; perceptron and averaged do.")
     source = source_of(data, options)
     scale = scales_by_default(source) if scale is None else scale
@@ -214,10 +217,16 @@ def train(
     describe_reading(source, log, blocks.facts)
     note_similar(blocks.classes, log)
     require_target(source, blocks, regression=is_regression(estimator))
-    held, all_data = None, None
+    held, all_data, held_groups = None, None, None
+    groups = source.groups if takes_groups(estimator) else None
+    if groups is None and takes_groups(estimator):
+        log("note: the rows have no groups (qid:), so that all of them are compared")
     if holdout is not None:
         all_data = blocks.fingerprint
-        held, blocks = _held_out(blocks, holdout, seed, by_class=not is_regression(estimator))
+        rows = _rows_held_out(blocks, holdout, seed, by_class=not is_regression(estimator), groups=groups)
+        held, kept = blocks.batch.take(rows), blocks.batch.take(~rows)
+        blocks = MemoryBlocks(kept, facts=blocks.facts)
+        groups, held_groups = (None, None) if groups is None else (groups[~rows], groups[rows])
     before = preparation(blocks, _recipe_of(blocks), fill=fills_means(source), scale=scale)
     prepared = transformed(blocks, *before)
     if resume and checkpoint is not None and not Path(checkpoint).exists():
@@ -229,7 +238,7 @@ def train(
     interruption = None
     try:
         with _watched(estimator) if progress else nullcontext():
-            fit_prepared(estimator, prepared, **saving)
+            fit_prepared(estimator, prepared, groups, **saving)
     except KeyboardInterrupt as caught:
         if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
             raise
@@ -248,8 +257,10 @@ def train(
         estimator,
         prepared,
         margin_of(estimator, prepared),
-        trained_on=evaluated(estimator, left, blocks.batch) if isinstance(blocks, MemoryBlocks) else None,
-        held_out=None if held is None else evaluated(estimator, left, held),
+        trained_on=evaluated(estimator, left, blocks.batch, groups=groups)
+        if isinstance(blocks, MemoryBlocks)
+        else None,
+        held_out=None if held is None else evaluated(estimator, left, held, groups=held_groups),
         seconds=seconds,
     )
     provenance = {
@@ -298,8 +309,10 @@ def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *
     return blocks
 
 
-def _held_out(blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool) -> tuple[Batch, MemoryBlocks]:
-    """Return the rows to measure on, the given share of each class or of all rows, and those to train on."""
+def _rows_held_out(
+    blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool, groups: Any
+) -> NDArray[np.bool_]:
+    """Return which rows to measure on: the given share of each class, of all rows, or of all groups."""
     batch = blocks.batch
     codes = batch.codes if by_class else np.zeros_like(batch.codes)
     if by_class and blocks.counts.min() < 2:
@@ -309,10 +322,15 @@ def _held_out(blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool) 
         )
     if batch.n_rows < 2:
         raise ParameterError("A holdout needs two rows, one to train on and one to measure on.")
-    rows = hold_out(codes, share, np.random.default_rng(seed))
-    kept = np.ones(batch.n_rows, np.bool_)
-    kept[rows] = False
-    return batch.take(rows), MemoryBlocks(batch.take(kept), facts=blocks.facts)
+    held = np.zeros(batch.n_rows, np.bool_)
+    if groups is None:
+        held[hold_out(codes, share, np.random.default_rng(seed))] = True
+        return held
+    numbers = as_groups(groups, batch.n_rows)
+    if numbers.max() == 0:
+        raise ParameterError("A holdout needs two groups, one to train on and one to measure on.")
+    chosen = hold_out(np.zeros(int(numbers.max()) + 1, np.int64), share, np.random.default_rng(seed))
+    return np.isin(numbers, chosen)
 
 
 def _recipe_of(blocks: Blocks) -> Recipe | None:

@@ -12,9 +12,10 @@ from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import ParameterError, UndecidedError
 from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.generalisation import online_bound, pocket_bounds
-from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
+from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound, passive_losses_bound
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
-from rosenblatt.theory.ranks import rank_bounds
+from rosenblatt.theory.powers import power_bound
+from rosenblatt.theory.ranks import pair_bounds, rank_bounds
 from rosenblatt.theory.separable import passive_bound, separable_bounds, start_bound
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
@@ -28,6 +29,7 @@ def bounds(
     w_star: Any = None,
     b_star: float = 0.0,
     gamma: float | None = None,
+    qid: Any = None,
     time_limit: float | None = None,
 ) -> Bounds:
     """Evaluate every bound on the perceptron's mistakes, with the quantities that it uses, certified.
@@ -40,7 +42,7 @@ def bounds(
     X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
         The examples.
     y : sequence, shape (n_rows,)
-        Their labels, of two classes; with an `OrdinalPerceptron` their ranks.
+        Their labels, of two classes; with an `OrdinalPerceptron` their ranks, and with `qid` numbers to rank by.
     model : estimator or None
         A perceptron trained on X and y. Its mistakes stand beside each bound for its rule, and the other bounds
         say why they do not apply.
@@ -52,6 +54,8 @@ def bounds(
     gamma : float or None
         The margin of this hyperplane at which they are evaluated, as a distance. None takes the margin that it has
         for the theorem in question; if it does not separate the rows, bounds for any rows take the best γ found.
+    qid : sequence or None
+        The group of each row, for the bound of `RankingPerceptron`: rows of the same group are compared.
     time_limit : float or None
         Seconds that the evaluation may take, approximately; None means no limit.
 
@@ -59,12 +63,13 @@ def bounds(
     -------
     Bounds
         By name. For separable rows (Novikoff 1962): "radius", "radius_padded", "unit_norm", "origin", "padded",
-        "offset", "start", "passive" (Crammer et al. 2006) and "sweeps". For any rows: "a_priori" and
-        ``"rounds_…"`` (Gentile 2003), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
+        "offset", "start", "passive" (Crammer et al. 2006), "p_norm" (Grove, Littlestone and Schuurmans 2001) and
+        "sweeps". For any rows: "a_priori" and ``"rounds_…"`` (Gentile 2003), "passive_losses" (Crammer et al.
+        2006), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
         "pocket_usual" (Harchaoui), "online" (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are
         marked as vacuous. For an `OrdinalPerceptron` there is one, "ranks" (Crammer and Singer 2001), on the sum
-        of the ranks that visits are off. ``print(bounds(X, y))``
-        shows them as a table.
+        of the ranks that visits are off, and for a `RankingPerceptron` "pairs" (Novikoff 1962).
+        ``print(bounds(X, y))`` shows them as a table.
 
     Raises
     ------
@@ -90,6 +95,8 @@ def bounds(
         raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
     if hasattr(model, "thresholds_"):
         return rank_bounds(X, y, model, Clock(time_limit))
+    if qid is not None or hasattr(model, "_pairs"):
+        return pair_bounds(X, y, qid, model, Clock(time_limit))
     sample = TrainingSet(X, y, Clock(time_limit))
     if w_star is not None:
         sample.given = GivenHyperplane(
@@ -107,17 +114,18 @@ def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) ->
     start = _observed(start_bound(sample, run), run)
     prior, *rounds = inseparable_bounds(sample, run)
     prior = _observed(prior, run)
-    lifted = lifted_bound(sample, run)
-    passive = passive_bound(sample, run)
+    losses, lifted = passive_losses_bound(sample, run), lifted_bound(sample, run)
+    others = passive_bound(sample, run), power_bound(sample, run)
     best = _best([*mistakes, start], run)
     of_all = _best([*mistakes, start, lifted], run) if run is not None and run.rule == LIFTED else best
     found = [
         *mistakes,
         start,
-        passive,
+        *others,
         _sweeps(of_all, run),
         prior,
         *rounds,
+        losses,
         lifted,
         *pocket_bounds(sample, run, delta),
         online_bound(sample, run, best),

@@ -134,6 +134,42 @@ def _over_mistakes(bound: Bound, sample: TrainingSet, run: ObservedRun, v: Compa
     return replace(bound, value=value, uses={"‖v‖": root(norm)}, observed=run.mistakes)
 
 
+def passive_losses_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
+    """Return the bound on the mistakes of PA-I or PA-II on any rows (Crammer et al. 2006).
+
+    For any v, PA-I makes at most max(R² + β, 1/C)(‖v‖² + 2C Σ l_t) mistakes, and PA-II at most
+    (R² + β + 1/(2C))(‖v‖² + 2C Σ l_t²). Visits without an update add nothing, so that the sums are over updates.
+    """
+    bound = Bound("passive_losses", "Crammer et al. 2006", "max(R² + β, 1/C)(‖v‖² + 2C Σ l_t)")
+    bound = replace(bound, rule="passive-aggressive", of="v: a soft margin, or the last hypothesis")
+    rule = None if run is None else run.passive
+    if run is None or rule is None:
+        return bound.without("it is about PassiveAggressiveClassifier; pass one as model")
+    if run.odd_weights or run.start.any() or run.last is None:
+        return bound.without(run.odd_weights or "the start is not the origin, or the trace holds counts only")
+    square = sample.square + run.beta
+    if rule.soft > 0.0:
+        C, power, factor = 1 / (2 * exact(rule.soft)), 2, square + exact(rule.soft)
+        bound = replace(bound, formula="(R² + β + 1/(2C))(‖v‖² + 2C Σ l_t²)")
+    elif rule.most == inf:
+        return bound.without("C is infinite, so that a wrong row is believed at any cost")
+    else:
+        C, power, factor = exact(rule.most), 1, max(square, 1 / exact(rule.most))
+    mean = max(run.mistakes / sample.n, 1.0)
+    last = Comparator(run.last[:-1], float(run.last[-1]))
+    least, best = inf, last
+    for v in (last, Comparator(np.zeros(sample.d), 0.0), _soft(sample, run.beta, 1.0 / (float(C) * mean))):
+        losses = sample.hinges(v.w, v.b, power, times=run.times) if v.finite else inf
+        if losses < inf:
+            value = above(factor * (norm_square(v.w, v.b, run.beta) + 2 * C * exact(losses)))
+            least, best = (value, v) if value < least else (least, best)
+    norm = root(norm_square(best.w, best.b, run.beta))
+    uses = {"R": root(sample.square), "‖v‖": norm}
+    return replace(
+        bound, value=least, uses=uses, note="no row had a sample weight", observed=run.model.n_mistakes_
+    )
+
+
 def lifted_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     """Return (a²C² + 1 − a²)/γ'² for lifted rows: (a²C² + 1 − a²)(‖v‖² + a²/(1 − a²) Σ l²)/a² for any v."""
     a, beta = DEFAULT_A, Fraction(1)

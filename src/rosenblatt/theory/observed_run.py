@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt.data.labels import listed
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
-from rosenblatt.loops.rules import Confidence, Passive, Rule
+from rosenblatt.loops.rules import Confidence, Passive, Power, Rule
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rationals.dyadic import exact
 from rosenblatt.theory.training_set import TrainingSet
@@ -33,10 +33,18 @@ class ObservedRun:
     eta: Fraction  # the learning rate
     margin: Fraction  # a visit with y f at most this is a mistake; of uneven margins the larger one
     passive: Passive | None  # the rule, if it is passive-aggressive
+    power: int | None  # p, if the rule is the p-norm perceptron's
     start: Floats  # the first hypothesis, bias last
     last: Floats | None  # the last hypothesis, None if the trace has counts only
     from_zero: bool  # whether it began at the origin, or at the result of one mistake from there
     unfit: str  # why no bound on mistakes applies
+    odd_steps: str  # why the steps are not those of a perceptron, whatever they move
+
+    @property
+    def odd_weights(self) -> str:
+        """Why examples do not weigh the same, as far as the parameters say."""
+        weighs = self.known.get("class_weight") is not None
+        return "classes have weights, for which no bound is claimed" if weighs else ""
 
     @property
     def mistakes(self) -> int:
@@ -100,6 +108,7 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
     names = {Fraction(0): ORIGIN, Fraction(1): UNIT}
     rule = RADIUS if trace.radius is not None else names.get(beta, f"bias={trace.bias:g}")
     own = model._own_rule(Rule()) if hasattr(model, "_own_rule") else None
+    odd = _unfit(known, trace, eta, start)
     return ObservedRun(
         model=model,
         known=known,
@@ -109,10 +118,12 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
         eta=eta,
         margin=exact(max(np.ravel(known.get("margin", 0.0)).tolist())),
         passive=own if isinstance(own, Passive) else None,
+        power=model.p_ if isinstance(own, Power) else None,
         start=start,
         last=last,
         from_zero=not start.any() or _is_one_step(start, eta, trace.bias, sample),
-        unfit="" if lifts else _other_rule(own) or _unfit(known, trace, eta, start),
+        unfit="" if lifts else _other_rule(own, model) or odd,
+        odd_steps=odd,
     )
 
 
@@ -136,7 +147,9 @@ def _trace(model: Any) -> Trace:
     return trace
 
 
-def _other_rule(own: Any) -> str:
+def _other_rule(own: Any, model: Any) -> str:
+    if isinstance(own, Power) and model.p_ > 2:
+        return "its weights are powers of what steps move; see 'p_norm'"
     if isinstance(own, Passive):
         return "its steps are as long as their rows need; see 'passive'"
     return "its steps depend on variances, for which no bound is evaluated" if isinstance(own, Confidence) else ""

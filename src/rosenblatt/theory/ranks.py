@@ -1,8 +1,10 @@
-"""The bound on the ranks that the ordinal perceptron is off (Crammer and Singer 2001).
+"""The bounds on the ranks that the ordinal perceptron is off, and on the updates of the ranking perceptron.
 
 A row of rank y is K − 1 examples of two classes: (x, −e_r) with the label +1 for thresholds r below y, and −1 for
 the others. A vector with thresholds b separates the ranks if (w, b) separates these examples through the origin,
-and an update sums the examples that are wrong.
+and an update sums the examples that are wrong (Crammer and Singer 2001).
+
+A pair of rows to be ranked is the example x⁺ − x⁻ of a perceptron without a bias (Novikoff 1962).
 """
 
 from __future__ import annotations
@@ -16,11 +18,15 @@ import numpy as np
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.features import as_rows
 from rosenblatt.data.labels import encode_labels
+from rosenblatt.data.measurements import as_measurements
+from rosenblatt.data.pairs import as_groups, pairs_of
 from rosenblatt.exceptions import ParameterError, UndecidedError
-from rosenblatt.rationals.dyadic import above
+from rosenblatt.rationals.dyadic import above, exact
 from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.separable import root
 from rosenblatt.theory.training_set import TrainingSet
+
+MOST_VALUES = 1 << 24
 
 
 def rank_bounds(X: Any, y: Any, model: Any, clock: Clock) -> Bounds:
@@ -29,7 +35,7 @@ def rank_bounds(X: Any, y: Any, model: Any, clock: Clock) -> Bounds:
     dense = features.dense()
     codes = encode_labels(y, model.classes_, features.n_rows)
     K = len(model.classes_)
-    if K * dense.size > 2**24:
+    if K * dense.size > MOST_VALUES:
         raise ParameterError(f"X has {dense.size:,} values, too many for the bound on ranks. Pass fewer rows.")
     thresholds = np.repeat(-np.eye(K - 1)[None], features.n_rows, axis=0).reshape(-1, K - 1)
     rows = np.hstack([np.repeat(dense, K - 1, axis=0), thresholds])
@@ -50,3 +56,36 @@ def rank_bounds(X: Any, y: Any, model: Any, clock: Clock) -> Bounds:
     if model._run.start.w.any():
         return Bounds([unweighted.without("the start is not the origin")], separable=True)
     return Bounds([replace(unweighted, observed=model.rank_errors_)], separable=True)
+
+
+def pair_bounds(X: Any, y: Any, qid: Any, model: Any, clock: Clock) -> Bounds:
+    """Return (R² + 2m/η)/γ² for the differences x⁺ − x⁻ of all pairs, beside the updates of the last fit."""
+    features = as_rows(X)
+    dense = features.dense()
+    plus, minus = pairs_of(
+        as_measurements(y, features.n_rows).reshape(features.n_rows), as_groups(qid, len(dense))
+    )
+    if not len(plus):
+        raise ParameterError("No group has rows with different y, so there is no pair to rank. Pass other rows.")
+    if len(plus) * dense.shape[1] > MOST_VALUES:
+        raise ParameterError(f"There are {len(plus):,} pairs, too many for the bound on them. Pass fewer rows.")
+    apart = dense[plus] - dense[minus]
+    whole = bool(((apart + dense[minus] == dense[plus]) & (dense[plus] - apart == dense[minus])).all())
+    bound = Bound("pairs", "Novikoff 1962", "(R² + 2m/η)/γ²", rule="RankingPerceptron", of="x⁺ − x⁻")
+    notes = ["no row had a sample weight", *([] if whole else ["differences of rows were rounded to floats"])]
+    try:
+        sample = TrainingSet(np.vstack([apart, -apart]), np.repeat([1, -1], len(apart)), clock)
+        margin = sample.margin(Fraction(0))
+    except Unsettled as end:
+        raise UndecidedError(f"The bound is not known: {end}") from end
+    if margin is None:
+        return Bounds([bound.without("no vector ranks all pairs")], separable=False)
+    slack = Fraction(0) if model is None else 2 * exact(float(model.margin)) / exact(float(model.eta0))
+    value = (sample.square + slack) / margin.squared[0]
+    uses = {"R": root(sample.square), "γ": margin.interval}
+    found = replace(bound, value=above(value), rational=value, uses=uses, note="; ".join(notes))
+    if model is None or "_run" not in vars(model):
+        return Bounds([found], separable=True)
+    if model._run.start.w.any():
+        return Bounds([found.without("the start is not the origin")], separable=True)
+    return Bounds([replace(found, observed=sum(model._run.recorder.mistakes_per_pass))], separable=True)

@@ -144,8 +144,8 @@ def passive_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
         factor = max(square, 1 / exact(rule.most))
     if run.start.any():
         return bound.without("the start is not the origin")
-    if run.known.get("class_weight") is not None:
-        return bound.without("classes have weights, for which no bound is claimed")
+    if run.odd_weights:
+        return bound.without(run.odd_weights)
     margin = sample.margin(run.beta)
     if margin is None:
         return bound.without(sample.refusal(run.beta) or (INSEPARABLE if run.beta else NOT_THROUGH_THE_ORIGIN))

@@ -64,8 +64,8 @@ def to_document(
         )
     if trace.penalty is not None:
         raise InputError("A run document has no place for a penalty. Train with penalty=None.")
-    if trace.start.variance is not None:
-        raise InputError("A run document has no place for variances of weights. Save the trace as .npz.")
+    if trace.start.moves_more:
+        raise InputError("A run document has no place for variances or powers of weights. Save the trace as .npz.")
     if trace.n_rows * trace.n_features > MOST_VALUES:
         raise InputError(
             f"X has {trace.n_rows * trace.n_features} values, but a run document holds at most {MOST_VALUES}. "

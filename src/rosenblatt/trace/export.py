@@ -14,7 +14,7 @@ from rosenblatt.atomic import replacing
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops.shrinking import Penalty, Shrunk
 from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State, Variance
+from rosenblatt.model.state import Dual, State, Variance
 from rosenblatt.trace.recorder import Mistakes
 
 if TYPE_CHECKING:
@@ -64,11 +64,13 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
 
     shrunk = Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
     variance = Variance(held["start_s"], float(held["phi"])) if "phi" in held else None
+    dual = Dual(held["start_theta"], held["unit"], float(held["p"])) if "start_theta" in held else None
+    begun = State(held["start_w"], held.get("start_u"), int(held["start_visits"]), shrunk, None, variance, dual)
     trace = Trace(
         mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
         mistakes_per_pass=held["mistakes_per_pass"],
         visits_per_pass=held["visits_per_pass"],
-        start=State(held["start_w"], held.get("start_u"), int(held["start_visits"]), shrunk, variance=variance),
+        start=begun,
         n_rows=int(held["n_rows"]),
         n_features=int(held["n_features"]),
         scheme=Scheme(str(held["scheme"]), len(held["classes"])),  # type: ignore[arg-type]  # checked below
@@ -109,6 +111,11 @@ def _sound_start(trace: Trace) -> bool:
     w, u, shrunk, variance = trace.start.w, trace.start.u, trace.start.shrunk, trace.start.variance
     weights = [w, *([] if u is None else [u]), *([] if shrunk is None else [shrunk.paid])]
     weights += [] if variance is None else [variance.s]
+    if trace.start.dual is not None:
+        theta, unit, p = trace.start.dual
+        weights.append(theta)
+        if not (_is_column(unit, np.float64) and len(unit) == 2 and unit[0] > 0.0 and 2 <= p < np.inf):
+            return False
     shape = trace.scheme.shape(trace.n_features)
     if not all(array.dtype == np.float64 and array.shape == shape for array in weights):
         return False
@@ -166,6 +173,8 @@ def _write_npz(trace: Trace, file: BinaryIO) -> None:
         held |= {"penalty": np.array(trace.penalty), "start_sums": sums, "start_paid": paid}
     if start.variance is not None:
         held |= {"start_s": start.variance.s, "phi": start.variance.phi}
+    if start.dual is not None:
+        held |= {"start_theta": start.dual.theta, "unit": start.dual.unit, "p": start.dual.p}
     held |= {name: value for name in ("radius", "cut") if (value := getattr(trace, name)) is not None}
     np.savez_compressed(file, allow_pickle=False, **held)
 

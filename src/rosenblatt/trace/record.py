@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch, as_labelled
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.rules import Confidence, Rule
+from rosenblatt.loops.rules import Confidence, Power, Rule
 from rosenblatt.loops.shrinking import Penalty
 from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.model.linear import LinearModel
@@ -362,6 +362,8 @@ class Trace:
 
     def _rule_of(self, state: State) -> Any:
         """Return all of the rule that recorded steps depend on."""
+        if state.dual is not None:
+            return state.rule_of_loops(Power(beta=self.bias))
         if state.variance is None:
             return Rule(beta=self.bias)
         return state.rule_of_loops(Confidence(beta=self.bias, phi=state.variance.phi))

@@ -1,0 +1,250 @@
+"""Several labels a row: one hyperplane for each label, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import ClassifierTags
+
+from rosenblatt.data.features import Features
+from rosenblatt.data.label_sets import as_sets, declared_labels, indicator
+from rosenblatt.data.weights import as_weight
+from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
+from rosenblatt.estimators._parameters import check_choice, check_number, require_same_classes
+from rosenblatt.estimators.schemas import require_names
+from rosenblatt.loops.rules import Confidence, Passive, Rule
+from rosenblatt.loops.targets import Sets
+from rosenblatt.model.linear import loop_scores
+from rosenblatt.model.schemas import LABELS
+from rosenblatt.model.state import State
+from rosenblatt.registry import Learner
+from rosenblatt.schema.codecs import require
+from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.typing import Floats, Ints
+
+RULES = ("perceptron", "pa1", "pa2", "arow")
+
+
+def _link(held: dict[str, Any]) -> None:
+    require_names(held)
+    wanted = (len(held["_classes"]), held["_width"] + 1)
+    require(held["_state"].w.shape == wanted, "weights, labels and features have different numbers")
+
+
+class MultilabelPerceptron(OneVector):
+    """Several labels a row, or none: one hyperplane for each label, as one against the rest.
+
+    A row is on the positive side of the hyperplanes of its labels, and on the negative side of the others. It is
+    read once for all of them. Each hyperplane is that of a `Perceptron`, or of another online rule, which has seen
+    its label alone; the bounds on mistakes hold for each of them.
+
+    Parameters
+    ----------
+    rule : {"perceptron", "pa1", "pa2", "arow"}
+        The rule of each hyperplane: the perceptron's, a passive-aggressive one (`PassiveAggressiveClassifier`), or
+        AROW (`ConfidenceWeightedClassifier`).
+    eta0, margin : float
+        The learning rate and the margin of the perceptron: a side is corrected if y f ≤ margin.
+    C : float
+        The aggressiveness of "pa1" and "pa2".
+    r : float
+        AROW: larger values let variances fall more slowly.
+    fit_intercept : bool
+        Whether hyperplanes have a bias.
+    max_iter : int
+        The maximum number of passes.
+    tol : float or None
+        Training also ends when the mean number of updates of a visit has not fallen by `tol` for
+        `n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.
+    n_iter_no_change : int
+        See `tol`.
+    shuffle, random_state
+        Whether rows are visited in random order, and the seed of it.
+    warm_start : bool
+        Whether `fit` continues from the last one.
+    average : bool
+        Whether to predict with the average of the hypotheses after each visit.
+    verbose : int
+        Ignored.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray, shapes (n_labels, n_features) and (n_labels,)
+        The hyperplanes.
+    classes_ : ndarray, shape (n_labels,)
+        The labels: sorted, or the numbers of the columns of a matrix.
+    n_iter_, stop_reason_ : int, str
+        The passes of the last fit, and its end: after a pass without an update "separated", or "margin" by a rule
+        with a margin; else "tol", "plateau" or "max_iter".
+    n_updates_, updates_per_pass_ : int, list of int
+        The updates of all hyperplanes.
+    t_ : int
+        The number of visits since the start.
+
+    Examples
+    --------
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [set(), {"long"}, {"wide"}, {"long", "wide"}]
+    >>> clf = MultilabelPerceptron().fit(X, y)
+    >>> clf.classes_.tolist(), clf.predict([[2.0, 0.0], [2.0, 2.0]]).tolist()
+    (['long', 'wide'], [[1, 0], [1, 1]])
+    >>> clf.predict_sets([[2.0, 0.0]])
+    [{'long'}]
+    """
+
+    _learner = Learner(
+        StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT, _link, without_run),
+        abilities=frozenset({"streams", "examples"}),
+    )
+    _classes: NDArray[Any]
+
+    def __init__(
+        self,
+        rule: str = "perceptron",
+        *,
+        eta0: float = 1.0,
+        margin: float = 0.0,
+        C: float = 1.0,
+        r: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        verbose: int = 0,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        average: bool = False,
+    ) -> None:
+        self.rule = rule
+        self.eta0 = eta0
+        self.margin = margin
+        self.C = C
+        self.r = r
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.average = average
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags(multi_label=True)
+        tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule ends it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The rows.
+        y : matrix of 0 and 1, dense, sparse or a dataframe, or sequence of sets
+            The labels of each row: a column for each label, or the set of its labels.
+        sample_weight : array-like or None
+            Multiplies the step of each row, or C, or divides r.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Visit the rows of a chunk once, in the order they come.
+
+        The first call needs all labels as `classes`, unless y is a matrix, which has a column for each of them.
+        """
+        return self._partial_fit(X, y, sample_weight, classes)
+
+    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+        """Visit one example, a sequence of numbers or a mapping of feature names to values; y is a set of labels.
+
+        The first call needs all labels as `classes`. Names never met before become features, names left out are
+        zero.
+        """
+        return self._learn_one(x, [set(y)], sample_weight, classes)
+
+    def predict_one(self, x: Any) -> set[Any] | None:
+        """Return the set of labels of one example; None before the first one was learned."""
+        return self.predict_sets(self._one(x))[0] if self.__sklearn_is_fitted__() else None
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row and label."""
+        self._require_fitted()
+        features = self._features(X)
+        return finite(loop_scores(features.rows, self._hypothesis()), features)
+
+    def predict(self, X: Any) -> Ints:
+        """Return a matrix of zeros and ones: a row has the labels whose score is above zero."""
+        return (self.decision_function(X) > 0.0).astype(np.int64)
+
+    def predict_sets(self, X: Any) -> list[set[Any]]:
+        """Return the set of labels of each row."""
+        labels = self.classes_.tolist()
+        return [{labels[k] for k in np.flatnonzero(row)} for row in self.predict(X)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows for which every label is right."""
+        found = self.predict(X)
+        indptr, labels, _ = as_sets(y, len(found), self._classes)
+        right = (found == indicator(indptr, labels, len(self._classes))).all(axis=1)
+        return float(np.average(right, weights=as_weight(sample_weight, len(found))))
+
+    @property
+    def coef_(self) -> Floats:
+        """The hyperplanes."""
+        self._require_fitted("coef_")
+        return self._hypothesis()[:, :-1].copy()
+
+    @property
+    def intercept_(self) -> Floats:
+        """The biases."""
+        self._require_fitted("intercept_")
+        return self._hypothesis()[:, -1].copy()
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels."""
+        self._require_fitted("classes_")
+        return self._classes
+
+    def _start(self, n_features: int, known: dict[str, Any]) -> State:
+        state = State.zero((len(known["_classes"]), n_features + 1), average=self.average)
+        return state.for_updates_by(self._rule())
+
+    def _targets(
+        self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
+    ) -> tuple[Sets, dict[str, Any]]:
+        declared = None if classes is None else declared_labels(classes)
+        if not begins and declared is not None:
+            require_same_classes(declared, self._classes)
+        indptr, labels, known = as_sets(y, features.n_rows, declared if begins else self._classes)
+        weight = np.ones(features.n_rows) if weight is None else weight
+        return Sets(indptr, labels, weight, np.arange(len(known))), {"_classes": known}
+
+    def _rule(self) -> Any:
+        check_choice("rule", self.rule, RULES)
+        eta, margin = check_number("eta0", self.eta0, above=0), check_number("margin", self.margin, least=0)
+        C = self.C if self.C == math.inf else check_number("C", self.C, above=0)
+        r, beta = check_number("r", self.r, above=0), 1.0 if self.fit_intercept else 0.0
+        match self.rule:
+            case "perceptron":
+                return Rule(eta, beta, margin)
+            case "pa1":
+                return Passive(beta=beta, most=C)
+            case "pa2":
+                return Passive(beta=beta, soft=1.0 / (2.0 * C))
+            case _:
+                return Confidence(beta=beta, r=r)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._rule()
+
+    def _loss(self, targets: Sets) -> Any:
+        return lambda rows, log: np.ones(len(log.at))
