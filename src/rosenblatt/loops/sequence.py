@@ -295,3 +295,34 @@ def replay_sentences(
         _take(indices, data, indptr, codes, begin, n, found, w, t, c)
         if u is not None:
             _take(indices, data, indptr, codes, begin, n, found, u, tu, c * log.visit[m])
+
+
+@jit
+def rival_gaps(
+    indices: Any,
+    data: Any,
+    indptr: Any,
+    starts: Any,
+    codes: Any,
+    visits: Any,
+    w: Any,
+    t: Any,
+    last: Any,
+    work: SequenceWork,
+    gaps: Any,
+    rivals: Any,
+) -> None:
+    """Write for some sentences the score of the truth minus that of its best rival, and the rivals' labels.
+
+    A sentence without another labelling has the gap ∞.
+    """
+    at = 0
+    for v in range(visits.size):
+        begin, end = starts[visits[v]], starts[visits[v] + 1]
+        n = end - begin
+        emit_all(indices, data, indptr, begin, end, w, work.scores)
+        highest = _rival(t, last, codes, begin, n, work)
+        gaps[v] = _path_score(t, work.scores, codes, begin, n) - highest
+        for i in range(n):
+            rivals[at + i] = work.found[i]
+        at += n
