@@ -821,9 +821,8 @@ class TokenReader:
 
     def bag(self, token: Token) -> list[tuple[str, float]]:
         """Return the features of a token without templates, with their values."""
-        if isinstance(token, dict):
-            return [(name, float(value)) for name, value in token.items()]
-        return [(name, 1.0) for name in token]
+        items = token.items() if isinstance(token, dict) else token
+        return [(item, 1.0) if isinstance(item, str) else (item[0], float(item[1])) for item in items]
 
     def sentence(self, tokens: Sequence[Token]) -> list[list[tuple[Feature, Fraction | int]]]:
         """Return the features of each token of a sentence, with their values."""
@@ -898,7 +897,7 @@ def smallest_gap(
     """Return the score of the truth minus that of the best other labelling; None if there is no other.
 
     `scores` has a row for each token. `pairs` and `forbidden` have a row for each label before, the last one for
-    the start. For each label the best path that has left the truth is kept, beside the truth itself (Viterbi 1967).
+    the start. For each label the best path that has left the truth is kept, beside the truth (Viterbi 1967).
 
     >>> smallest_gap([[2, 0], [0, 3]], [0, 1], [[0, 0], [0, -4], [0, 0]], [[False] * 2] * 3, [True] * 2)
     2

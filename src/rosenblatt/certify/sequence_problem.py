@@ -82,10 +82,15 @@ class SequenceProblem:
         self.size = tokens * self.n_labels * per_token + len(self.sentences)
 
     @cached_property
+    def whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return self.rows.data is None or not (self.rows.data % 1.0).any()
+
+    @cached_property
     def scale(self) -> list[int] | None:
         """The power of two that each feature is multiplied by; None if all values are integers."""
         data = self.rows.data
-        if data is None or not (data % 1.0).any():
+        if data is None or self.whole:
             return None
         scale = [1] * self.n_features
         for feature, value in zip(self.rows.indices.tolist(), data.tolist(), strict=True):
@@ -151,14 +156,13 @@ class SequenceProblem:
             return False
         return not self.held.last[labels[-1]]
 
-    # ---- the smallest gaps ---------------------------------------------------------------------------------------
+    # ---- gaps
 
     def exact_in_floats(self, w: Floats, t: Floats) -> bool:
         """Return whether whole weights are so small that floats make no error in any score."""
-        data = self.rows.data
-        if data is not None and (data % 1.0).any():
+        data, ends = self.rows.data, self.rows.indptr
+        if not self.whole:
             return False
-        ends = self.rows.indptr
         sizes = np.ones(len(self.rows.indices)) if data is None else np.abs(data)
         sums = np.append(0.0, np.cumsum(sizes))  # below 2⁵³ if the check below passes
         largest = float((sums[ends[1:]] - sums[ends[:-1]]).max(initial=0.0))
@@ -224,6 +228,17 @@ class SequenceProblem:
         cut = [flat[i : i + n] for i in range(0, len(flat), n)]
         return Scores(dict(zip(used, cut, strict=False)), cut[len(used) :])
 
+    def whole_tables(self, scores: Scores) -> tuple[Floats, Floats] | None:
+        """Return integers as floats, if all scores are exact in floats; else None."""
+        rows = [*scores.features.values(), *scores.pairs]
+        if not self.whole or any(abs(value) >= EXACT for row in rows for value in row):
+            return None
+        w = np.zeros((self.n_features, self.n_labels))
+        if scores.features:
+            w[list(scores.features)] = list(scores.features.values())
+        t = np.array(scores.pairs, np.float64)
+        return (w, t) if self.exact_in_floats(w, t) else None
+
     def original(self, scores: Scores) -> Scores:
         """Return weights for the features as given, which are not multiplied by powers of two."""
         if self.scale is None:
@@ -242,7 +257,7 @@ class SequenceProblem:
         cut = [flat[i : i + n] for i in range(0, len(flat), n)]
         return Scores(dict(zip(features, cut, strict=False)), cut[len(rows) :])
 
-    # ---- the perceptron ------------------------------------------------------------------------------------------
+    # ---- the perceptron
 
     def visit(
         self, order: Any, w: Floats, u: Floats | None, t: Floats, tu: Floats | None, made: int, clock: Clock
