@@ -32,7 +32,7 @@ LARGEST_FILE = 2**28  # bytes of a proof, and characters of a line of data
 LARGEST_BITS = 2**20  # bits of a numerator, a denominator, or the common denominator of a list
 LARGEST_LIST = 2**31  # bits that the common denominator of a list may add to all its numbers
 LARGEST_EXPONENT = 100_000
-LARGEST_SCORE = 2**14  # bits of a weight in a proof about sentences
+LARGEST_SCORE, MOST_PARTS = 2**14, 2**12  # of proofs about sentences: bits of a weight, and columns in templates
 LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # entries of a matrix, and multiplications to find its rank
 
 NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
@@ -198,10 +198,10 @@ VERDICTS = {"separable": {"hyperplane": PLANE}, "inseparable": {"combination": W
 CLASS_DATA = {"rows": int, "features": int, "classes": [str], "sha256": HASH}
 CLASH = {**WEIGHTED, "rivals": [int]}
 CLASS_VERDICTS: dict[str, Any] = {"separable": {"hyperplanes": [PLANE]}, "inseparable": {"combination": CLASH}}
-SENTENCES = {"sentences": int, "tokens": int, "features": int, "labels": [str], "templates": [TEMPLATE]}
+SENTENCES = {"sentences": int, "tokens": int, "labels": [str], "templates": [TEMPLATE]}
 SENTENCES |= {"forbidden": [[int]], "without": [int], "sha256": HASH}
 LINES = {"sentences": [int], "labellings": [[int]], "weights": [NUMBER]}
-SCORES = {"features": VECTOR, "pairs": VECTOR}
+SCORES = {"count": int, "features": VECTOR, "pairs": VECTOR}
 SENTENCE_VERDICTS: dict[str, Any] = {"separable": {"scores": SCORES}, "inseparable": {"combination": LINES}}
 MARGIN = {"least": NUMBER, "squared": [NUMBER], **WEIGHTED}
 TIES = {"quasi": {"kind": str, **PLANE, "strict": int}, "overlap": {"kind": str, **WEIGHTED, "null": [VECTOR]}}
@@ -583,10 +583,11 @@ def check_overlap(ties: dict[str, Any], null: list[Vector], kept: Kept, length: 
         raise ProofError(f"ties: the rows do not span {length - len(null)} dimensions")
 
 
-def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterable[object]) -> str:
+def check(proof: dict[str, Any], rows: Iterable[Any], labels: Iterable[Any]) -> str:
     """Return in words what a proof from `read_proof` proves about the data; raise ProofError if it does not hold.
 
     Rows and labels are read once, in parallel. Labels are compared as numbers if both are numbers, else as text.
+    Of a proof about sentences, rows are sequences of tokens, and labels are sequences of texts, compared as such.
     """
     if "classes" in proof["data"]:
         return check_classes(proof, rows, labels)
@@ -942,6 +943,8 @@ def sentences_of(
     if len(number_of) < len(names) or not names:
         raise ProofError("it has no labels, or two of them are the same")
     reader, n = TokenReader(data["templates"]), len(names)
+    if sum(map(len, reader.templates or ())) > MOST_PARTS:
+        raise ProofError(f"its templates have more than {MOST_PARTS} parts")
     fingerprint, kept, codes, seen = SentenceFingerprint(reader), [], [], set()
     for i, (tokens, own) in enumerate(zip(rows, labels, strict=True)):
         numbers = [number_of.get(str(label), -1) for label in own]
@@ -1009,6 +1012,8 @@ def check_sentences(
 def whole_table(value: Any, width: int, n_labels: int, where: str) -> dict[int, list[int]]:
     """Return the whole numbers of a VECTOR as rows of a table; rows without any are left out."""
     table: dict[int, list[int]] = {}
+    if width * n_labels > LARGEST_LIST:
+        raise ProofError(f"{where} has too many rows: {short(width)}")
     for place, text in zip(*entries(value, width * n_labels, where)[:2], strict=True):
         top, power, bottom = parts(text)
         if power or bottom != 1 or top.bit_length() > LARGEST_SCORE:
@@ -1023,7 +1028,7 @@ def check_scores(
 ) -> tuple[int | Fraction | None, int]:
     """Return the smallest gap of all sentences, and ‖w‖²; raise ProofError if a gap is not above 0."""
     data, scores = proof["data"], proof["scores"]
-    n, width = len(data["labels"]), data["features"]
+    n, width = len(data["labels"]), scores["count"]
     table = whole_table(scores["features"], width, n, "scores.features")
     held = whole_table(scores["pairs"], n + 1, n, "scores.pairs")
     pairs = [held.get(k, [0] * n) for k in range(n + 1)]

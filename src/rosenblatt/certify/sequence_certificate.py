@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +25,7 @@ class SequenceData:
 
     Attributes
     ----------
-    sentences, tokens, features : int
+    sentences, tokens : int
         How many there are.
     labels : tuple of str
         The labels, as text.
@@ -41,7 +41,6 @@ class SequenceData:
 
     sentences: int
     tokens: int
-    features: int
     labels: tuple[str, ...]
     templates: tuple[str, ...] | None
     forbidden: tuple[tuple[int, int], ...]
@@ -158,6 +157,8 @@ class SequenceSeparable(SequenceAnswer):
         From (feature, label) to whole numbers; features are numbers in the order in which they first occur.
     t : dict
         From (label before, label) to whole numbers; the label before is None at the start.
+    features : int
+        The number of features.
     names : tuple of str or None
         The features by number, if items are features; else the templates make them.
     least : int, Fraction or None
@@ -167,6 +168,7 @@ class SequenceSeparable(SequenceAnswer):
     """
 
     scores: Scores = field(repr=False)
+    features: int
     names: tuple[str, ...] | None = field(default=None, repr=False)
     least: Fraction | None = None
     highest: Fraction | None = field(default=None, repr=False)
@@ -212,16 +214,22 @@ class SequenceSeparable(SequenceAnswer):
         n = len(self.data.labels)
         written = {"names": list(self.names)} if self.names is not None else {}
         pairs = dict(enumerate(self.scores.pairs))
-        return {"scores": {"features": _sparse(self.scores.features, n), "pairs": _sparse(pairs, n), **written}}
+        return {
+            "scores": {
+                "count": self.features,
+                "features": _sparse(self.scores.features, n),
+                "pairs": _sparse(pairs, n),
+                **written,
+            }
+        }
 
     def _fault(self, problem: SequenceProblem) -> str:
         n = len(self.data.labels)
-        if max(self.scores.features, default=-1) >= problem.n_features or len(self.scores.pairs) != n + 1:
-            return "The weights are of other features or labels."
-        given = problem.multiplied(
-            {f: [Fraction(value) for value in row] for f, row in self.scores.features.items()},
-            [[Fraction(value) for value in row] for row in self.scores.pairs],
-        )
+        if self.features != problem.n_features or max(self.scores.features, default=-1) >= problem.n_features:
+            return f"These sentences have {problem.n_features} features, not {self.features}."
+        if len(self.scores.pairs) != n + 1:
+            return "The weights are of other labels."
+        given = problem.multiplied(self.scores)
         tables = problem.whole_tables(given)
         if tables is not None:
             gaps, rivals = problem.float_gaps(*tables, Clock(None))
@@ -322,7 +330,7 @@ class SequenceUndecided(SequenceAnswer):
         return "An undecided question has no proof."
 
 
-def _sparse(rows: dict[int, Sequence[int]], width: int) -> dict[str, Any]:
+def _sparse(rows: Mapping[int, Sequence[int]], width: int) -> dict[str, Any]:
     """Write the rows of a table one after the other, as a vector without its zeros."""
     stored = [(f * width + k, value) for f in sorted(rows) for k, value in enumerate(rows[f]) if value]
     return {"columns": [at for at, _ in stored], "values": [check.text_of(value) for _, value in stored]}

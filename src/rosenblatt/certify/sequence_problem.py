@@ -11,7 +11,6 @@ power that makes all its values integers. Unless stated otherwise, weights here 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -218,12 +217,14 @@ class SequenceProblem:
     def scores_of(self, w: Floats, t: Floats) -> Scores:
         """Return floats, of features as given, as integers up to a common factor above 0."""
         used = np.flatnonzero(w.any(axis=1)).tolist()
+        t = np.where(np.isfinite(t), t, 0.0)
+        if self.exact_in_floats(w, t):  # whole numbers
+            rows = w[used].astype(np.int64).tolist()
+            return Scores(dict(zip(used, rows, strict=True)), t.astype(np.int64).tolist())
         scale = self.scale
-        rows = [[exact(value) for value in w[f].tolist()] for f in used]
-        if scale is not None:
-            rows = [[value / scale[f] for value in row] for f, row in zip(used, rows, strict=True)]
-        pairs = [[exact(value) for value in row] for row in np.where(np.isfinite(t), t, 0.0).tolist()]
-        flat = common([value for row in (*rows, *pairs) for value in row])[0]
+        fractions = [[exact(value) / (scale[f] if scale else 1) for value in w[f].tolist()] for f in used]
+        pairs = [[exact(value) for value in row] for row in t.tolist()]
+        flat = common([value for row in (*fractions, *pairs) for value in row])[0]
         n = self.n_labels
         cut = [flat[i : i + n] for i in range(0, len(flat), n)]
         return Scores(dict(zip(used, cut, strict=False)), cut[len(used) :])
@@ -248,14 +249,13 @@ class SequenceProblem:
             features={f: [scale[f] * value for value in row] for f, row in scores.features.items()}
         )
 
-    def multiplied(self, features: dict[int, list[Fraction]], pairs: list[list[Fraction]]) -> Scores:
+    def multiplied(self, scores: Scores) -> Scores:
         """Return weights of features as given, as integers for the multiplied ones, up to a factor above 0."""
-        scale = self.scale
-        rows = [[value / (1 if scale is None else scale[f]) for value in row] for f, row in features.items()]
-        n = self.n_labels
-        flat = common([value for row in (*rows, *pairs) for value in row])[0]
-        cut = [flat[i : i + n] for i in range(0, len(flat), n)]
-        return Scores(dict(zip(features, cut, strict=False)), cut[len(rows) :])
+        if self.scale is None:
+            return scores
+        highest = max((self.scale[f] for f in scores.features), default=1)  # powers of two divide each other
+        features = {f: [value * (highest // self.scale[f]) for value in row] for f, row in scores.features.items()}
+        return Scores(features, [[highest * value for value in row] for row in scores.pairs])
 
     # ---- the perceptron
 

@@ -1,9 +1,9 @@
 """Search for weights that label every sentence correctly, or for a combination of labellings that excludes them.
 
 Exchanges are looked for first, because they are short and say what to correct. Then the perceptron runs, with ties
-as mistakes: it finds weights if there are any. If its weights return to earlier ones, the updates in between sum to
-0. Else cutting planes decide: a linear program finds weights for the labellings met so far, their best rivals join
-them, and rationals decide each of these problems.
+as mistakes: it finds weights if there are any. If its weights return to earlier ones, the updates in between sum
+to 0. Else cutting planes decide: a linear program finds weights for the labellings met so far, the best rivals of
+all sentences join them, and rationals decide each of these problems.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,14 +24,13 @@ from rosenblatt.certify.sequence_problem import Labelled, Scores, SequenceProble
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled
 from rosenblatt.data.features import as_rows
+from rosenblatt.loops.shuffle import seed_of_pass, shuffle
 from rosenblatt.rationals.dyadic import common, nearest
 from rosenblatt.typing import Floats
 
 PASSES = 300  # over all sentences, that the perceptron may amount to
-INNER = 100  # passes over the sentences that it was wrong on
-REPEATS = (
-    4  # returns to earlier weights are looked for if the weights are at most so many times the work of a pass
-)
+INNER = 5  # passes over the sentences that a pass over all was wrong on
+SMALL = 2**20  # the work of a pass, and the weights, up to which it is worth while to wait for weights to return
 ROUNDED = (2.0**8, 2.0**16, 2.0**24)  # weights of a program are tried as whole numbers of this size
 MOST = 4000  # labellings that join a program at a time
 LARGEST = check.LARGEST_SCORE
@@ -103,7 +102,8 @@ def search(problem: SequenceProblem, clock: Clock) -> Finding:
 
 def _checked(problem: SequenceProblem, others: list[Labelled], weights: list[int], kind: str) -> Combination:
     """Return a combination after checking, in integers, that it is one."""
-    assert all(map(problem.is_rival, others)) and min(weights) > 0, "a combination has rivals with weights"
+    assert all(map(problem.is_rival, others)), "a combination has rivals of the truth"
+    assert min(weights) > 0, "its weights are above 0"
     assert not problem.combined(others, weights), "the sum of a combination is 0"
     return Combination(others, weights, kind)
 
@@ -137,53 +137,58 @@ class _Perceptron:
         self.last: list[Labelled] = []  # of the last passes, without repetition
         self.pieces: list[list[Labelled]] = []  # the updates between the moments at which weights were noted
         self.moments: dict[int, int] = {}
-        self.repeats = self.w.size <= REPEATS * problem.size and problem.whole
         self.factors = np.empty(0, np.int64)
+        self.small = problem.whole and problem.size + self.w.size < SMALL
 
     def answer(self) -> Gap | Combination | None:
         """Return weights, a combination, or None if neither was found within `PASSES` passes."""
-        problem = self.problem
-        every = problem.sentences.astype(np.uint64)
-        left, wrong = float(PASSES), np.zeros(problem.rows.n_sentences, np.bool_)
-        while left > 0.0:
-            order = every
-            for _ in range(INNER):
-                left -= len(order) / max(1, len(every))
-                log = problem.visit(order, self.w, self.u, self.t, self.tu, self.visits, self.clock)
+        every = self.problem.sentences.astype(np.uint64)
+        left, clean = PASSES * len(every), False
+        while left >= 0:
+            order = self.shuffled(every)
+            for _ in range(1 if self.small else 1 + INNER):
+                left -= len(order)
+                log = self.problem.visit(order, self.w, self.u, self.t, self.tu, self.visits, self.clock)
                 if log is None:
                     return None
                 self.visits += len(order)
-                if not len(log.visit):
+                clean = not len(log.visit)
+                if clean:
                     break
-                met = problem.logged(log)
+                met = self.problem.logged(log)
                 self.made += len(met)
-                self.last = list(dict.fromkeys([*met, *self.last]))[: 4 * MOST]
+                self.last = list(dict.fromkeys([*met, *self.last]))[:MOST]
                 if (found := self.repeated(met)) is not None:
                     return found
-                if order is every:
-                    wrong[log.sentence] = True
-                    order = np.flatnonzero(wrong).astype(np.uint64)
-                    continue
-            if order is every:
+                order = log.sentence.astype(np.uint64) if len(order) == len(every) else order
+            if clean and len(order) == len(every):
                 return self.weights()
         return None
 
+    def shuffled(self, sentences: Any) -> Any:
+        """Return sentences in the order of the next pass; the same one for small problems, which may repeat."""
+        order = sentences.copy()
+        if not self.small:
+            shuffle(order, np.uint64(seed_of_pass(np.uint64(0), np.uint64(1 + self.visits))))
+        return order
+
     def weights(self) -> Gap | None:
         """Return the last weights or their average, whichever has the larger margin."""
-        average = self.visits * self.w - self.u, self.visits * np.where(np.isfinite(self.t), self.t, 0.0) - self.tu
-        tried = (_verified(self.problem, *each, self.clock) for each in ((self.w, self.t), average))
-        return max(filter(None, tried), key=lambda gap: gap.squared, default=None)
+        t = np.where(np.isfinite(self.t), self.t, 0.0)
+        last = _verified(self.problem, self.w, t, self.clock)
+        average = _verified(self.problem, self.visits * self.w - self.u, self.visits * t - self.tu, self.clock)
+        return max(filter(None, (last, average)), key=lambda gap: gap.squared, default=None)
 
     def repeated(self, met: list[Labelled]) -> Combination | None:
-        """Note the weights; if they are those of an earlier moment, return the updates in between."""
-        if not self.repeats:
+        """Note the weights of a small problem; if they return to earlier ones, return the updates in between."""
+        if not self.small:
             return None
+        self.pieces.append(met)
         if not len(self.factors):
             n = self.w.size + self.tu.size
             self.factors = np.random.default_rng(0).integers(-(2**62), 2**62, n) * 2 + 1
             self.moments[0] = 0
         self.clock.spend(self.w.size, "looking for weights that return")
-        self.pieces.append(met)
         whole = np.concatenate([self.w.ravel(), np.where(np.isfinite(self.t), self.t, 0.0).ravel()])
         mark = int((whole.astype(np.int64) * self.factors).sum())
         before = self.moments.setdefault(mark, len(self.pieces))

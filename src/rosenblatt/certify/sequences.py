@@ -88,7 +88,6 @@ def certify_sequences(
     data = SequenceData(
         len(sentences),
         len(codes),
-        vocabulary.n_features,
         labels,
         None if given is None else tuple(map(_written, given)),
         _forbidden(held),
@@ -104,6 +103,7 @@ def certify_sequences(
         return SequenceSeparable(
             data=data,
             scores=problem.original(found.answer.scores),
+            features=vocabulary.n_features,
             names=names,
             least=least,
             highest=found.highest,
@@ -119,7 +119,7 @@ def certify_sequences(
 
 
 def problem_of(data: SequenceData, X: Any, y: Any, names: Iterable[str] | None) -> SequenceProblem | str:
-    """Return the problem that a proof is about, or why these are not its sentences; `names` are of its features."""
+    """Return the problem that a proof is about, or why these are not its sentences; `names` are its features."""
     sentences, labels = as_sentences(X), as_sentences(y, "y")
     number = {label: code for code, label in enumerate(data.labels)}
     if len(sentences) != len(labels) or any(len(a) != len(b) for a, b in zip(sentences, labels, strict=False)):
@@ -130,11 +130,11 @@ def problem_of(data: SequenceData, X: Any, y: Any, names: Iterable[str] | None) 
     given = None if data.templates is None else tuple(map(_read_template, data.templates))
     try:
         sha256 = _fingerprint(sentences, found, given)
-    except (InputError, check.DataError) as error:
+        vocabulary = ItemVocabulary(names or ()) if given is None else TemplateVocabulary(as_templates(given))
+    except (InputError, ParameterError, check.DataError) as error:
         return f"These are not the sentences of the proof: {error}"
     if (len(sentences), len(found), sha256) != (data.sentences, data.tokens, data.sha256):
         return "These are not the sentences of the proof: the fingerprints differ."
-    vocabulary = ItemVocabulary(names or ()) if given is None else TemplateVocabulary(as_templates(given))
     rows = vocabulary.rows(sentences, grows=True)
     n = len(data.labels)
     held, codes = Constraints(np.zeros((n + 1, n)), np.zeros(n)), np.array(found, np.int64)
