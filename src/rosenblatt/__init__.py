@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.table_encoder import TableEncoder as TableEncoder
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.formats.conll import read_corpus as read_corpus
     from rosenblatt.plot.notebook import lab as lab
     from rosenblatt.registry import register as register
     from rosenblatt.storage.files import load as load
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from rosenblatt.tasks.evaluating import evaluate as evaluate
     from rosenblatt.tasks.predicting import predict_file as predict_file
     from rosenblatt.tasks.reporting import report as report
+    from rosenblatt.tasks.tagging import train_tagger as train_tagger
     from rosenblatt.tasks.training import train as train
     from rosenblatt.tasks.updates import trace_updates as trace_updates
     from rosenblatt.theory.bounds import bounds as bounds
@@ -85,10 +87,12 @@ _NAMES = {
     "inspect_model": "rosenblatt.tasks.contents",
     "open_data": "rosenblatt.tasks.data",
     "predict_file": "rosenblatt.tasks.predicting",
+    "read_corpus": "rosenblatt.formats.conll",
     "read_table": "rosenblatt.tasks.data",
     "report": "rosenblatt.tasks.reporting",
     "trace_updates": "rosenblatt.tasks.updates",
     "train": "rosenblatt.tasks.training",
+    "train_tagger": "rosenblatt.tasks.tagging",
 }
 
 __all__ = [
@@ -132,6 +136,7 @@ __all__ = [
     "plot",
     "predict_file",
     "read_blocks",
+    "read_corpus",
     "read_table",
     "register",
     "report",
@@ -140,6 +145,7 @@ __all__ = [
     "to_onnx",
     "trace_updates",
     "train",
+    "train_tagger",
 ]
 
 

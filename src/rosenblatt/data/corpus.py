@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +110,7 @@ class Corpus:
             )
         return self.columns[name]
 
-    def tokens(self, name: str, *more: str) -> list[list[str]] | list[list[tuple[str, ...]]]:
+    def tokens(self, name: str, *more: str) -> list[list[Any]]:
         """Return the texts of the tokens of each sentence: of one column as texts, of several as tuples."""
         lists = [self.column(each).all_texts() for each in (name, *more)]
         bounds = list(pairwise(self.starts.tolist()))

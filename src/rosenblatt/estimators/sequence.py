@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.sequences import (
@@ -23,19 +21,20 @@ from rosenblatt.data.sequences import (
 )
 from rosenblatt.data.weights import single_weight
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
+from rosenblatt.estimators._tagger import Tagger
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.sequence import SequencePlan, SequenceRun, fit_sequences, learn
 from rosenblatt.model.constraints import as_constraints, require_allowed
-from rosenblatt.model.sequence import SequenceModel, SequenceState
+from rosenblatt.model.sequence import SequenceState
 from rosenblatt.registry import Learner
 from rosenblatt.text.templates import TemplateVocabulary, as_templates
-from rosenblatt.trace.sequence import SequenceTrace, steps_of
+from rosenblatt.trace.sequence import steps_of
 from rosenblatt.trace.sequence_schemas import SEQUENCE_STATE, without_long_log
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import Floats
 
 
-class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
+class SequencePerceptron(Tagger):
     """The structured perceptron for sequences (Collins 2002).
 
     It labels the tokens of a sentence together: the score of a labelling adds the weights of the features of each
@@ -79,6 +78,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         The weight of each pair (feature, label). Weights of 0 are left out in both.
     n_iter_ : int
         The number of passes.
+    n_features_ : int
+        The number of features with weights.
     stop_reason_ : str
         Why training ended: "separated" (a pass without a mistake), "max_iter" or "interrupted".
     converged_ : bool
@@ -89,6 +90,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         The number of empty sentences in the training data.
     trace_ : SequenceTrace
         Every mistake of the fit, which can be replayed. Streams have none.
+    columns_, label_ : tuple of str, str or None
+        The columns of files that tokens and labels were read from, if `rosenblatt.train_tagger` trained it.
 
     Notes
     -----
@@ -106,12 +109,6 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
     """
 
     _learner = Learner(SEQUENCE_STATE, abilities=frozenset({"streams", "examples", "traces"}))
-
-    _state: SequenceState
-    _vocabulary: ItemVocabulary | TemplateVocabulary
-    _classes: NDArray[Any]
-    _last: Floats
-    _trace: SequenceTrace
 
     def __init__(
         self,
@@ -244,115 +241,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         """Visit one sentence: a sequence of items, and their labels."""
         return self._visit(as_sentences([x]), [y], None, np.array([single_weight(sample_weight)]))
 
-    def predict(self, X: Any, k: int | None = None) -> list[Any]:
-        """Return the labels of each sentence.
-
-        Parameters
-        ----------
-        X : iterable of sentences
-            As in `fit`.
-        k : int or None
-            If given, return the k best labellings of each sentence, best first; fewer if there are fewer.
-
-        Returns
-        -------
-        list
-            A list of labels for each sentence, or with `k` a list of such lists.
-        """
-        model, rows = self._predictor(X)
-        labels = self._classes.tolist()
-        if k is not None and check_count("k", k):
-            return [
-                [[labels[code] for code in codes] for codes in model.best(rows, i, k)[0].tolist()]
-                for i in range(rows.n_sentences)
-            ]
-        flat = [labels[code] for code in model.codes(rows).tolist()]
-        return [flat[begin:end] for begin, end in pairwise(rows.starts.tolist())]
-
-    def predict_one(self, x: Any) -> list[Any] | None:
-        """Return the labels of one sentence; None before the first one was learned from."""
-        return self.predict([x])[0] if self.__sklearn_is_fitted__() else None
-
-    def margins(self, X: Any) -> list[Floats]:
-        """Return how far each label of each token is from the best labelling.
-
-        Parameters
-        ----------
-        X : iterable of sentences
-            As in `fit`.
-
-        Returns
-        -------
-        list of ndarray
-            For each sentence an array of shape (n_tokens, n_labels): the score of the best labelling in which the
-            token has the label, minus the best score. The predicted labels have 0. These are not probabilities.
-        """
-        model, rows = self._predictor(X)
-        found = model.margins(rows)
-        return [found[begin:end] for begin, end in pairwise(rows.starts.tolist())]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of tokens that are labelled correctly, weighted by their sentences."""
-        self._require_fitted()
-        sentences = as_sentences(X)
-        _, codes = as_label_codes(y, sentences, self._classes)
-        model, rows = self._predictor(sentences)
-        right = model.codes(rows) == codes
-        weights = np.repeat(steps_of(sample_weight, len(sentences)), np.diff(rows.starts))
-        return float(np.average(right, weights=weights))
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels."""
-        return self._fitted("classes_")._classes
-
-    @property
-    def transition_features_(self) -> dict[tuple[Any, Any], float]:
-        """The weight of each pair (before, label); before is None at the start of a sentence."""
-        _, t, scale = self._fitted("transition_features_")._state.scaled(slice(0))
-        labels = [*self._classes.tolist(), None]
-        at = np.argwhere((t != 0.0) & np.isfinite(t))
-        return {(labels[k], labels[label]): float(t[k, label] / scale) for k, label in at.tolist()}
-
-    @property
-    def state_features_(self) -> dict[tuple[str, Any], float]:
-        """The weight of each pair (feature, label)."""
-        fitted = self._fitted("state_features_")
-        names, labels = fitted._vocabulary.names(), fitted._classes.tolist()
-        w, _, scale = fitted._state.scaled(slice(len(names)))
-        at = np.argwhere(w != 0.0).tolist()
-        return {(names[f], labels[label]): float(w[f, label] / scale) for f, label in at}
-
-    @property
-    def mistakes_per_pass_(self) -> Ints:
-        """The number of sentences with a mistake, for each pass of the last fit."""
-        return self._traced("mistakes_per_pass_").mistakes_per_pass
-
-    @property
-    def trace_(self) -> SequenceTrace:
-        """Every mistake of the last fit."""
-        return self._traced("trace_")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
     def __getstate__(self) -> dict[str, Any]:
         return without_long_log(super().__getstate__())
-
-    def _traced(self, attribute: str) -> SequenceTrace:
-        if "_trace" not in self.__dict__:
-            when = "in a stream" if self.__sklearn_is_fitted__() else "before it is trained"
-            raise AttributeError(f"SequencePerceptron has no attribute {attribute!r} {when}.")
-        return self._trace
-
-    def _fitted(self, attribute: str) -> Self:
-        if self.__sklearn_is_fitted__():
-            return self
-        raise AttributeError(f"SequencePerceptron has no attribute {attribute!r} before it is trained.")
-
-    def _require_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError("This SequencePerceptron is not trained yet. Call fit or partial_fit first.")
 
     def _plan(self, rng: np.random.Generator | None) -> SequencePlan:
         """Check the parameters, and return how to train."""
@@ -374,10 +264,6 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
             return self._classes
         return None if classes is None else as_labels(list(classes), len(list(classes)))[1]
 
-    def _predictor(self, X: Any) -> tuple[SequenceModel, SequenceRows]:
-        self._require_fitted()
-        return self._state.predictor(self._last, self._vocabulary.rows(as_sentences(X), grows=False))
-
     def _publish(
         self,
         run: SequenceRun,
@@ -387,6 +273,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         last: Floats,
         rows: SequenceRows,
     ) -> None:
+        for name in ("columns_", "label_"):
+            self.__dict__.pop(name, None)
         self.__dict__.update(
             _state=run.state,
             _vocabulary=vocabulary,

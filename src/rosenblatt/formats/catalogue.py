@@ -138,8 +138,14 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
     ParameterError
         `asked` is no format.
     """
-    if asked is not None and asked not in FORMATS:
+    if asked is not None and asked not in FORMATS and asked not in CORPUS_FORMATS:
         raise ParameterError(f"format is {asked!r}, but must be one of {', '.join(FORMATS)}.")
+    if asked in CORPUS_FORMATS or (asked is None and named_corpus_format(file.inner) is not None):
+        raise FormatError(
+            "this is a file of sentences, not a table. `rosenblatt train` reads it with --label COLUMN, and "
+            "`predict` and `evaluate` do with a model trained so",
+            file=file.name,
+        )
     head = file.head(HEAD)
     if not head:
         raise FormatError("the file is empty", file=file.name)

@@ -65,6 +65,18 @@ def as_templates(templates: Any) -> tuple[Template, ...]:
     return tuple(_template(each) for each in templates)
 
 
+def word_templates(n_fields: int) -> Any:
+    """Return templates for words with so many further fields: "words", and pairs of neighbours of each field."""
+    if not n_fields:
+        return "words"
+    of_fields: list[Template] = []
+    for field in range(1, n_fields + 1):
+        of_fields += [((field, offset),) for offset in (-2, -1, 0, 1, 2)]
+        of_fields += [((field, offset), (field, offset + 1)) for offset in (-1, 0)]
+        of_fields.append((("lower", 0), (field, 0)))
+    return [*WORDS, *of_fields]
+
+
 def _template(given: Any) -> Template:
     parts = [given] if isinstance(given, str | int) or _is_pair(given) else given
     if not isinstance(parts, list | tuple) or not parts:
@@ -133,6 +145,11 @@ class TemplateVocabulary:
     templates : tuple of templates
         See `as_templates`.
 
+    Attributes
+    ----------
+    width : int
+        The number of fields that a token must have.
+
     Examples
     --------
     >>> vocabulary = TemplateVocabulary(as_templates(["lower", [("lower", -1), ("lower", 0)]]))
@@ -144,7 +161,7 @@ class TemplateVocabulary:
     def __init__(self, templates: tuple[Template, ...]) -> None:
         self.templates = templates
         self.columns = list(dict.fromkeys(column for template in templates for column, _ in template))
-        self._width = 1 + max((column for column in self.columns if type(column) is int), default=0)
+        self.width = 1 + max((column for column in self.columns if type(column) is int), default=0)
         number = {column: k for k, column in enumerate(self.columns)}
         parts = list(chain.from_iterable(templates))
         self._starts = np.concatenate([[0], np.cumsum([len(each) for each in templates])]).astype(np.int64)
@@ -298,14 +315,14 @@ class TemplateVocabulary:
     def _check(self, flat: Iterable[Any], starts: Any) -> None:
         """Require tokens that are texts, or as many fields as the templates use, beginning with a text."""
         for i, token in enumerate(flat):
-            if self._width == 1 and isinstance(token, str):
+            if self.width == 1 and isinstance(token, str):
                 continue
             fields = token if isinstance(token, tuple) else (token,)
-            if len(fields) < self._width or not all(isinstance(each, str) for each in fields):
+            if len(fields) < self.width or not all(isinstance(each, str) for each in fields):
                 sentence, at = place_of(i, starts)
                 raise DataTypeError(
                     f"X[{sentence}][{at}] is {token!r:.60}, but with templates a token is a text, or a tuple of "
-                    f"texts with at least {self._width} field{'s' * (self._width > 1)}."
+                    f"texts with at least {self.width} field{'s' * (self.width > 1)}."
                 )
 
     def _remember(self, token: Hashable, grows: bool) -> None:

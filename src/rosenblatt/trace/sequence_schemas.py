@@ -20,6 +20,7 @@ from rosenblatt.schema.codecs import (
     Flag,
     Maybe,
     Record,
+    Several,
     Text,
     require,
     same_length,
@@ -179,6 +180,10 @@ def _link(held: dict[str, Any]) -> None:
         state.u.ravel()[stored.at] = stored.u
         state.tu = stored.tu
     held["_state"] = state
+    require(
+        ("columns_" in held) == ("label_" in held), "it knows columns without labels, or labels without columns"
+    )
+    require(len(held.get("columns_", "1")) > 0, "its tokens have no column")
     run = {"_trace", "n_iter_", "stop_reason_", "converged_", "n_skipped_"}
     require(run <= held.keys() or not run & held.keys(), "parts of its run are missing")
     trace = held.get("_trace")
@@ -206,6 +211,8 @@ SEQUENCE_STATE = StateSchema(
         "stop_reason_": Text(("separated", "max_iter", "interrupted")),
         "converged_": Flag(),
         "n_skipped_": Count(),
+        "columns_": Several(Text(), tuple),
+        "label_": Text(),
     },
     _link,
     without_long_log,
