@@ -1,5 +1,7 @@
 """Check a proof that data is, or is not, linearly separable: ``python check.py PROOF DATA.csv``.
 
+A proof about sentences is checked in the same way: ``python check.py PROOF CORPUS.conllu``.
+
 This file needs only Python's standard library: copy it to check a proof anywhere. docs/proofs.md describes what a
 proof states and why that suffices. No tolerance decides anything: floats decide a row only if a proved error bound
 leaves no doubt, and integers decide the others.
@@ -480,6 +482,91 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return is_plain(cell)
+
+
+WORD_ID = re.compile(r"([1-9][0-9]*)|[0-9]+-[0-9]+|[0-9]+\.[0-9]+", re.ASCII)
+CONLLU = ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"]
+
+
+def read_sentences(
+    path: str, *, columns: Sequence[str], label: str, format: str | None = None
+) -> Iterator[tuple[list[tuple[str, ...]], list[str]]]:
+    """Yield the tokens and labels of each sentence of a file in UTF-8.
+
+    `columns` are the fields of a token, by name. The format is "conllu", by default if the path ends in .conllu or
+    .conllup, or "conll": fields called 1, 2, and so on, separated by tabs, or by blanks if the first token has no
+    tab. An empty line ends a sentence.
+    """
+    conllu = path.lower().endswith((".conllu", ".conllup")) if format is None else format == "conllu"
+    names = CONLLU if conllu else []
+    tokens: list[list[str]] = []
+    places: list[int] = []
+    tabs, line_number = conllu, 0
+
+    def sentence() -> tuple[list[tuple[str, ...]], list[str]]:
+        found = [tuple(token[k] for k in places[:-1]) for token in tokens], [token[places[-1]] for token in tokens]
+        tokens.clear()
+        return found
+
+    with open(path, encoding="utf-8-sig", newline="\n") as file:
+        try:
+            for line_number, line in enumerate(bounded_lines(file), 1):
+                text = line.removesuffix("\n").removesuffix("\r")
+                if not text.strip(" \t"):
+                    if tokens:
+                        yield sentence()
+                    continue
+                if conllu and text.startswith("#"):
+                    if tokens:
+                        raise DataError(f"line {line_number}: a comment stands within a sentence")
+                    if named := re.fullmatch(r"#\s*global\.columns\s*=\s*(.+)", text):
+                        names = named[1].lower().split()
+                    continue
+                if not names:  # the first line of columns, unless it is a comment
+                    if text.startswith("#"):
+                        continue
+                    tabs = "\t" in text
+                fields = text.split("\t") if tabs else re.split("[ \t]+", text.strip(" \t"))
+                names = names or [str(k + 1) for k in range(len(fields))]
+                if len(fields) != len(names):
+                    if conllu or tokens or not text.startswith("#"):
+                        raise DataError(f"line {line_number} has {len(fields)} fields, not {len(names)}")
+                    continue
+                if "" in fields:
+                    raise DataError(f"line {line_number}: field {fields.index('') + 1} is empty")
+                if not places:
+                    places = [find_name(each, names) for each in [*columns, label]]
+                if (
+                    conllu
+                    and "id" in names
+                    and not is_word(fields[names.index("id")], len(tokens) + 1, line_number)
+                ):
+                    continue
+                if conllu or fields[0] != "-DOCSTART-":
+                    tokens.append(fields)
+            if tokens:
+                yield sentence()
+        except UnicodeDecodeError as error:
+            raise DataError(f"after line {line_number}: not UTF-8, {error.reason}") from None
+
+
+def find_name(name: str, names: list[str]) -> int:
+    """Return the index of a column of sentences."""
+    if name not in names:
+        raise DataError(
+            f"there is no column {short(name)} among {', '.join(names)} (see --columns, --label, --format)"
+        )
+    return names.index(name)
+
+
+def is_word(written: str, expected: int, line: int) -> bool:
+    """Return whether an id of CoNLL-U is that of a word, not of a range (1-2) or an empty node (8.1)."""
+    found = WORD_ID.fullmatch(written)
+    if found is None or (found[1] and int(written[:9]) != expected):
+        raise DataError(
+            f"line {line}: the id is {short(written)}, but {expected}, a range or an empty node is due"
+        )
+    return found[1] is not None
 
 
 def find_column(target: str | None, names: list[str]) -> int:
@@ -1096,10 +1183,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Check proofs against a file and print what they prove; return the exit code."""
     parser = argparse.ArgumentParser(prog="check", description="Check a proof that data is separable, or is not.")
     parser.add_argument("proof", metavar="PROOF", help="a JSON file with a proof or a list of proofs")
-    parser.add_argument("data", metavar="DATA", help="a CSV or TSV file with the float64 values of the proof")
+    parser.add_argument("data", metavar="DATA", help="a CSV or TSV file with the float64 values of the proof; of "
+                        "sentences a CoNLL or CoNLL-U file")  # fmt: skip
     parser.add_argument("--target", help="the column of labels: a name, or a number from 1 (default: the last)")
     parser.add_argument("--delimiter", help="between columns (default: a comma, or a tab for .tsv and .tab)")
     parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line holds names")
+    parser.add_argument("--label", help="of sentences: the column of labels, by name")
+    parser.add_argument("--columns", help="of sentences: the columns of a token, by name, such as form,xpos")
+    parser.add_argument("--format", choices=["conll", "conllu"], help="of sentences: the format of DATA")
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:
@@ -1107,11 +1198,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
         print("--delimiter must be one character, and not a quote or a line end", file=sys.stderr)
         return 2
-    given = {"target": options.target, "delimiter": options.delimiter, "header": options.header}
     try:
         proofs = read_file(options.proof)
-        columns, told = reading_of(proofs[0], given)
-        lines, code = checked(proofs, lambda: read_table(options.data, **columns))
+        about_sentences = "sentences" in proofs[0]["data"]
+        known = ("columns", "label", "format") if about_sentences else ("target", "delimiter", "header")
+        columns, told = reading_of(proofs[0], {name: getattr(options, name) for name in known})
+        if about_sentences:
+            columns = sentence_columns(proofs[0], columns)
+            lines, code = checked(proofs, lambda: read_sentences(options.data, **columns))
+        else:
+            lines, code = checked(proofs, lambda: read_table(options.data, **columns))
         show([*told, *lines])
     except BrokenPipeError:  # the reader of the output has left, which changes no answer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -1144,9 +1240,11 @@ def reading_of(proof: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, 
     A proof may choose the columns that it is about: whoever checks it must know which ones.
     """
     kinds = {"target": (str, int), "delimiter": (str,), "header": (bool,)}
+    kinds |= dict.fromkeys(("columns", "label", "format"), (str,))
     held = {name: value for name, value in proof.get("reading", {}).items() if given.get(name, "") is None}
     for name, value in held.items():
-        if type(value) not in kinds[name] or (name == "delimiter" and (len(value) != 1 or value in '"\r\n')):
+        wrong = name == "delimiter" and (len(str(value)) != 1 or str(value) in '"\r\n')
+        if type(value) not in kinds[name] or wrong or (name == "format" and value not in ("conll", "conllu")):
             raise DataError(f"the proof's reading has {name} {short(value)}")
     words = ", ".join(f"{name} {short(value)}" for name, value in held.items())
     return {**given, **held, **({"target": str(held["target"])} if "target" in held else {})}, [
@@ -1154,9 +1252,7 @@ def reading_of(proof: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, 
     ] * bool(held)
 
 
-def checked(
-    proofs: list[dict[str, Any]], table: Callable[[], Iterator[tuple[list[float], str]]]
-) -> tuple[list[str], int]:
+def checked(proofs: list[dict[str, Any]], table: Callable[[], Iterator[tuple[Any, Any]]]) -> tuple[list[str], int]:
     """Return what proofs prove about a table, in words, and the exit code."""
     try:
         if len(proofs) > 1:

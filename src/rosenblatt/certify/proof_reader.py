@@ -66,6 +66,15 @@ def read_file(path: str) -> list[dict[str, Any]]:
         raise FormatError(str(error).removeprefix(f"{path} is "), file=path) from None
 
 
+def verify_sentences(proof: Mapping[str, Any], X: Any, y: Any) -> tuple[Verification, str]:
+    """Check a proof about sentences; return the result and the verdict."""
+    try:
+        answer = _read_sentences(proof)
+    except check.ProofError as error:
+        return Verification(False, str(error)), proof["verdict"]
+    return answer.verify(X, y), answer.verdict
+
+
 def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verification, str]:
     """Check the proofs in a file on data; return the result and the verdict.
 
@@ -94,7 +103,7 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
 
 
 def _numbers_in(proof: Mapping[str, Any]) -> int:
-    """Return how many numbers the vectors of a proof have, zeros included; those about sentences leave zeros out."""
+    """Return how many numbers the vectors of a proof have, zeros included; about sentences there are no zeros."""
     if "sentences" in proof["data"]:
         return 0
     vectors = len(proof.get("ties", {}).get("null", ())) + len(proof.get("hyperplanes", ()))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,9 @@ from rosenblatt.text.templates import TemplateVocabulary, as_templates
 from rosenblatt.trace.sequence import steps_of
 from rosenblatt.trace.sequence_schemas import SEQUENCE_STATE, without_long_log
 from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.sequence_certificate import SequenceAnswer
 
 
 class SequencePerceptron(Tagger):
@@ -236,6 +240,38 @@ class SequencePerceptron(Tagger):
         self._state, self._vocabulary, self._classes, self._last = state, vocabulary, known, held.last
         learn(rows, codes, steps, state, held.last, visits, plan)
         return self
+
+    def certify(
+        self, X: Any, y: Any, *, without: Iterable[int] = (), time_limit: float | None = None
+    ) -> SequenceAnswer:
+        """Decide whether some weights label every sentence correctly, and prove it.
+
+        The question is about `templates` and `constraints`; the estimator need not be trained, and is not changed.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        without : iterable of int
+            Sentences that take no part, from 0: for example ``answer.minority`` of an earlier answer.
+        time_limit : float or None
+            Seconds after which the answer is "undecided"; None leaves only a limit of work.
+
+        Returns
+        -------
+        SequenceSeparable, SequenceInseparable or SequenceUndecided
+            The answer, with its proof. If it is no, ``answer.inconsistencies`` are all places that are annotated
+            in several ways.
+        """
+        from rosenblatt.certify.sequences import certify_sequences
+
+        if self.min_freq != 1:
+            raise ParameterError(
+                f"min_freq={self.min_freq} leaves features out, but a proof is about all of them. Set it to 1."
+            )
+        return certify_sequences(
+            X, y, templates=self.templates, constraints=self.constraints, without=without, time_limit=time_limit
+        )
 
     def learn_one(self, x: Any, y: Any, sample_weight: float = 1.0) -> Self:
         """Visit one sentence: a sequence of items, and their labels."""

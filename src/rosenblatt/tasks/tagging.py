@@ -31,7 +31,7 @@ from rosenblatt.tasks.tagger_summary import TaggerSummary
 if TYPE_CHECKING:
     from rosenblatt.estimators.sequence import SequencePerceptron
 
-__all__ = ["TrainedTagger", "evaluate_tagger", "reads_sentences", "tag_file", "train_tagger"]
+__all__ = ["TrainedTagger", "evaluate_tagger", "open_annotated", "reads_sentences", "tag_file", "train_tagger"]
 
 CORPUS_OPTIONS = ("format", "encoding")
 """The options of reading that sentences have."""
@@ -123,15 +123,7 @@ def train_tagger(
     """
     from rosenblatt.text.templates import word_templates
 
-    corpus = _read(places, options)
-    names = list(corpus.columns)
-    own = tuple(_column(each, names, corpus) for each in columns) or (_first_of(("form", names[0]), names),)
-    target = _column(label, names, corpus) if label is not None else _first_of(("upos", names[-1]), names)
-    if target in own:
-        raise ParameterError(
-            f"{shown(corpus.files)}: the column {target!r} is both a feature and the label. Name another column "
-            f"with --label; there are {', '.join(names)}."
-        )
+    corpus, own, target = open_annotated(places, label, columns, options)
     given = {"templates": word_templates(len(own) - 1), "random_state": seed} | dict(parameters or {})
     model = _tagger(given)
     if given["templates"] is None:
@@ -161,6 +153,22 @@ def train_tagger(
     )
     provenance = {"files": list(corpus.files), "sentences": len(train), "tokens": summary.n_tokens}
     return TrainedTagger(model, summary, provenance | {"held_out": holdout})
+
+
+def open_annotated(
+    places: Sequence[Place], label: str | int | None, columns: Sequence[str | int], options: Mapping[str, Any]
+) -> tuple[Corpus, tuple[str, ...], str]:
+    """Return annotated sentences, the columns that a token consists of, and the column of labels."""
+    corpus = _read(places, options)
+    names = list(corpus.columns)
+    own = tuple(_column(each, names, corpus) for each in columns) or (_first_of(("form", names[0]), names),)
+    target = _column(label, names, corpus) if label is not None else _first_of(("upos", names[-1]), names)
+    if target in own:
+        raise ParameterError(
+            f"{shown(corpus.files)}: the column {target!r} is both a feature and the label. Name another column "
+            f"with --label; there are {', '.join(names)}."
+        )
+    return corpus, own, target
 
 
 def evaluate_tagger(
