@@ -498,10 +498,12 @@ def read_sentences(
     tab. An empty line ends a sentence.
     """
     conllu = path.lower().endswith((".conllu", ".conllup")) if format is None else format == "conllu"
-    names = CONLLU if conllu else []
+    first = "" if conllu else first_token(path)
+    tabs = conllu or "\t" in first
+    names = CONLLU if conllu else [str(k + 1) for k in range(len(split_line(first, tabs)))]
     tokens: list[list[str]] = []
     places: list[int] = []
-    tabs, line_number = conllu, 0
+    line_number = 0
 
     def sentence() -> tuple[list[tuple[str, ...]], list[str]]:
         found = [tuple(token[k] for k in places[:-1]) for token in tokens], [token[places[-1]] for token in tokens]
@@ -522,12 +524,7 @@ def read_sentences(
                     if named := re.fullmatch(r"#\s*global\.columns\s*=\s*(.+)", text):
                         names = named[1].lower().split()
                     continue
-                if not names:  # the first line of columns, unless it is a comment
-                    if text.startswith("#"):
-                        continue
-                    tabs = "\t" in text
-                fields = text.split("\t") if tabs else re.split("[ \t]+", text.strip(" \t"))
-                names = names or [str(k + 1) for k in range(len(fields))]
+                fields = split_line(text, tabs)
                 if len(fields) != len(names):
                     if conllu or tokens or not text.startswith("#"):
                         raise DataError(f"line {line_number} has {len(fields)} fields, not {len(names)}")
@@ -548,6 +545,18 @@ def read_sentences(
                 yield sentence()
         except UnicodeDecodeError as error:
             raise DataError(f"after line {line_number}: not UTF-8, {error.reason}") from None
+
+
+def first_token(path: str) -> str:
+    """Return the first line that is neither empty nor begins with #; it tells how columns are separated."""
+    with open(path, encoding="utf-8-sig", errors="replace", newline="\n") as file:
+        lines = (line.removesuffix("\n").removesuffix("\r") for line in bounded_lines(file))
+        return next((text for text in lines if text.strip(" \t") and not text.startswith("#")), "")
+
+
+def split_line(text: str, tabs: bool) -> list[str]:
+    """Return the fields of a line, separated by tabs or by blanks."""
+    return text.split("\t") if tabs else re.split("[ \t]+", text.strip(" \t"))
 
 
 def find_name(name: str, names: list[str]) -> int:
@@ -1250,6 +1259,15 @@ def reading_of(proof: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, 
     return {**given, **held, **({"target": str(held["target"])} if "target" in held else {})}, [
         f"Read as the proof says: {words}."
     ] * bool(held)
+
+
+def sentence_columns(proof: dict[str, Any], reading: dict[str, Any]) -> dict[str, Any]:
+    """Return how to read sentences, after checking that a file can hold what the proof is about."""
+    if proof["data"]["templates"] is None:
+        raise DataError("the proof is about features, which no file holds; check it from Python")
+    if reading["label"] is None or reading["columns"] is None:
+        raise DataError("the proof does not name the columns; name them with --columns and --label")
+    return {**reading, "columns": reading["columns"].split(",")}
 
 
 def checked(proofs: list[dict[str, Any]], table: Callable[[], Iterator[tuple[Any, Any]]]) -> tuple[list[str], int]:

@@ -11,6 +11,7 @@ power that makes all its values integers. Unless stated otherwise, weights here 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -137,6 +138,14 @@ class SequenceProblem:
                 sums[before, label] = sums.get((before, label), 0) + sign
                 before = -1 - label
         return {place: value for place, value in sums.items() if value}
+
+    def square(self, delta: Delta) -> Fraction:
+        """Return the squared norm of a Δ, or of sums of them, for the features as given."""
+        scale = self.scale
+        total = Fraction(0)
+        for (place, _), value in delta.items():
+            total += value * value if place < 0 or scale is None else Fraction(value, scale[place]) ** 2
+        return total
 
     def combined(self, others: Sequence[Labelled], weights: Sequence[int]) -> Delta:
         """Return Σ λ Δ, without zeros."""

@@ -118,6 +118,17 @@ def certify_sequences(
     )
 
 
+def posed(X: Any, y: Any, templates: Any, constraints: Any) -> SequenceProblem:
+    """Return the question that `certify_sequences` decides."""
+    sentences = as_sentences(X)
+    classes, codes = as_label_codes(y, sentences, None)
+    held = as_constraints(constraints, classes)
+    vocabulary = ItemVocabulary() if templates is None else TemplateVocabulary(as_templates(templates))
+    rows = vocabulary.rows(sentences, grows=True)
+    require_allowed(held, codes, rows.starts, classes)
+    return SequenceProblem(rows, codes, vocabulary.n_features, held)
+
+
 def problem_of(data: SequenceData, X: Any, y: Any, names: Iterable[str] | None) -> SequenceProblem | str:
     """Return the problem that a proof is about, or why these are not its sentences; `names` are its features."""
     sentences, labels = as_sentences(X), as_sentences(y, "y")

@@ -16,6 +16,7 @@ from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.ranks import rank_bounds
 from rosenblatt.theory.separable import passive_bound, separable_bounds, start_bound
+from rosenblatt.theory.sequences import sequence_bounds
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
 
@@ -40,7 +41,8 @@ def bounds(
     X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
         The examples.
     y : sequence, shape (n_rows,)
-        Their labels, of two classes; with an `OrdinalPerceptron` their ranks.
+        Their labels, of two classes; with an `OrdinalPerceptron` their ranks. With a `SequencePerceptron` X and y
+        are sentences and their labels.
     model : estimator or None
         A perceptron trained on X and y. Its mistakes stand beside each bound for its rule, and the other bounds
         say why they do not apply.
@@ -63,8 +65,8 @@ def bounds(
         ``"rounds_…"`` (Gentile 2003), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
         "pocket_usual" (Harchaoui), "online" (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are
         marked as vacuous. For an `OrdinalPerceptron` there is one, "ranks" (Crammer and Singer 2001), on the sum
-        of the ranks that visits are off. ``print(bounds(X, y))``
-        shows them as a table.
+        of the ranks that visits are off. For a `SequencePerceptron` (Collins 2002): "collins", "run_radius",
+        "run_sum", "run_norm" and "one_pass". ``print(bounds(X, y))`` shows them as a table.
 
     Raises
     ------
@@ -88,6 +90,8 @@ def bounds(
         raise ParameterError(f"gamma={gamma!r} must be None or a finite number above 0.")
     if w_star is None and (gamma is not None or b_star):
         raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
+    if hasattr(type(model), "transition_features_"):
+        return sequence_bounds(X, y, model, time_limit)
     if hasattr(model, "thresholds_"):
         return rank_bounds(X, y, model, Clock(time_limit))
     sample = TrainingSet(X, y, Clock(time_limit))
