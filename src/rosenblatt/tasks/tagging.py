@@ -121,7 +121,7 @@ def train_tagger(
     >>> trained.model.columns_, trained.model.label_
     (('1',), '2')
     """
-    from rosenblatt.text.templates import word_templates
+    from rosenblatt.text.template_grammar import word_templates
 
     corpus = _read(places, options)
     names = list(corpus.columns)
