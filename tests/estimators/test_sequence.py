@@ -274,3 +274,22 @@ def test_seeds_give_orders(seed):
     assert bits(one) == bits(two)
     other = rb.SequencePerceptron(templates=["lower"], max_iter=2, random_state=seed + 1).fit(sentences, labels)
     assert one.trace_.sentence.tolist() != other.trace_.sentence.tolist()
+
+
+def test_hashed_templates_learn_and_are_saved(tmp_path):
+    X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["dogs", "bark"]]
+    y = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"]]
+    hashed = rb.SequencePerceptron(templates="words", hash_bits=12).fit(X, y)
+    assert hashed.score(X, y) == 1.0
+    assert hashed.n_features_ == 4096
+    assert hashed.trace_.replay(X, y).w.tobytes() == hashed._state.w.tobytes()
+    rb.save(hashed, tmp_path / "m")
+    again = rb.load(tmp_path / "m")
+    new = [["the", "mouse", "squeaks"], []]
+    assert again.predict(new) == hashed.predict(new)
+    assert again.partial_fit(X, y).state_features_ == hashed.partial_fit(X, y).state_features_
+    stream = rb.SequencePerceptron(templates="words", hash_bits=12).partial_fit(X, y)
+    assert len(stream._state.w) == 4096
+    for wrong in ({"hash_bits": 40}, {"templates": None}, {"min_freq": 2}, {"hash_bits": 0}):
+        with pytest.raises(rb.exceptions.ParameterError, match="hash_bits"):
+            rb.SequencePerceptron(**({"templates": "words", "hash_bits": 12} | wrong)).fit(X, y)

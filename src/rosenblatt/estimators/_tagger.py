@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from rosenblatt.data.sequences import ItemVocabulary, SequenceRows, as_label_codes, as_sentences
 from rosenblatt.estimators._parameters import check_count
 from rosenblatt.model.sequence import SequenceModel, SequenceState
-from rosenblatt.text.templates import TemplateVocabulary
+from rosenblatt.text.templates import HashedTemplates, TemplateVocabulary
 from rosenblatt.trace.sequence import SequenceTrace, steps_of
 from rosenblatt.typing import Floats, Ints
 
@@ -22,7 +22,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
     """Labels the tokens of sentences with weights that a subclass trains."""
 
     _state: SequenceState
-    _vocabulary: ItemVocabulary | TemplateVocabulary
+    _vocabulary: ItemVocabulary | TemplateVocabulary | HashedTemplates
     _classes: NDArray[Any]
     _last: Floats
     _trace: SequenceTrace

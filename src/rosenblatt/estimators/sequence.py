@@ -29,7 +29,9 @@ from rosenblatt.learners.sequence import SequencePlan, SequenceRun, fit_sequence
 from rosenblatt.model.constraints import as_constraints, require_allowed
 from rosenblatt.model.sequence import SequenceState
 from rosenblatt.registry import Learner
-from rosenblatt.text.templates import TemplateVocabulary, as_templates
+from rosenblatt.text import MOST_BITS
+from rosenblatt.text.template_grammar import as_templates
+from rosenblatt.text.templates import HashedTemplates, TemplateVocabulary
 from rosenblatt.trace.sequence import steps_of
 from rosenblatt.trace.sequence_schemas import SEQUENCE_STATE, without_long_log
 from rosenblatt.typing import Floats
@@ -67,6 +69,9 @@ class SequencePerceptron(Tagger):
         ``("suffix3", -1)`` and ``(("lower", -1), ("lower", 0))``.
     min_freq : int
         Features that occur less often in the training data are left out.
+    hash_bits : int or None
+        Hash the features of templates to 2^hash_bits numbers, so that the model has a fixed size and remembers no
+        words. None numbers them exactly.
     shuffle : bool
         Whether to visit sentences in a new random order in each pass.
     random_state : int, RandomState, Generator or None
@@ -124,6 +129,7 @@ class SequencePerceptron(Tagger):
         constraints: Any = None,
         templates: Any = None,
         min_freq: int = 1,
+        hash_bits: int | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
     ) -> None:
@@ -134,6 +140,7 @@ class SequencePerceptron(Tagger):
         self.constraints = constraints
         self.templates = templates
         self.min_freq = min_freq
+        self.hash_bits = hash_bits
         self.shuffle = shuffle
         self.random_state = random_state
 
@@ -176,9 +183,10 @@ class SequencePerceptron(Tagger):
             rows = frequent(rows, vocabulary, self.min_freq)
             state = SequenceState.zero(vocabulary.n_features, held.pairs, average=self.average)
             run = fit_sequences(rows, codes, steps, state, held.last, plan)
-            touched = run.state.touched(vocabulary.n_features)
-            vocabulary.keep(touched)
-            run.state.keep(touched)
+            if self.hash_bits is None:
+                touched = run.state.touched(vocabulary.n_features)
+                vocabulary.keep(touched)
+                run.state.keep(touched)
             self._publish(run, vocabulary, classes, held.pairs, held.last, rows)
         if run.interruption is not None:
             raise run.interruption
@@ -286,11 +294,18 @@ class SequencePerceptron(Tagger):
         for name in ("average", "shuffle"):
             check_flag(name, getattr(self, name))
         check_count("min_freq", self.min_freq)
+        if self.hash_bits is not None:
+            if not 1 <= check_count("hash_bits", self.hash_bits) <= MOST_BITS:
+                raise ParameterError(f"hash_bits={self.hash_bits} must be None, or 1 to {MOST_BITS}.")
+            if self.templates is None or self.min_freq > 1:
+                raise ParameterError("hash_bits needs templates, and min_freq=1: hashed features are not counted.")
         seed = None if rng is None else int(rng.integers(2**64, dtype=np.uint64))
         margin = check_number("margin", self.margin, least=0)
         return SequencePlan(check_count("max_iter", self.max_iter), margin, self.tie == "mistake", seed)
 
-    def _new_vocabulary(self) -> ItemVocabulary | TemplateVocabulary:
+    def _new_vocabulary(self) -> ItemVocabulary | TemplateVocabulary | HashedTemplates:
+        if self.hash_bits is not None:
+            return HashedTemplates(self.templates, self.hash_bits)
         return ItemVocabulary() if self.templates is None else TemplateVocabulary(as_templates(self.templates))
 
     def _known_classes(self, classes: Any, begun: bool) -> NDArray[Any] | None:

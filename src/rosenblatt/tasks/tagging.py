@@ -121,7 +121,7 @@ def train_tagger(
     >>> trained.model.columns_, trained.model.label_
     (('1',), '2')
     """
-    from rosenblatt.text.templates import word_templates
+    from rosenblatt.text.template_grammar import word_templates
 
     corpus, own, target = open_annotated(places, label, columns, options)
     given = {"templates": word_templates(len(own) - 1), "random_state": seed} | dict(parameters or {})

@@ -28,7 +28,8 @@ from rosenblatt.schema.codecs import (
 )
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.schema.plain import Parameter
-from rosenblatt.text.templates import TemplateVocabulary
+from rosenblatt.text import MOST_BITS
+from rosenblatt.text.templates import HashedTemplates, TemplateVocabulary
 from rosenblatt.trace.sequence import SequenceTrace
 
 LONGEST_LOG = 2**16
@@ -128,6 +129,10 @@ VOCABULARY = Either(
                 {"templates": Parameter(), "columns": INTEGERS, "texts": Texts(), "inner": KEYS, "features": KEYS},
                 take=lambda held: held.parts,
             ),
+        ),
+        "hashed": (
+            HashedTemplates,
+            Record(HashedTemplates, {"templates": Parameter(), "bits": Count(1, MOST_BITS)}),
         ),
     }
 )
