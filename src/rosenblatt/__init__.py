@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rosenblatt.storage.files import load as load
     from rosenblatt.storage.files import save as save
     from rosenblatt.storage.graphs import to_onnx as to_onnx
+    from rosenblatt.tasks.annotation import certify_corpus as certify_corpus
     from rosenblatt.tasks.compiling import compile_loops as compile_loops
     from rosenblatt.tasks.contents import inspect_model as inspect_model
     from rosenblatt.tasks.data import open_data as open_data
@@ -81,6 +82,7 @@ _NAMES = {
     "load": "rosenblatt.storage.files",
     "save": "rosenblatt.storage.files",
     "to_onnx": "rosenblatt.storage.graphs",
+    "certify_corpus": "rosenblatt.tasks.annotation",
     "compile_loops": "rosenblatt.tasks.compiling",
     "cross_validate": "rosenblatt.tasks.evaluating",
     "evaluate": "rosenblatt.tasks.evaluating",
@@ -121,6 +123,7 @@ __all__ = [
     "bounds",
     "calibrate",
     "certify",
+    "certify_corpus",
     "compile_loops",
     "cross_validate",
     "datasets",

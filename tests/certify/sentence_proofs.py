@@ -34,7 +34,7 @@ CASES = {
     "without one": case(*DUCK, templates=["lower"], without=[1]),
     "constraints": case(["a b", "b a"], ["O B-X", "B-X I-X"], templates=["form", ("form", -1)], constraints="bio"),
     "the same counts": case(["x x x x"], ["A A B A"], templates=["form"]),
-    "four lines": case(["ab", "cd", "ac", "bd"], ["P", "P", "N", "N"], templates=["prefix1", "suffix1"]),
+    "four lines": case(["ac", "bd", "ad", "bc"], ["P", "P", "N", "N"], templates=["prefix1", "suffix1"]),
 }
 
 
@@ -48,7 +48,9 @@ def features(token_rows: list[Any], templates: list[str]) -> list[list[Any]]:
             return "before" if at < 0 else "behind"
         word = token_rows[at]
         length = int(column[6:]) if column[:6] in ("prefix", "suffix") else 0
-        made = {"form": word, "lower": word.lower(), "prefix": word[:length], "suffix": word[-length:]}
+        shape = re.sub("[a-z]+", "x", word)  # all words here are in lower case
+        made = {"form": word, "lower": word, "0": word, "shape": shape}
+        made |= {"prefix": word[:length], "suffix": word[-length:]}
         return "=" + made[column[:6] if length else column]
 
     return [[(t, *(text(i, part) for part in t.split(" & "))) for t in templates] for i in range(len(token_rows))]
@@ -68,6 +70,8 @@ def holds(proof: dict[str, Any], X: list[list[str]], y: list[list[str]]) -> bool
     data = proof["data"]
     labels = data["labels"]
     n = len(labels)
+    if not 0 < len(data["templates"]) <= 256 or any(re.search(r"(^|& )[1-9]", each) for each in data["templates"]):
+        return False  # words have one field, which is called 0
     if len(set(labels)) < n or set(labels) != {label for own in y for label in own}:
         return False
     codes = [[labels.index(label) for label in own] for own in y]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate
-from rosenblatt.certify.sequence_problem import Labelled, Scores, SequenceProblem
+from rosenblatt.certify.sequence_problem import Labelled, SequenceProblem, SequenceScores
 from rosenblatt.certify.sequence_search import Combination, CuttingPlanes, Gap, search
 from rosenblatt.certify.sequences import certify_sequences
 from rosenblatt.certify.time_limit import Clock, Unsettled
@@ -105,7 +105,7 @@ def test_cutting_planes_alone_decide(corpus):
 def test_gaps_are_those_of_all_labellings(drawn):
     corpus, weights = drawn
     problem, n = problem_of(corpus), corpus.n_labels
-    scores = Scores(
+    scores = SequenceScores(
         {f: [weights.w.get((f, k), 0) for k in range(n)] for f in range(corpus.n_features)},
         [[weights.t.get((START if j == n else j, k), 0) for k in range(n)] for j in range(n + 1)],
     )

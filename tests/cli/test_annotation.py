@@ -158,5 +158,6 @@ def test_the_estimator_says_the_same(corpus):
     answer = tagger.certify(sentences.tokens("form"), sentences.tokens("upos"))
     assert answer.to_json() == certify_corpus(corpus).answer.to_json()
     assert answer.minority == (2,)
-    with pytest.raises(rb.exceptions.ParameterError, match="min_freq=2"):
-        rb.SequencePerceptron(min_freq=2).certify([["a"]], [["X"]])
+    for other in ({"min_freq": 2}, {"hash_bits": 10}):
+        with pytest.raises(rb.exceptions.ParameterError, match="min_freq leaves some out and hash_bits mixes"):
+            rb.SequencePerceptron(templates="words", **other).certify([["a"]], [["X"]])

@@ -81,9 +81,10 @@ def test_weights_and_other_sentences_are_noticed():
     assert "other sentences" in rb.bounds(X, Y, model=other)["run_norm"].reason
 
 
-def test_features_that_are_left_out_have_no_bounds():
-    with pytest.raises(ParameterError, match="min_freq"):
-        rb.bounds(X, Y, model=rb.SequencePerceptron(templates="words", min_freq=2))
+@pytest.mark.parametrize("other", [{"min_freq": 2}, {"hash_bits": 10}])
+def test_features_that_are_left_out_have_no_bounds(other):
+    with pytest.raises(ParameterError, match="min_freq leaves some out and hash_bits mixes"):
+        rb.bounds(X, Y, model=rb.SequencePerceptron(templates="words", **other))
 
 
 def test_time_is_limited():

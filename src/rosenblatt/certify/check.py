@@ -34,7 +34,7 @@ LARGEST_FILE = 2**28  # bytes of a proof, and characters of a line of data
 LARGEST_BITS = 2**20  # bits of a numerator, a denominator, or the common denominator of a list
 LARGEST_LIST = 2**31  # bits that the common denominator of a list may add to all its numbers
 LARGEST_EXPONENT = 100_000
-LARGEST_SCORE, MOST_PARTS = 2**14, 2**12  # of proofs about sentences: bits of a weight, and columns in templates
+LARGEST_SCORE, MOST_TEMPLATES = 2**14, 256  # of proofs about sentences: bits of a weight, and templates
 LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # entries of a matrix, and multiplications to find its rank
 
 NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
@@ -189,7 +189,8 @@ def has_rank(vectors: Sequence[Vector], width: int, wanted: int) -> bool:
 # ---- the proof file ---------------------------------------------------------------------------------------------
 
 HASH = re.compile("[0-9a-f]{64}")
-PART = r"(?:form|lower|shape|(?:prefix|suffix)[1-9][0-9]?|[0-9]{1,3})(?:\[[+-][0-9]{1,3}\])?"
+HUNDRED = "(?:[1-9]?[0-9]|100)"
+PART = rf"(?:form|lower|shape|(?:prefix|suffix)(?:1?[1-9]|10|20)|{HUNDRED})(?:\[[+-]{HUNDRED}\])?"
 TEMPLATE = re.compile(f"{PART}(?: & {PART})*")
 VECTOR = {"columns": [int], "values": [NUMBER]}  # or a list of numbers
 WEIGHTED = {"rows": [int], "weights": [NUMBER]}
@@ -1039,8 +1040,8 @@ def sentences_of(
     if len(number_of) < len(names) or not names:
         raise ProofError("it has no labels, or two of them are the same")
     reader, n = TokenReader(data["templates"]), len(names)
-    if sum(map(len, reader.templates or ())) > MOST_PARTS:
-        raise ProofError(f"its templates have more than {MOST_PARTS} parts")
+    if data["templates"] is not None and not 0 < len(data["templates"]) <= MOST_TEMPLATES:
+        raise ProofError(f"it has {len(data['templates'])} templates, not 1 to {MOST_TEMPLATES}")
     fingerprint, kept, codes, seen = SentenceFingerprint(reader), [], [], set()
     for i, (tokens, own) in enumerate(zip(rows, labels, strict=True)):
         numbers = [number_of.get(str(label), -1) for label in own]
@@ -1111,8 +1112,8 @@ def whole_table(value: Any, width: int, n_labels: int, where: str) -> dict[int, 
     if width * n_labels > LARGEST_LIST:
         raise ProofError(f"{where} has too many rows: {short(width)}")
     for place, text in zip(*entries(value, width * n_labels, where)[:2], strict=True):
-        top, power, bottom = parts(text)
-        if power or bottom != 1 or top.bit_length() > LARGEST_SCORE:
+        top, _, _ = parts(text)
+        if "p" in text or "/" in text or top.bit_length() > LARGEST_SCORE:
             raise ProofError(f"{where}: {short(text)} is not a whole number of up to {LARGEST_SCORE} bits")
         if top:
             table.setdefault(place // n_labels, [0] * n_labels)[place % n_labels] = top

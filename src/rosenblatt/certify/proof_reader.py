@@ -28,7 +28,7 @@ from rosenblatt.certify.sequence_certificate import (
     SequenceInseparable,
     SequenceSeparable,
 )
-from rosenblatt.certify.sequence_problem import Labelled, Scores
+from rosenblatt.certify.sequence_problem import Labelled, SequenceScores
 from rosenblatt.certify.verify import other_shape
 from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import FormatError
@@ -80,6 +80,8 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
 
     Several proofs are checked one after the other, so that they take the memory of one.
     """
+    if "sentences" in proofs[0]["data"]:
+        return verify_sentences(proofs[0], X, y)
     batch = as_batch(X, y)
     verdicts = Verdicts.of([proof for proof in proofs if "classes" not in proof["data"]])
     try:
@@ -218,7 +220,7 @@ def _read_sentences(proof: Mapping[str, Any]) -> SequenceAnswer:
         names = tuple(part["names"]) if "names" in part else None
         if names is not None and not len(set(names)) == len(names) == part["count"]:
             raise check.ProofError("scores.names are not as many different names as there are features")
-        scores = Scores(features, [held.get(k, [0] * n) for k in range(n + 1)])
+        scores = SequenceScores(features, [held.get(k, [0] * n) for k in range(n + 1)])
         return SequenceSeparable(data=data, scores=scores, features=part["count"], names=names)
     part = proof["combination"]
     lines = list(zip(part["sentences"], map(tuple, part["labellings"]), strict=False))

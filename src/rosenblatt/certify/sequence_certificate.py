@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate, Verification
 from rosenblatt.certify.exchanges import Inconsistency
-from rosenblatt.certify.sequence_problem import Labelled, Scores, SequenceProblem
+from rosenblatt.certify.sequence_problem import Labelled, SequenceProblem, SequenceScores
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.exceptions import UndecidedError
 from rosenblatt.rationals.dyadic import root_above, root_below
@@ -167,7 +167,7 @@ class SequenceSeparable(SequenceAnswer):
         An upper bound on the squared margin; None in a proof read from a file.
     """
 
-    scores: Scores = field(repr=False)
+    scores: SequenceScores = field(repr=False)
     features: int
     names: tuple[str, ...] | None = field(default=None, repr=False)
     least: Fraction | None = None

@@ -38,7 +38,7 @@ class Labelled(NamedTuple):
     labels: tuple[int, ...]
 
 
-class Scores(NamedTuple):
+class SequenceScores(NamedTuple):
     """Weights as integers: a list by label for each feature that has any, and for each label before.
 
     Attributes
@@ -200,7 +200,7 @@ class SequenceProblem:
             first += n
         return gaps, rivals
 
-    def least_gap(self, scores: Scores, clock: Clock) -> int | None:
+    def least_gap(self, scores: SequenceScores, clock: Clock) -> int | None:
         """Return the smallest gap of all sentences in integers, not above 0 if some are not separated.
 
         The result is None if no sentence has a labelling other than the truth.
@@ -223,22 +223,22 @@ class SequenceProblem:
                     break
         return least
 
-    def scores_of(self, w: Floats, t: Floats) -> Scores:
+    def scores_of(self, w: Floats, t: Floats) -> SequenceScores:
         """Return floats, of features as given, as integers up to a common factor above 0."""
         used = np.flatnonzero(w.any(axis=1)).tolist()
         t = np.where(np.isfinite(t), t, 0.0)
         if self.exact_in_floats(w, t):  # whole numbers
             rows = w[used].astype(np.int64).tolist()
-            return Scores(dict(zip(used, rows, strict=True)), t.astype(np.int64).tolist())
+            return SequenceScores(dict(zip(used, rows, strict=True)), t.astype(np.int64).tolist())
         scale = self.scale
         fractions = [[exact(value) / (scale[f] if scale else 1) for value in w[f].tolist()] for f in used]
         pairs = [[exact(value) for value in row] for row in t.tolist()]
         flat = common([value for row in (*fractions, *pairs) for value in row])[0]
         n = self.n_labels
         cut = [flat[i : i + n] for i in range(0, len(flat), n)]
-        return Scores(dict(zip(used, cut, strict=False)), cut[len(used) :])
+        return SequenceScores(dict(zip(used, cut, strict=False)), cut[len(used) :])
 
-    def whole_tables(self, scores: Scores) -> tuple[Floats, Floats] | None:
+    def whole_tables(self, scores: SequenceScores) -> tuple[Floats, Floats] | None:
         """Return integers as floats, if all scores are exact in floats; else None."""
         rows = [*scores.features.values(), *scores.pairs]
         if not self.whole or any(abs(value) >= EXACT for row in rows for value in row):
@@ -249,7 +249,7 @@ class SequenceProblem:
         t = np.array(scores.pairs, np.float64)
         return (w, t) if self.exact_in_floats(w, t) else None
 
-    def original(self, scores: Scores) -> Scores:
+    def original(self, scores: SequenceScores) -> SequenceScores:
         """Return weights for the features as given, which are not multiplied by powers of two."""
         if self.scale is None:
             return scores
@@ -258,13 +258,13 @@ class SequenceProblem:
             features={f: [scale[f] * value for value in row] for f, row in scores.features.items()}
         )
 
-    def multiplied(self, scores: Scores) -> Scores:
+    def multiplied(self, scores: SequenceScores) -> SequenceScores:
         """Return weights of features as given, as integers for the multiplied ones, up to a factor above 0."""
         if self.scale is None:
             return scores
         highest = max((self.scale[f] for f in scores.features), default=1)  # powers of two divide each other
         features = {f: [value * (highest // self.scale[f]) for value in row] for f, row in scores.features.items()}
-        return Scores(features, [[highest * value for value in row] for row in scores.pairs])
+        return SequenceScores(features, [[highest * value for value in row] for row in scores.pairs])
 
     # ---- the perceptron
 

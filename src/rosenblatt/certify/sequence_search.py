@@ -20,7 +20,7 @@ from rosenblatt.certify import check
 from rosenblatt.certify.decide import decide
 from rosenblatt.certify.exchanges import Inconsistency, exchanged, inconsistencies
 from rosenblatt.certify.problem import SeparationProblem
-from rosenblatt.certify.sequence_problem import Labelled, Scores, SequenceProblem
+from rosenblatt.certify.sequence_problem import Labelled, SequenceProblem, SequenceScores
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled
 from rosenblatt.data.features import as_rows
@@ -41,13 +41,13 @@ class Gap(NamedTuple):
 
     Attributes
     ----------
-    scores : Scores
+    scores : SequenceScores
         The weights.
     least : int or None
         The smallest gap.
     """
 
-    scores: Scores
+    scores: SequenceScores
     least: int | None
 
     @property
@@ -65,7 +65,7 @@ class Combination(NamedTuple):
 
 
 @dataclass
-class Finding:
+class SequenceFinding:
     """What a search found.
 
     Attributes
@@ -83,9 +83,9 @@ class Finding:
     highest: Fraction | None = None
 
 
-def search(problem: SequenceProblem, clock: Clock) -> Finding:
+def search(problem: SequenceProblem, clock: Clock) -> SequenceFinding:
     """Decide whether some weights label every sentence correctly."""
-    found = Finding("")
+    found = SequenceFinding("")
     try:
         found.inconsistent = inconsistencies(problem, clock)
         if found.inconsistent:
@@ -120,7 +120,7 @@ def _verified(problem: SequenceProblem, w: Floats, t: Floats, clock: Clock) -> G
     return _exactly(problem, scores, clock)
 
 
-def _exactly(problem: SequenceProblem, scores: Scores, clock: Clock) -> Gap | None:
+def _exactly(problem: SequenceProblem, scores: SequenceScores, clock: Clock) -> Gap | None:
     least = problem.least_gap(scores, clock)
     return None if least is not None and least <= 0 else Gap(scores, least)
 
@@ -297,7 +297,7 @@ class CuttingPlanes:
                 return self.written(gap)
         return None
 
-    def exact_scores(self, exact: list[Fraction]) -> Scores:
+    def exact_scores(self, exact: list[Fraction]) -> SequenceScores:
         """Return an exact vector of the columns as weights."""
         n = self.problem.n_labels
         features: dict[int, list[int]] = {}
@@ -305,7 +305,7 @@ class CuttingPlanes:
         for (place, label), value in zip(self.columns, common(exact)[0], strict=True):
             row = pairs[-1 - place] if place < 0 else features.setdefault(place, [0] * n)
             row[label] = value
-        return Scores(features, pairs)
+        return SequenceScores(features, pairs)
 
     def written(self, gap: Gap) -> Gap:
         """Return weights if a proof can hold them."""

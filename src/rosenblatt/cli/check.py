@@ -56,6 +56,10 @@ def check(
         raise
     if "sentences" in proofs[0]["data"]:
         return _check_sentences(proofs[0], proof, data, {"label": label, "columns": columns, **options}, output)
+    if label is not None or columns is not None:
+        raise click.UsageError(
+            "--label and --columns are for sentences, but the proof is about a table: use --target"
+        )
     usual = Options()
     given = {name: value for name, value in options.items() if value != getattr(usual, name)}
     held = {name: value for name, value in held_reading(proofs, proof).items() if name not in given}

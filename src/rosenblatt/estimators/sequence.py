@@ -273,9 +273,10 @@ class SequencePerceptron(Tagger):
         """
         from rosenblatt.certify.sequences import certify_sequences
 
-        if self.min_freq != 1:
+        if self.min_freq != 1 or self.hash_bits is not None:
             raise ParameterError(
-                f"min_freq={self.min_freq} leaves features out, but a proof is about all of them. Set it to 1."
+                "A proof is about all features, but min_freq leaves some out and hash_bits mixes them. Set "
+                "min_freq=1 and hash_bits=None."
             )
         return certify_sequences(
             X, y, templates=self.templates, constraints=self.constraints, without=without, time_limit=time_limit

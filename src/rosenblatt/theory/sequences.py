@@ -48,8 +48,11 @@ class SequenceRunRecord(NamedTuple):
 
 def sequence_bounds(X: Any, y: Any, model: Any, time_limit: float | None) -> Bounds:
     """Return the bounds on mistakes for sentences, beside those of the model if it is trained on them."""
-    if model.min_freq != 1:
-        raise ParameterError("bounds are about all features, but min_freq leaves some out. Set it to 1.")
+    if model.min_freq != 1 or model.hash_bits is not None:
+        raise ParameterError(
+            "bounds are about all features, but min_freq leaves some out and hash_bits mixes them. Set "
+            "min_freq=1 and hash_bits=None."
+        )
     problem = posed(X, y, model.templates, model.constraints)
     found = certify_sequences(
         X, y, templates=model.templates, constraints=model.constraints, time_limit=time_limit
