@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rosenblatt as rb
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.sequence_problem import Labelled, SequenceProblem, SequenceScores
 from rosenblatt.certify.sequence_search import Combination, CuttingPlanes, Gap, search
 from rosenblatt.certify.sequences import certify_sequences
-from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.exceptions import LabelError, ParameterError, UndecidedError
+from rosenblatt.certify.time_limit import Clock
+from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, UndecidedError
 from rosenblatt.loops.reference_sequence import START, ReferenceWeights, difference
 from rosenblatt.model.constraints import Constraints
 from tests.certify import oracle
@@ -372,5 +373,6 @@ def test_sums_with_too_many_digits_are_said():
         assert answer.verify(X, y)
 
 
-def test_unsettled_is_no_error():
-    assert issubclass(Unsettled, Exception)
+def test_the_function_for_tables_names_the_way():
+    with pytest.raises(DataTypeError, match=r"Use SequencePerceptron\(…\)\.certify"):
+        rb.certify(X, Y)
