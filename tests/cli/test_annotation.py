@@ -161,3 +161,5 @@ def test_the_estimator_says_the_same(corpus):
     for other in ({"min_freq": 2}, {"hash_bits": 10}):
         with pytest.raises(rb.exceptions.ParameterError, match="min_freq leaves some out and hash_bits mixes"):
             rb.SequencePerceptron(templates="words", **other).certify([["a"]], [["X"]])
+    with pytest.raises(rb.exceptions.ParameterError, match="about order=1, not 2"):
+        rb.SequencePerceptron(templates="words", order=2).certify([["a"]], [["X"]])

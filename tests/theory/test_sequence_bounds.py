@@ -87,6 +87,15 @@ def test_features_that_are_left_out_have_no_bounds(other):
         rb.bounds(X, Y, model=rb.SequencePerceptron(templates="words", **other))
 
 
+def test_inexact_search_and_second_order_are_named():
+    model = rb.SequencePerceptron(templates="words", beam=2).fit(X, Y)
+    found = rb.bounds(X, Y, model=model)
+    assert [name for name, each in found.items() if each.applies] == ["collins"]
+    assert "prefixes" in found["run_norm"].reason
+    with pytest.raises(ParameterError, match="order=1, not 2"):
+        rb.bounds(X, Y, model=rb.SequencePerceptron(templates="words", order=2))
+
+
 def test_time_is_limited():
     with pytest.raises(UndecidedError, match="not known"):
         rb.bounds(X, Y, model=rb.SequencePerceptron(templates="words"), time_limit=0)

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from rosenblatt.data.sequences import ItemVocabulary, SequenceRows, as_label_codes, as_sentences
 from rosenblatt.estimators._parameters import check_count
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.model.sequence import SequenceModel, SequenceState
 from rosenblatt.text.templates import HashedTemplates, TemplateVocabulary
 from rosenblatt.trace.sequence import SequenceTrace, steps_of
@@ -21,6 +22,8 @@ from rosenblatt.typing import Floats, Ints
 class Tagger(BaseEstimator):  # type: ignore[misc]
     """Labels the tokens of sentences with weights that a subclass trains."""
 
+    beam: int | None
+    order: int
     _state: SequenceState
     _vocabulary: ItemVocabulary | TemplateVocabulary | HashedTemplates
     _classes: NDArray[Any]
@@ -47,11 +50,12 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         model, rows = self._predictor(X)
         labels = self._classes.tolist()
         if k is not None and check_count("k", k):
+            self._require_exact("predict with k")
             return [
                 [[labels[code] for code in codes] for codes in model.best(rows, i, k)[0].tolist()]
                 for i in range(rows.n_sentences)
             ]
-        flat = [labels[code] for code in model.codes(rows).tolist()]
+        flat = [labels[code] for code in model.codes(rows, self.beam).tolist()]
         return [flat[begin:end] for begin, end in pairwise(rows.starts.tolist())]
 
     def predict_one(self, x: Any) -> list[Any] | None:
@@ -72,6 +76,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
             For each sentence an array of shape (n_tokens, n_labels): the score of the best labelling in which the
             token has the label, minus the best score. The predicted labels have 0. These are not probabilities.
         """
+        self._require_exact("margins")
         model, rows = self._predictor(X)
         found = model.margins(rows)
         return [found[begin:end] for begin, end in pairwise(rows.starts.tolist())]
@@ -82,7 +87,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         sentences = as_sentences(X)
         _, codes = as_label_codes(y, sentences, self._classes)
         model, rows = self._predictor(sentences)
-        right = model.codes(rows) == codes
+        right = model.codes(rows, self.beam) == codes
         weights = np.repeat(steps_of(sample_weight, len(sentences)), np.diff(rows.starts))
         return float(np.average(right, weights=weights))
 
@@ -97,12 +102,16 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         return self._fitted("n_features_")._vocabulary.n_features
 
     @property
-    def transition_features_(self) -> dict[tuple[Any, Any], float]:
-        """The weight of each pair (before, label); before is None at the start of a sentence."""
+    def transition_features_(self) -> dict[tuple[Any, ...], float]:
+        """The weight of each pair (before, label), and with order 2 of each (before that, before, label).
+
+        Before is None at the start of a sentence.
+        """
         _, t, scale = self._fitted("transition_features_")._state.scaled(slice(0))
         labels = [*self._classes.tolist(), None]
+        before = [(k,) for k in labels] + [(j, k) for j in labels for k in labels]
         at = np.argwhere((t != 0.0) & np.isfinite(t))
-        return {(labels[k], labels[label]): float(t[k, label] / scale) for k, label in at.tolist()}
+        return {(*before[k], labels[label]): float(t[k, label] / scale) for k, label in at.tolist()}
 
     @property
     def state_features_(self) -> dict[tuple[str, Any], float]:
@@ -136,6 +145,10 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         if self.__sklearn_is_fitted__():
             return self
         raise AttributeError(f"SequencePerceptron has no attribute {attribute!r} before it is trained.")
+
+    def _require_exact(self, what: str) -> None:
+        if self.beam is not None or self.order != 1:
+            raise ParameterError(f"{what} needs exact search of order 1. Train with beam=None and order=1.")
 
     def _require_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

@@ -25,9 +25,9 @@ from rosenblatt.estimators._parameters import check_choice, check_count, check_f
 from rosenblatt.estimators._tagger import Tagger
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learners.sequence import SequencePlan, SequenceRun, fit_sequences, learn
+from rosenblatt.learners.sequence import UPDATES, SequencePlan, SequenceRun, fit_sequences, learn
 from rosenblatt.model.constraints import as_constraints, require_allowed
-from rosenblatt.model.sequence import SequenceState
+from rosenblatt.model.sequence import SequenceState, with_triples
 from rosenblatt.registry import Learner
 from rosenblatt.text import MOST_BITS
 from rosenblatt.text.template_grammar import as_templates
@@ -63,6 +63,15 @@ class SequencePerceptron(Tagger):
     constraints : None, "bio", "bioes", or list of pairs
         Which labels may follow each other, in training and in predicting. Pairs (before, label) are forbidden;
         (None, label) forbids a first label, and (label, None) a last one.
+    order : {1, 2}
+        How many labels before a token are features of its label. 2 has weights for three labels in a row besides
+        those for two; exact search then takes time with the third power of the number of labels.
+    beam : int or None
+        The number of prefixes of labellings that search keeps from token to token. None searches exactly.
+    update : {"max", "early", "full"}
+        With a beam, where in the sentence an update ends. "max": where the wrong labels are furthest above the
+        truth. "early": where the truth leaves the beam. "full": at the end, which may correct what was no mistake
+        of the weights but of the search; it is there for comparison.
     templates : None, "words", or list
         None: the items of X are features, as in python-crfsuite. "words": the items are words, whose features are
         the word, its neighbours, beginnings, endings and shape. A list has templates such as ``"lower"``,
@@ -127,6 +136,9 @@ class SequencePerceptron(Tagger):
         margin: float = 0.0,
         tie: str = "sign",
         constraints: Any = None,
+        order: int = 1,
+        beam: int | None = None,
+        update: str = "max",
         templates: Any = None,
         min_freq: int = 1,
         hash_bits: int | None = None,
@@ -138,6 +150,9 @@ class SequencePerceptron(Tagger):
         self.margin = margin
         self.tie = tie
         self.constraints = constraints
+        self.order = order
+        self.beam = beam
+        self.update = update
         self.templates = templates
         self.min_freq = min_freq
         self.hash_bits = hash_bits
@@ -181,13 +196,14 @@ class SequencePerceptron(Tagger):
             rows = vocabulary.rows(sentences, grows=True)
             require_allowed(held, codes, rows.starts, classes)
             rows = frequent(rows, vocabulary, self.min_freq)
-            state = SequenceState.zero(vocabulary.n_features, held.pairs, average=self.average)
+            pairs = with_triples(held.pairs, self.order)
+            state = SequenceState.zero(vocabulary.n_features, pairs, average=self.average)
             run = fit_sequences(rows, codes, steps, state, held.last, plan)
             if self.hash_bits is None:
                 touched = run.state.touched(vocabulary.n_features)
                 vocabulary.keep(touched)
                 run.state.keep(touched)
-            self._publish(run, vocabulary, classes, held.pairs, held.last, rows)
+            self._publish(run, vocabulary, classes, pairs, held.last, rows)
         if run.interruption is not None:
             raise run.interruption
         if run.stop_reason == "max_iter" and not self.average:
@@ -231,16 +247,17 @@ class SequencePerceptron(Tagger):
             raise LabelError(f"There is only the label {known[0]!s}. Pass all labels as classes to partial_fit.")
         held = as_constraints(self.constraints, known)
         vocabulary = self._vocabulary if begun else self._new_vocabulary()
+        pairs = with_triples(held.pairs, self.order)
         if begun and (
             (self._state.u is not None) != self.average
-            or not np.array_equal(np.isneginf(self._state.t), np.isneginf(held.pairs))
+            or not np.array_equal(np.isneginf(self._state.t), np.isneginf(pairs))
         ):
             raise ParameterError(
-                "average and constraints cannot change in partial_fit. Use fit, or a new estimator."
+                "average, order and constraints cannot change in partial_fit. Use fit, or a new estimator."
             )
         require_allowed(held, codes, starts_of(sentences), known)
         rows = vocabulary.rows(sentences, grows=True)
-        state = self._state if begun else SequenceState.zero(0, held.pairs, average=self.average)
+        state = self._state if begun else SequenceState.zero(0, pairs, average=self.average)
         state.make_room(vocabulary.n_features)
         visits = np.flatnonzero(np.diff(rows.starts)).astype(np.uint64)
         for name in ("_trace", "_fit_counts", "n_iter_", "stop_reason_", "converged_", "n_skipped_"):
@@ -254,7 +271,8 @@ class SequencePerceptron(Tagger):
     ) -> SequenceAnswer:
         """Decide whether some weights label every sentence correctly, and prove it.
 
-        The question is about `templates` and `constraints`; the estimator need not be trained, and is not changed.
+        The question is about `templates` and `constraints`, with exact search; the estimator need not be trained,
+        and is not changed.
 
         Parameters
         ----------
@@ -277,6 +295,11 @@ class SequencePerceptron(Tagger):
             raise ParameterError(
                 "A proof is about all features, but min_freq leaves some out and hash_bits mixes them. Set "
                 "min_freq=1 and hash_bits=None."
+            )
+        if self.order != 1:
+            raise ParameterError(
+                f"Proofs are about order=1, not {self.order}. Set order=1: weights that label every sentence correctly "
+                "there do so with order=2 as well, but a contradiction may vanish."
             )
         return certify_sequences(
             X, y, templates=self.templates, constraints=self.constraints, without=without, time_limit=time_limit
@@ -301,8 +324,22 @@ class SequencePerceptron(Tagger):
             if self.templates is None or self.min_freq > 1:
                 raise ParameterError("hash_bits needs templates, and min_freq=1: hashed features are not counted.")
         seed = None if rng is None else int(rng.integers(2**64, dtype=np.uint64))
-        margin = check_number("margin", self.margin, least=0)
-        return SequencePlan(check_count("max_iter", self.max_iter), margin, self.tie == "mistake", seed)
+        check_choice("update", self.update, UPDATES)
+        if self.beam is not None:
+            check_count("beam", self.beam)
+        if self.order not in (1, 2):
+            raise ParameterError(f"order={self.order!r} must be 1 or 2.")
+        if self.tie == "mistake" and (self.beam is not None or self.order == 2):
+            raise ParameterError('tie="mistake" needs exact search of order 1. Set beam=None and order=1.')
+        return SequencePlan(
+            check_count("max_iter", self.max_iter),
+            check_number("margin", self.margin, least=0),
+            self.tie == "mistake",
+            seed,
+            self.beam,
+            self.order,
+            "full" if self.beam is None else self.update,
+        )
 
     def _new_vocabulary(self) -> ItemVocabulary | TemplateVocabulary | HashedTemplates:
         if self.hash_bits is not None:

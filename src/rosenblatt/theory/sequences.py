@@ -53,6 +53,8 @@ def sequence_bounds(X: Any, y: Any, model: Any, time_limit: float | None) -> Bou
             "bounds are about all features, but min_freq leaves some out and hash_bits mixes them. Set "
             "min_freq=1 and hash_bits=None."
         )
+    if model.order != 1:
+        raise ParameterError(f"bounds are about order=1, not {model.order}. Set order=1.")
     problem = posed(X, y, model.templates, model.constraints)
     found = certify_sequences(
         X, y, templates=model.templates, constraints=model.constraints, time_limit=time_limit
@@ -195,6 +197,8 @@ def _read_run(model: Any, problem: SequenceProblem) -> tuple[SequenceRunRecord |
     trace = getattr(model, "trace_", None)
     if trace is None:
         return None, "the model is not trained by fit"
+    if model.beam is not None:
+        return None, "search by a beam is not exact, and the margin of prefixes is not certified"
     if trace.log is None:
         return None, "the trace holds counts only"
     if trace.n_sentences != problem.rows.n_sentences:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.sequences import ItemVocabulary
-from rosenblatt.loops.sequence import MistakeLog
+from rosenblatt.loops.sequence import ENDS_BEFORE, MistakeLog
 from rosenblatt.model.schemas import LABELS
 from rosenblatt.model.sequence import SequenceState
 from rosenblatt.schema.codecs import (
@@ -169,7 +169,7 @@ def without_long_log(held: dict[str, Any]) -> dict[str, Any]:
 def _link(held: dict[str, Any]) -> None:
     """Make the state from its weights, and join the trace with what it shares; require that all agree."""
     stored, vocabulary, n = held["_state"], held["_vocabulary"], len(held["_classes"])
-    require(n >= 2 and stored.t.shape == (n + 1, n), "there are weights of other labels")
+    require(n >= 2 and stored.t.shape in ((n + 1, n), ((n + 1) * (n + 2), n)), "there are weights of other labels")
     require(held["_last"].shape == (n,), "the end of sentences has other labels")
     require(
         (held["_last"] <= 0.0).all() and not np.isfinite(held["_last"][held["_last"] != 0.0]).any(), "it is wrong"
@@ -201,7 +201,7 @@ def _link(held: dict[str, Any]) -> None:
     if log is not None:
         require(len(log.visit) == trace.mistakes_per_pass.sum(), "mistakes and their counts differ")
         require(((log.sentence >= 0) & (log.sentence < trace.n_sentences)).all(), "a sentence does not exist")
-        require(((log.wrong_label >= 0) & (log.wrong_label < n)).all(), "a label does not exist")
+        require(((log.wrong_label >= ENDS_BEFORE) & (log.wrong_label < n)).all(), "a label does not exist")
         require((log.wrong_at >= 0).all(), "a token does not exist")
     held["_trace"] = replace(
         trace, average=state.u is not None, pairs=pairs, classes=held["_classes"], vocabulary=vocabulary
