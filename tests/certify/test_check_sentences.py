@@ -141,6 +141,16 @@ def test_each_fault_is_named(changed, words):
     assert not holds(proof, X, y)
 
 
+def test_a_tie_is_no_separation():
+    """Weights of zero give every labelling the same score."""
+    X, y, proof = CASES["separable"]
+    nothing = {"columns": [], "values": []}
+    tied = put(put(proof, ("scores", "features"), nothing), ("scores", "pairs"), nothing)
+    with pytest.raises(ProofError, match="sentence 0 is not strictly above"):
+        check(read_proof(json.dumps(tied)), X, y)
+    assert not Certificate.from_json(json.dumps(tied)).verify(X, y)
+
+
 @pytest.mark.parametrize(
     ("path", "to", "words"),
     [

@@ -13,8 +13,8 @@ import rosenblatt as rb
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.sequence_problem import Labelled, SequenceProblem, SequenceScores
-from rosenblatt.certify.sequence_search import Combination, CuttingPlanes, Gap, search
-from rosenblatt.certify.sequences import certify_sequences
+from rosenblatt.certify.sequence_search import Combination, CuttingPlanes, Gap, search, verified
+from rosenblatt.certify.sequences import certify_sequences, posed
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, UndecidedError
 from rosenblatt.loops.reference_sequence import START, ReferenceWeights, difference
@@ -262,6 +262,12 @@ def test_cutting_planes_prove_what_the_perceptron_does_not(monkeypatch):
     answer = certify_sequences(X, y, without=[3])
     assert answer.verdict == "separable"
     assert answer.verify(X, y)
+
+
+def test_ties_are_not_verified():
+    problem = posed(X[:1], Y[:1], ["lower"], None)
+    w, t = np.zeros((problem.n_features, problem.n_labels)), np.zeros((problem.n_labels + 1, problem.n_labels))
+    assert verified(problem, w, t, Clock(None)) is None
 
 
 def test_the_work_allowed_ends_at_the_same_place():

@@ -998,7 +998,7 @@ def smallest_gap(
     the start. For each label the best path that has left the truth is kept, beside the truth (Viterbi 1967).
 
     >>> smallest_gap([[2, 0], [0, 3]], [0, 1], [[0, 0], [0, -4], [0, 0]], [[False] * 2] * 3, [True] * 2)
-    2
+    3
     """
     labels = range(len(may_end))
     most = sum(max(map(abs, row)) for row in scores) + len(scores) * max(abs(x) for row in pairs for x in row)

@@ -108,7 +108,7 @@ def _checked(problem: SequenceProblem, others: list[Labelled], weights: list[int
     return Combination(others, weights, kind)
 
 
-def _verified(problem: SequenceProblem, w: Floats, t: Floats, clock: Clock) -> Gap | None:
+def verified(problem: SequenceProblem, w: Floats, t: Floats, clock: Clock) -> Gap | None:
     """Return weights in floats as integers if they label every sentence correctly, else None."""
     gaps, _ = problem.float_gaps(w, t, clock)
     if not (gaps > 0.0).all():
@@ -175,8 +175,8 @@ class _Perceptron:
     def weights(self) -> Gap | None:
         """Return the last weights or their average, whichever has the larger margin."""
         t = np.where(np.isfinite(self.t), self.t, 0.0)
-        last = _verified(self.problem, self.w, t, self.clock)
-        average = _verified(self.problem, self.visits * self.w - self.u, self.visits * t - self.tu, self.clock)
+        last = verified(self.problem, self.w, t, self.clock)
+        average = verified(self.problem, self.visits * self.w - self.u, self.visits * t - self.tu, self.clock)
         return max(filter(None, (last, average)), key=lambda gap: gap.squared, default=None)
 
     def repeated(self, met: list[Labelled]) -> Combination | None:
@@ -293,7 +293,7 @@ class CuttingPlanes:
         """Return the vector rounded to short whole numbers if it labels every sentence correctly, else None."""
         for size in ROUNDED:
             w, t = self.tables(np.round(v * size))
-            if (gap := _verified(self.problem, w, t, self.clock)) is not None:
+            if (gap := verified(self.problem, w, t, self.clock)) is not None:
                 return self.written(gap)
         return None
 

@@ -298,8 +298,8 @@ class SequencePerceptron(Tagger):
             )
         if self.order != 1:
             raise ParameterError(
-                f"Proofs are about order=1, not {self.order}. Set order=1: weights that label every sentence correctly "
-                "there do so with order=2 as well, but a contradiction may vanish."
+                f"Proofs are about order=1, not {self.order}. Set order=1: weights that label every sentence "
+                "correctly there do so with order=2 as well, but a contradiction may vanish."
             )
         return certify_sequences(
             X, y, templates=self.templates, constraints=self.constraints, without=without, time_limit=time_limit
