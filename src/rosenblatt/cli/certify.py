@@ -25,7 +25,7 @@ Examples:
   rosenblatt certify corpus.conllu --label upos --without-inconsistent
 
 Of files of sentences (CoNLL-U, or a token a line with columns) it decides whether a tagger can label every one
-correctly, and lists all inconsistencies of annotation: the same words with the same labels around them, but other
+correctly. It lists all inconsistencies of annotation: the same words with the same labels around them, but other
 labels inside.
 
 Exit codes: 0 separable, 1 not separable, 3 undecided.""",
