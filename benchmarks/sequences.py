@@ -19,7 +19,8 @@ from rosenblatt import SequencePerceptron
 from rosenblatt.data.sequences import SequenceRows, as_label_codes
 from rosenblatt.learners.sequence import SequencePlan, fit_sequences
 from rosenblatt.model.sequence import SequenceState
-from rosenblatt.text.templates import TemplateVocabulary, as_templates
+from rosenblatt.text.template_grammar import as_templates
+from rosenblatt.text.templates import TemplateVocabulary
 
 FOLDER, TRAIN, TEST = "sequences", "ewt-train.tsv.gz", "ewt-test.tsv.gz"
 SHORT, LONG = 1, 6

@@ -56,3 +56,11 @@ def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
     script.picture()
     script.plt.close("all")
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
+
+
+def test_annotation(example, tmp_path):
+    annotation = example("annotation")
+    wrong = annotation.made_corpus(tmp_path / "x.conllu")
+    before, after = annotation.checked(tmp_path / "x.conllu")
+    assert (before.verdict, after.verdict) == ("inseparable", "separable")
+    assert {sentence + 1 for sentence in after.left_out} == wrong

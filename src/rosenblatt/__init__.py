@@ -48,11 +48,13 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.table_encoder import TableEncoder as TableEncoder
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
+    from rosenblatt.formats.conll import read_corpus as read_corpus
     from rosenblatt.plot.notebook import lab as lab
     from rosenblatt.registry import register as register
     from rosenblatt.storage.files import load as load
     from rosenblatt.storage.files import save as save
     from rosenblatt.storage.graphs import to_onnx as to_onnx
+    from rosenblatt.tasks.annotation import certify_corpus as certify_corpus
     from rosenblatt.tasks.compiling import compile_loops as compile_loops
     from rosenblatt.tasks.contents import inspect_model as inspect_model
     from rosenblatt.tasks.data import open_data as open_data
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from rosenblatt.tasks.evaluating import evaluate as evaluate
     from rosenblatt.tasks.predicting import predict_file as predict_file
     from rosenblatt.tasks.reporting import report as report
+    from rosenblatt.tasks.tagging import train_tagger as train_tagger
     from rosenblatt.tasks.training import train as train
     from rosenblatt.tasks.updates import trace_updates as trace_updates
     from rosenblatt.theory.bounds import bounds as bounds
@@ -82,16 +85,19 @@ _NAMES = {
     "load": "rosenblatt.storage.files",
     "save": "rosenblatt.storage.files",
     "to_onnx": "rosenblatt.storage.graphs",
+    "certify_corpus": "rosenblatt.tasks.annotation",
     "compile_loops": "rosenblatt.tasks.compiling",
     "cross_validate": "rosenblatt.tasks.evaluating",
     "evaluate": "rosenblatt.tasks.evaluating",
     "inspect_model": "rosenblatt.tasks.contents",
     "open_data": "rosenblatt.tasks.data",
     "predict_file": "rosenblatt.tasks.predicting",
+    "read_corpus": "rosenblatt.formats.conll",
     "read_table": "rosenblatt.tasks.data",
     "report": "rosenblatt.tasks.reporting",
     "trace_updates": "rosenblatt.tasks.updates",
     "train": "rosenblatt.tasks.training",
+    "train_tagger": "rosenblatt.tasks.tagging",
 }
 
 __all__ = [
@@ -123,6 +129,7 @@ __all__ = [
     "bounds",
     "calibrate",
     "certify",
+    "certify_corpus",
     "compile_loops",
     "cross_validate",
     "datasets",
@@ -138,6 +145,7 @@ __all__ = [
     "plot",
     "predict_file",
     "read_blocks",
+    "read_corpus",
     "read_table",
     "register",
     "report",
@@ -146,6 +154,7 @@ __all__ = [
     "to_onnx",
     "trace_updates",
     "train",
+    "train_tagger",
 ]
 
 

@@ -204,24 +204,26 @@ class Evaluation:
             if self.ranks is not None:
                 auc, mean = self.ranks.roc_auc, self.ranks.average_precision
                 lines.append(f"ROC AUC   {auc:.4f}   of '{positive}'; average precision {mean:.4f}")
-        parts = [lines, self._rate_lines(labels), self._confusion_lines(labels), self._threshold_lines(labels)]
+        parts = [lines, self.rate_lines(labels), self.confusion_lines(labels), self._threshold_lines(labels)]
         return "\n\n".join("\n".join(part) for part in parts if part)
 
-    def _rate_lines(self, labels: list[str]) -> list[str]:
+    def rate_lines(self, labels: list[str], unit: str = "rows") -> list[str]:
+        """Return the lines of the table of precision, recall and F1 of each class."""
         rates = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
-        table = [["", "precision", "recall", "F1", "rows"]]
+        table = [["", "precision", "recall", "F1", unit]]
         for c, label in enumerate(labels):
             cells = ["–" if self.undefined[name][c] else f"{rate[c]:.4f}" for name, rate in rates.items()]
             table.append([label, *cells, f"{self.support[c]:,}"])
-        lines = _aligned(table)
+        lines = aligned(table)
         if any(where.any() for where in self.undefined.values()):
             lines.append("– is undefined (never predicted, or no such row) and counts as 0")
         return lines
 
-    def _confusion_lines(self, labels: list[str]) -> list[str]:
+    def confusion_lines(self, labels: list[str]) -> list[str]:
+        """Return the lines of the confusion matrix, or of the most frequent confusions."""
         if len(labels) <= WIDEST:
             counts = [[f"{count:,}" for count in row] for row in self.confusion.tolist()]
-            lines = _aligned([["", *labels], *([a, *row] for a, row in zip(labels, counts, strict=True))])
+            lines = aligned([["", *labels], *([a, *row] for a, row in zip(labels, counts, strict=True))])
             return [lines[0] + "   predicted", *lines[1:]]
         shown = self.confusions[:MOST_CONFUSED]
         return ["most frequent confusions:"] * bool(shown) + [
@@ -237,7 +239,7 @@ class Evaluation:
         for each in self.ranks.thresholds:
             rates = [f"{rate:.4f}" for rate in (each.precision, each.recall, each.f1)]
             table.append([each.name, f"{each.threshold:.6g}", f"{each.flagged:,}", *rates])
-        return _aligned(table)
+        return aligned(table)
 
     @property
     def ranks(self) -> Ranking | None:
@@ -336,7 +338,7 @@ def _read_only(array: Ints) -> Ints:
     return array
 
 
-def _aligned(table: list[list[str]]) -> list[str]:
+def aligned(table: list[list[str]]) -> list[str]:
     """Return the lines of a table: the first column aligned left, all others right."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table]

@@ -211,7 +211,7 @@ def test_bad_input():
         model.learn_one(["a"], ["Q"])
     with pytest.raises(ParameterError, match="not those of the first call"):
         model.partial_fit(X, Y, classes=["a"])
-    with pytest.raises(ParameterError, match="average and constraints cannot change"):
+    with pytest.raises(ParameterError, match="average, order and constraints cannot change"):
         model.set_params(average=False).partial_fit(X, Y)
     with pytest.raises(ParameterError, match="k=0"):
         model.predict(X, k=0)
@@ -274,3 +274,70 @@ def test_seeds_give_orders(seed):
     assert bits(one) == bits(two)
     other = rb.SequencePerceptron(templates=["lower"], max_iter=2, random_state=seed + 1).fit(sentences, labels)
     assert one.trace_.sentence.tolist() != other.trace_.sentence.tolist()
+
+
+def test_hashed_templates_learn_and_are_saved(tmp_path):
+    X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["dogs", "bark"]]
+    y = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"]]
+    hashed = rb.SequencePerceptron(templates="words", hash_bits=12).fit(X, y)
+    assert hashed.score(X, y) == 1.0
+    assert hashed.n_features_ == 4096
+    assert hashed.trace_.replay(X, y).w.tobytes() == hashed._state.w.tobytes()
+    rb.save(hashed, tmp_path / "m")
+    again = rb.load(tmp_path / "m")
+    new = [["the", "mouse", "squeaks"], []]
+    assert again.predict(new) == hashed.predict(new)
+    assert again.partial_fit(X, y).state_features_ == hashed.partial_fit(X, y).state_features_
+    stream = rb.SequencePerceptron(templates="words", hash_bits=12).partial_fit(X, y)
+    assert len(stream._state.w) == 4096
+    for wrong in ({"hash_bits": 40}, {"templates": None}, {"min_freq": 2}, {"hash_bits": 0}):
+        with pytest.raises(rb.exceptions.ParameterError, match="hash_bits"):
+            rb.SequencePerceptron(**({"templates": "words", "hash_bits": 12} | wrong)).fit(X, y)
+
+
+CHAIN = [list("abcab"), list("bca"), list("cabca"), list("ab")]
+
+
+@pytest.mark.parametrize("beam", [None, 1, 3])
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("update", ["early", "max", "full"])
+def test_beams_are_replayed_saved_and_continued(tmp_path, beam, order, update):
+    y = [[letter.upper() for letter in word] for word in CHAIN]
+    tagger = rb.SequencePerceptron(templates=["form"], beam=beam, order=order, update=update, max_iter=3)
+    tagger.fit(CHAIN, y)
+    replayed = tagger.trace_.replay(CHAIN, y)
+    assert replayed.w.tobytes() == tagger._state.w.tobytes()
+    assert replayed.t.tobytes() == tagger._state.t.tobytes()
+    assert all(label in "ABC" for _, label in tagger.trace_.wrong(0))
+    rb.save(tagger, tmp_path / "m")
+    again = rb.load(tmp_path / "m")
+    assert again.predict(CHAIN) == tagger.predict(CHAIN)
+    assert again.transition_features_ == tagger.transition_features_
+    assert again.partial_fit(CHAIN, y).state_features_ == tagger.partial_fit(CHAIN, y).state_features_
+
+
+def test_three_labels_in_a_row_can_be_learned():
+    """X follows A A, and Y follows B A; the words say nothing."""
+    X = [["first", *["w"] * 6], ["second", *["w"] * 6]]
+    y = [list("SAAXAAX"), list("TBAYBAY")]
+    second = rb.SequencePerceptron(templates=["form"], order=2, max_iter=50, average=False).fit(X, y)
+    assert second.converged_
+    assert second.predict(X) == y
+    assert ("A", "A", "X") in second.transition_features_
+    with pytest.warns(ConvergenceWarning):
+        first = rb.SequencePerceptron(templates=["form"], max_iter=50, average=False).fit(X, y)
+    assert not first.converged_
+
+
+def test_what_a_beam_cannot_do_is_said():
+    X, y = [["a", "b"]], [["A", "B"]]
+    for wrong in ({"beam": 0}, {"order": 3}, {"update": "late"}, {"beam": 2, "tie": "mistake"}):
+        with pytest.raises(rb.exceptions.ParameterError, match=next(iter(wrong))):
+            rb.SequencePerceptron(templates=["form"], **wrong).fit(X, y)
+    tagger = rb.SequencePerceptron(templates=["form"], beam=2).fit(X, y)
+    with pytest.raises(rb.exceptions.ParameterError, match="margins needs exact search"):
+        tagger.margins(X)
+    with pytest.raises(rb.exceptions.ParameterError, match="predict with k needs exact search"):
+        tagger.predict(X, k=2)
+    with pytest.raises(rb.exceptions.ParameterError, match="order and constraints cannot change"):
+        tagger.set_params(order=2).partial_fit(X, y)

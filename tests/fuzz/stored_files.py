@@ -33,7 +33,7 @@ BATCH = 20_000
 SECONDS = 60  # for one input
 LONGEST = 1500  # characters of a message
 GOLDEN = Path(__file__).parents[1] / "golden"
-KINDS = ("models", "caches", "checkpoints", "proofs")
+KINDS = ("models", "caches", "checkpoints", "proofs", "sentences")
 
 TEXTS = ["NaN", "-Infinity", "1e999", "1" * 5000, "[" * 3000 + "]" * 3000, "[" * 200_000, '{"a":1,"a":1}',
          '"\\ud800"', '"\\u0000"', "1.0", "01", "-0", "1e5", "9007199254740993", "2e-999"]  # fmt: skip
@@ -381,6 +381,53 @@ class Proofs:
             raise AssertionError(f"check.py says {first}, which is wrong: {self.text}")
 
 
+class SentenceProofs(Proofs):
+    """Proofs about sentences, compared with an evaluation over all labellings."""
+
+    def __init__(self, folder):
+        from tests.certify.sentence_proofs import CASES
+
+        self.cases = [CASES[name] for name in sorted(CASES)]
+
+    def rehash(self, proof, rng):
+        """Change a label, and make the fingerprint right again."""
+        from tests.certify.sentence_proofs import hash_of
+
+        with contextlib.suppress(KeyError, TypeError, AttributeError, ValueError, IndexError):
+            names = proof["data"]["labels"]
+            rng.shuffle(names)
+            codes = [[names.index(label) for label in own] for own in self.labels]
+            proof["data"]["sha256"] = hash_of(self.rows, codes)
+
+    def use(self, rng):
+        """Check it by both checkers, and by evaluating what it says."""
+        from rosenblatt.certify import check
+        from rosenblatt.certify.proof_reader import read, verify_proofs
+        from tests.certify.sentence_proofs import holds
+
+        try:
+            proofs = check.read_proofs(self.text)
+        except check.ProofError as error:
+            require_short(str(error))
+            self.require_refused(read)
+            return
+        (proof,) = proofs
+        if proof["data"].get("templates", "") is None or "sentences" not in proof["data"]:
+            return  # it is about other data than words
+        try:
+            check.check(proof, self.rows, self.labels)
+            first = True
+        except (check.ProofError, check.DataError) as error:
+            require_short(str(error))
+            first = False
+        second, _ = verify_proofs(proofs, self.rows, self.labels)
+        require_short(second.reason)
+        if second.holds != first:
+            raise AssertionError(f"check.py says {first}, rosenblatt check {second}: {self.text}")
+        if "p100000" not in self.text and first != holds(proof, self.rows, self.labels):
+            raise AssertionError(f"check.py says {first}, which is wrong: {self.text}")
+
+
 def require_short(message):
     if len(message) > LONGEST or "\n" in message.strip():
         raise AssertionError(f"a message of {len(message)} characters: {message[:300]!r}")
@@ -392,6 +439,7 @@ def one_batch(seed, first, count, kinds, place):
 
     warnings.simplefilter("ignore")
     makers = {"models": Models, "caches": Caches, "checkpoints": Checkpoints, "proofs": Proofs}
+    makers["sentences"] = SentenceProofs
     with tempfile.TemporaryDirectory(dir=place) as folder, (place / "finds").open("a") as finds:
         ready = {kind: makers[kind](Path(folder)) for kind in kinds}
         for kind in ready:  # what is compiled and imported once is not of an input

@@ -114,8 +114,20 @@ MODELS: dict[str, Callable[[], Any]] = {
     "SequencePerceptron-stream": lambda: rb.SequencePerceptron(templates=["lower", ("suffix2", -1)]).partial_fit(
         SENTENCES[:2], TAGS[:2], classes=["D", "N", "P", "V"]
     ),
+    "SequencePerceptron-hashed": lambda: rb.SequencePerceptron(
+        templates=["lower", [("suffix2", -1), ("shape", 0)]], hash_bits=6, margin=1, max_iter=3
+    ).fit(SENTENCES, TAGS),
+    "SequencePerceptron-beam": lambda: _from_file(
+        rb.SequencePerceptron(templates=["form"], order=2, beam=2, update="early", max_iter=3).fit(SENTENCES, TAGS)
+    ),
     "AdaptiveFilter-complex": lambda: rb.AdaptiveFilter(4).fit(X[:, 0] + 1j * X[:, 1], X[:, 1]),
 }
+
+
+def _from_file(tagger: Any) -> Any:
+    """Return a tagger that knows the columns its words and labels came from."""
+    tagger.columns_, tagger.label_ = ("form",), "upos"
+    return tagger
 
 
 def made(name: str) -> Any:
@@ -147,6 +159,12 @@ def answers(model: Any) -> list[np.ndarray]:
             return [model.predict(X[:, 2]), model.coef_, *model._stream.powers()]
         if isinstance(model, rb.SequencePerceptron):
             given = sentences_for(model)
+            if model.beam is not None:
+                pairs = model.transition_features_
+                return [
+                    np.concatenate(model.predict(given)),
+                    np.array([pairs[each] for each in sorted(pairs, key=str)]),
+                ]
             labels = [np.concatenate(each) for each in (model.predict(given), model.predict(given, k=2)[0])]
             return [
                 *labels,

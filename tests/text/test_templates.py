@@ -1,5 +1,6 @@
 """Templates find the features that plain tuples of texts are, and number them exactly."""
 
+import hashlib
 import pickle
 from itertools import pairwise
 
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.exceptions import DataTypeError, ParameterError
-from rosenblatt.text.templates import TemplateVocabulary, _cell, as_templates, shape
+from rosenblatt.text.template_grammar import WORDS, as_templates, cell, shape, word_templates
+from rosenblatt.text.templates import HashedTemplates, TemplateVocabulary
 
 TEMPLATES = as_templates(
     ["form", ("lower", -1), [("suffix2", -1), ("prefix1", 0)], [("form", -1), "shape", ("form", 1)]]
@@ -26,7 +28,7 @@ def plain(sentence, i):
         for column, offset in template:
             at = i + offset
             outside = "before" if at < 0 else "behind"
-            values.append(_cell(sentence[at], column) if 0 <= at < len(sentence) else (outside,))
+            values.append(cell(sentence[at], column) if 0 <= at < len(sentence) else (outside,))
         found.append((k, *values))
     return found
 
@@ -130,3 +132,53 @@ def test_shapes():
         "x",
         "x",
     ]
+
+
+def mixed(bits):
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB % 2**64
+    return bits ^ (bits >> 31)
+
+
+def hashed_plainly(sentence, i, bits):
+    """Return the hashed features of a token, from the digests of its texts."""
+    golden = 0x9E3779B97F4A7C15
+    found = []
+    for k, template in enumerate(TEMPLATES, 1):
+        state = k * golden % 2**64
+        for column, offset in template:
+            at = i + offset
+            value = 0 if at < 0 else 1
+            if 0 <= at < len(sentence):
+                digest = hashlib.blake2b(cell(sentence[at], column).encode(), digest_size=8).digest()
+                value = int.from_bytes(digest, "little")
+            state = (mixed(state ^ value) + golden) % 2**64
+        found.append(mixed(state) >> (64 - bits))
+    return found
+
+
+@given(corpora, st.integers(1, 28))
+def test_hashed_features_are_those_of_the_plain_hash(sentences, bits):
+    hashed = HashedTemplates(TEMPLATES, bits)
+    expected = [hashed_plainly(sentence, i, bits) for sentence in sentences for i in range(len(sentence))]
+    for again in (hashed, pickle.loads(pickle.dumps(hashed))):
+        assert features(again.rows(sentences, grows=False)) == expected
+    assert hashed.n_features == 2**bits
+
+
+def test_hashed_features_are_spread():
+    hashed = HashedTemplates(WORDS, 16)
+    rows = hashed.rows([[f"word{i}" for i in range(5000)]], grows=False)
+    exact = TemplateVocabulary(WORDS)
+    exact.rows([[f"word{i}" for i in range(5000)]], grows=True)
+    n, m = exact.n_features, 2**16
+    expected = m * (1 - (1 - 1 / m) ** n)  # of numbers drawn at random
+    assert abs(len(np.unique(rows.indices)) - expected) < 0.02 * expected
+
+
+def test_further_fields_have_templates():
+    assert word_templates(0) == "words"
+    more = as_templates(word_templates(2))
+    assert more[: len(WORDS)] == WORDS
+    assert ((2, -1), (2, 0)) in more
+    assert TemplateVocabulary(more).width == 3

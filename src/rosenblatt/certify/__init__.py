@@ -22,9 +22,13 @@ _NAMES = {
     "Overlap": "certificate",
     "Quasi": "certificate",
     "Separable": "certificate",
+    "SequenceInseparable": "sequence_certificate",
+    "SequenceSeparable": "sequence_certificate",
+    "SequenceUndecided": "sequence_certificate",
     "Undecided": "certificate",
     "Verification": "certificate",
     "certify": "separability",
+    "certify_sequences": "sequences",
     "cover_probability": "separability",
 }
 

@@ -1,5 +1,7 @@
 """Check a proof that data is, or is not, linearly separable: ``python check.py PROOF DATA.csv``.
 
+A proof about sentences is checked in the same way: ``python check.py PROOF CORPUS.conllu``.
+
 This file needs only Python's standard library: copy it to check a proof anywhere. docs/proofs.md describes what a
 proof states and why that suffices. No tolerance decides anything: floats decide a row only if a proved error bound
 leaves no doubt, and integers decide the others.
@@ -23,7 +25,7 @@ from fractions import Fraction
 from hashlib import sha256
 from itertools import chain, tee
 from math import fsum, inf, isfinite, lcm
-from operator import mul
+from operator import add, mul
 from reprlib import repr as short
 from typing import Any, NamedTuple
 
@@ -32,6 +34,7 @@ LARGEST_FILE = 2**28  # bytes of a proof, and characters of a line of data
 LARGEST_BITS = 2**20  # bits of a numerator, a denominator, or the common denominator of a list
 LARGEST_LIST = 2**31  # bits that the common denominator of a list may add to all its numbers
 LARGEST_EXPONENT = 100_000
+LARGEST_SCORE, MOST_TEMPLATES = 2**14, 256  # of proofs about sentences: bits of a weight, and templates
 LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # entries of a matrix, and multiplications to find its rank
 
 NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
@@ -186,6 +189,9 @@ def has_rank(vectors: Sequence[Vector], width: int, wanted: int) -> bool:
 # ---- the proof file ---------------------------------------------------------------------------------------------
 
 HASH = re.compile("[0-9a-f]{64}")
+HUNDRED = "(?:[1-9]?[0-9]|100)"
+PART = rf"(?:form|lower|shape|(?:prefix|suffix)(?:1?[1-9]|10|20)|{HUNDRED})(?:\[[+-]{HUNDRED}\])?"
+TEMPLATE = re.compile(f"{PART}(?: & {PART})*")
 VECTOR = {"columns": [int], "values": [NUMBER]}  # or a list of numbers
 WEIGHTED = {"rows": [int], "weights": [NUMBER]}
 PLANE = {"w": VECTOR, "b": NUMBER}
@@ -195,6 +201,11 @@ VERDICTS = {"separable": {"hyperplane": PLANE}, "inseparable": {"combination": W
 CLASS_DATA = {"rows": int, "features": int, "classes": [str], "sha256": HASH}
 CLASH = {**WEIGHTED, "rivals": [int]}
 CLASS_VERDICTS: dict[str, Any] = {"separable": {"hyperplanes": [PLANE]}, "inseparable": {"combination": CLASH}}
+SENTENCES = {"sentences": int, "tokens": int, "labels": [str], "templates": [TEMPLATE]}
+SENTENCES |= {"forbidden": [[int]], "without": [int], "sha256": HASH}
+LINES = {"sentences": [int], "labellings": [[int]], "weights": [NUMBER]}
+SCORES = {"count": int, "features": VECTOR, "pairs": VECTOR}
+SENTENCE_VERDICTS: dict[str, Any] = {"separable": {"scores": SCORES}, "inseparable": {"combination": LINES}}
 MARGIN = {"least": NUMBER, "squared": [NUMBER], **WEIGHTED}
 TIES = {"quasi": {"kind": str, **PLANE, "strict": int}, "overlap": {"kind": str, **WEIGHTED, "null": [VECTOR]}}
 TIES["open"] = {"kind": str}  # whether there are ties was not determined, and nothing is proved about it
@@ -225,6 +236,8 @@ def conform(value: Any, shape: Any, where: str) -> None:
             raise ProofError(f"{where}: {error.args[0]}") from None
     elif shape is HASH and not HASH.fullmatch(value):
         raise ProofError(f"{where} is {short(value)}, not 64 hexadecimal digits")
+    elif shape is TEMPLATE and not TEMPLATE.fullmatch(value):
+        raise ProofError(f"{where} is {short(value)}, not a template such as lower[-1] & lower")
 
 
 def read_proof(text: str) -> dict[str, Any]:
@@ -239,9 +252,10 @@ def read_proofs(text: str) -> list[dict[str, Any]]:
         raise ProofError("it is an empty list")
     proofs: dict[object, dict[str, Any]] = {}
     for each in map(conforming, value if type(value) is list else [value]):
-        if "classes" in each["data"]:
+        if "classes" in each["data"] or "sentences" in each["data"]:
             if value != each and value != [each]:
-                raise ProofError("it has several proofs, and one of them is about all classes together")
+                about = "all classes together" if "classes" in each["data"] else "sentences"
+                raise ProofError(f"it has several proofs, and one of them is about {about}")
             return [each]
         positive, negative = each["data"]["positive"], each["data"]["negative"]
         question = label_key(positive), None if negative is None else label_key(negative)
@@ -295,6 +309,8 @@ def conforming(proof: Any) -> dict[str, Any]:
     if type(data) is dict and "classes" in data:
         conform(proof, {**PROOF, "data": CLASS_DATA, **CLASS_VERDICTS[verdict]}, "proof")
         return proof
+    if type(data) is dict and "sentences" in data:
+        return conforming_sentences(proof)
     if type(data) is dict and data.get("negative", "") is None:
         shape["data"] = {**DATA, "negative": type(None)}
     if verdict == "separable" and "margin" in proof:
@@ -304,6 +320,20 @@ def conforming(proof: Any) -> dict[str, Any]:
         if type(kind) is not str or kind not in TIES:
             raise ProofError(f"proof.ties is of kind {short(kind)}, neither 'quasi' nor 'overlap' nor 'open'")
         shape["ties"] = TIES[kind]
+    if type(proof.get("reading", {})) is not dict:
+        raise ProofError(f"proof.reading is {short(proof['reading'])}, not of type dict")
+    conform({key: value for key, value in proof.items() if key != "reading"}, shape, "proof")
+    return proof
+
+
+def conforming_sentences(proof: dict[str, Any]) -> dict[str, Any]:
+    """Return a proof about sentences after checking that all fields are present and of the right type."""
+    shape = {name: PROOF[name] for name in ("format", "version", "verdict")} | SENTENCE_VERDICTS[proof["verdict"]]
+    shape["data"] = SENTENCES
+    if proof["data"].get("templates", "") is None:  # the tokens are features by name
+        shape["data"] = {**SENTENCES, "templates": type(None)}
+        if proof["verdict"] == "separable":
+            shape["scores"] = {**SCORES, "names": [str]}
     if type(proof.get("reading", {})) is not dict:
         raise ProofError(f"proof.reading is {short(proof['reading'])}, not of type dict")
     conform({key: value for key, value in proof.items() if key != "reading"}, shape, "proof")
@@ -455,6 +485,100 @@ def is_number(cell: str) -> bool:
     return is_plain(cell)
 
 
+WORD_ID = re.compile(r"([1-9][0-9]*)|[0-9]+-[0-9]+|[0-9]+\.[0-9]+", re.ASCII)
+CONLLU = ["id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"]
+
+
+def read_sentences(
+    path: str, *, columns: Sequence[str], label: str, format: str | None = None
+) -> Iterator[tuple[list[tuple[str, ...]], list[str]]]:
+    """Yield the tokens and labels of each sentence of a file in UTF-8.
+
+    `columns` are the fields of a token, by name. The format is "conllu", by default if the path ends in .conllu or
+    .conllup, or "conll": fields called 1, 2, and so on, separated by tabs, or by blanks if the first token has no
+    tab. An empty line ends a sentence.
+    """
+    conllu = path.lower().endswith((".conllu", ".conllup")) if format is None else format == "conllu"
+    first = "" if conllu else first_token(path)
+    tabs = conllu or "\t" in first
+    names = CONLLU if conllu else [str(k + 1) for k in range(len(split_line(first, tabs)))]
+    tokens: list[list[str]] = []
+    places: list[int] = []
+    line_number = 0
+
+    def sentence() -> tuple[list[tuple[str, ...]], list[str]]:
+        found = [tuple(token[k] for k in places[:-1]) for token in tokens], [token[places[-1]] for token in tokens]
+        tokens.clear()
+        return found
+
+    with open(path, encoding="utf-8-sig", newline="\n") as file:
+        try:
+            for line_number, line in enumerate(bounded_lines(file), 1):
+                text = line.removesuffix("\n").removesuffix("\r")
+                if not text.strip(" \t"):
+                    if tokens:
+                        yield sentence()
+                    continue
+                if conllu and text.startswith("#"):
+                    if tokens:
+                        raise DataError(f"line {line_number}: a comment stands within a sentence")
+                    if named := re.fullmatch(r"#\s*global\.columns\s*=\s*(.+)", text):
+                        names = named[1].lower().split()
+                    continue
+                fields = split_line(text, tabs)
+                if len(fields) != len(names):
+                    if conllu or tokens or not text.startswith("#"):
+                        raise DataError(f"line {line_number} has {len(fields)} fields, not {len(names)}")
+                    continue
+                if "" in fields:
+                    raise DataError(f"line {line_number}: field {fields.index('') + 1} is empty")
+                if not places:
+                    places = [find_name(each, names) for each in [*columns, label]]
+                if (
+                    conllu
+                    and "id" in names
+                    and not is_word(fields[names.index("id")], len(tokens) + 1, line_number)
+                ):
+                    continue
+                if conllu or fields[0] != "-DOCSTART-":
+                    tokens.append(fields)
+            if tokens:
+                yield sentence()
+        except UnicodeDecodeError as error:
+            raise DataError(f"after line {line_number}: not UTF-8, {error.reason}") from None
+
+
+def first_token(path: str) -> str:
+    """Return the first line that is neither empty nor begins with #; it tells how columns are separated."""
+    with open(path, encoding="utf-8-sig", errors="replace", newline="\n") as file:
+        lines = (line.removesuffix("\n").removesuffix("\r") for line in bounded_lines(file))
+        return next((text for text in lines if text.strip(" \t") and not text.startswith("#")), "")
+
+
+def split_line(text: str, tabs: bool) -> list[str]:
+    """Return the fields of a line, separated by tabs or by blanks."""
+    return text.split("\t") if tabs else re.split("[ \t]+", text.strip(" \t"))
+
+
+def find_name(name: str, names: list[str]) -> int:
+    """Return the index of a column of sentences."""
+    if name not in names:
+        raise DataError(
+            f"there is no column {short(name)} among {', '.join(names)} (see --columns, --label, --format)"
+        )
+    return names.index(name)
+
+
+def is_word(written: str, expected: int, line: int) -> bool:
+    """Return whether an id of CoNLL-U is that of a word, not of a range (1-2) or an empty node (8.1)."""
+    found = WORD_ID.fullmatch(written)
+    if found is None or (found[1] and int(written[:9]) != expected):
+        raise DataError(
+            f"line {line}: the id is {short(written)}, but {expected}, a range or an empty node is due"
+        )
+    return found[1] is not None
+
+
 def find_column(target: str | None, names: list[str]) -> int:
     """Return the index of the column of labels."""
     if len(names) < 2:
@@ -556,13 +680,16 @@ def check_overlap(ties: dict[str, Any], null: list[Vector], kept: Kept, length: 
         raise ProofError(f"ties: the rows do not span {length - len(null)} dimensions")
 
 
-def check(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels: Iterable[object]) -> str:
+def check(proof: dict[str, Any], rows: Iterable[Any], labels: Iterable[Any]) -> str:
     """Return in words what a proof from `read_proof` proves about the data; raise ProofError if it does not hold.
 
     Rows and labels are read once, in parallel. Labels are compared as numbers if both are numbers, else as text.
+    Of a proof about sentences, rows are sequences of tokens, and labels are sequences of texts, compared as such.
     """
     if "classes" in proof["data"]:
         return check_classes(proof, rows, labels)
+    if "sentences" in proof["data"]:
+        return check_sentences(proof, rows, labels)
     data, bias, ties = proof["data"], proof["bias"], proof.get("ties", {})
     width, sign = data["features"], signer(data["positive"], data["negative"])
     table = ((list(map(float, row)), sign(label)) for row, label in zip(rows, labels, strict=True))
@@ -734,6 +861,326 @@ def check_clash(part: dict[str, Any], kept: dict[int, tuple[list[float], int]], 
                 raise ProofError(f"combination: the rows for and against class {k} differ in column {j}")
 
 
+# ---- sentences --------------------------------------------------------------------------------------------------
+
+Token = (
+    Any  # a text, or a tuple of texts; without templates a dict from features to numbers, or a list of features
+)
+Feature = Any  # (template, value, value, …), or a name
+
+
+def column_text(token: Token, column: str) -> str:
+    """Return the text of a column of a token: its form, a number for one of its fields, or made from the form.
+
+    >>> column_text("McDonald", "shape"), column_text(("Cats", "NNS"), "1"), column_text("cats", "suffix2")
+    ('XxXx', 'NNS', 'ts')
+    """
+    fields = (token,) if isinstance(token, str) else token
+    if column.isdigit():
+        return str(fields[int(column)])
+    form = str(fields[0])
+    if column in ("form", "lower"):
+        return form if column == "form" else form.lower()
+    if column == "shape":
+        letters = ["X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in form]
+        return "".join(c for i, c in enumerate(letters) if i == 0 or letters[i - 1] != c)
+    length = int(column[6:])
+    return form[:length] if column.startswith("prefix") else form[-length:]
+
+
+class TokenReader:
+    """Finds the features of tokens as the templates of a proof say; without templates tokens hold features."""
+
+    def __init__(self, templates: Sequence[str] | None) -> None:
+        self.templates = None if templates is None else [self.split(each) for each in templates]
+        columns = dict.fromkeys(column for template in self.templates or () for column, _ in template)
+        self.columns = {column: k for k, column in enumerate(columns)}
+        self.fields = sorted({int(column) if column.isdigit() else 0 for column in columns})
+        self.known: dict[Token, tuple[str, ...]] = {}
+
+    @staticmethod
+    def split(template: str) -> list[tuple[str, int]]:
+        """Return the pairs of column and offset of a template.
+
+        >>> TokenReader.split("lower[-1] & lower")
+        [('lower', -1), ('lower', 0)]
+        """
+        parts = (part.partition("[") for part in template.split(" & "))
+        return [(column, int(offset[:-1] or 0)) for column, _, offset in parts]
+
+    def texts(self, token: Token) -> list[str]:
+        """Return the fields of a token that templates use."""
+        fields = (token,) if isinstance(token, str) else token
+        if not isinstance(fields, tuple) or any(
+            k >= len(fields) or not isinstance(fields[k], str) for k in self.fields
+        ):
+            raise DataError(f"{short(token)} does not have the fields that the templates use")
+        return [fields[k] for k in self.fields]
+
+    def bag(self, token: Token) -> list[tuple[str, float]]:
+        """Return the features of a token without templates, with their values."""
+        items = token.items() if isinstance(token, dict) else token
+        return [(item, 1.0) if isinstance(item, str) else (item[0], float(item[1])) for item in items]
+
+    def sentence(self, tokens: Sequence[Token]) -> list[list[tuple[Feature, Fraction | int]]]:
+        """Return the features of each token of a sentence, with their values."""
+        if self.templates is None:
+            return [[(name, Fraction(value)) for name, value in self.bag(token)] for token in tokens]
+        table = [self.known.get(token) or self.values(token) for token in tokens]
+        found: list[list[tuple[Feature, Fraction | int]]] = []
+        for i in range(len(tokens)):
+            own: list[tuple[Feature, Fraction | int]] = []
+            for k, template in enumerate(self.templates):
+                key: list[object] = [k]
+                for column, offset in template:
+                    at = i + offset  # before the first token the value is 0, behind the last one 1
+                    key.append(0 if at < 0 else 1 if at >= len(table) else table[at][self.columns[column]])
+                own.append((tuple(key), 1))
+            found.append(own)
+        return found
+
+    def values(self, token: Token) -> tuple[str, ...]:
+        """Return the texts of all columns of a token, and remember them."""
+        self.known[token] = found = tuple(column_text(token, column) for column in self.columns)
+        return found
+
+
+class SentenceFingerprint:
+    """The SHA-256 of tokens and labels: of the fields that templates use, or of the sorted features."""
+
+    def __init__(self, reader: TokenReader) -> None:
+        self.reader, self.digest, self.sentences, self.tokens = reader, sha256(b"rosenblatt-sentences-1\n"), 0, 0
+
+    def add(self, tokens: Sequence[Token], codes: Sequence[int]) -> None:
+        """Add the next sentence."""
+        pieces = [struct.pack("<Q", len(tokens))]
+        for token, code in zip(tokens, codes, strict=True):
+            if self.reader.templates is None:
+                bag = sorted(self.reader.bag(token))
+                pieces.append(struct.pack("<Q", len(bag)))
+                texts = [name for name, _ in bag]
+                pieces.append(struct.pack(f"<{len(bag)}d", *(value for _, value in bag)))
+            else:
+                texts = self.reader.texts(token)
+            for text in texts:
+                encoded = text.encode("utf-8", "surrogatepass")
+                pieces += [struct.pack("<Q", len(encoded)), encoded]
+            pieces.append(struct.pack("<Q", code))
+        self.digest.update(b"".join(pieces))
+        self.sentences += 1
+        self.tokens += len(tokens)
+
+    def hexdigest(self) -> str:
+        """Return the fingerprint of all sentences so far."""
+        return self.digest.hexdigest()
+
+
+def emission(features: Iterable[tuple[Any, int]], weights: dict[Any, list[int]], n_labels: int) -> list[int]:
+    """Return the score of each label for a token: Σ value·weight over its features."""
+    known = [(weights[feature], value) for feature, value in features if feature in weights]
+    if not known:
+        return [0] * n_labels
+    if all(value == 1 for _, value in known):
+        return list(map(sum, zip(*(row for row, _ in known), strict=True)))
+    return [sum(value * row[label] for row, value in known) for label in range(n_labels)]
+
+
+def smallest_gap(
+    scores: Sequence[Sequence[int]],
+    truth: Sequence[int],
+    pairs: Sequence[Sequence[int]],
+    forbidden: Sequence[Sequence[bool]],
+    may_end: Sequence[bool],
+) -> int | None:
+    """Return the score of the truth minus that of the best other labelling; None if there is no other.
+
+    `scores` has a row for each token. `pairs` and `forbidden` have a row for each label before, the last one for
+    the start. For each label the best path that has left the truth is kept, beside the truth (Viterbi 1967).
+
+    >>> smallest_gap([[2, 0], [0, 3]], [0, 1], [[0, 0], [0, -4], [0, 0]], [[False] * 2] * 3, [True] * 2)
+    3
+    """
+    labels = range(len(may_end))
+    most = sum(max(map(abs, row)) for row in scores) + len(scores) * max(abs(x) for row in pairs for x in row)
+    never = -4 * most - 1  # less than any score, also with an allowed score added to it
+    table = [
+        [never if bad else x for x, bad in zip(*rows, strict=True)] for rows in zip(pairs, forbidden, strict=True)
+    ]
+    start, columns = table[-1], list(zip(*table[:-1], strict=True))
+    on_truth = start[truth[0]] + scores[0][truth[0]]
+    left = [never if label == truth[0] else start[label] + scores[0][label] for label in labels]
+    for i in range(1, len(scores)):
+        before, own, score = table[truth[i - 1]], truth[i], scores[i]
+        new = [max(map(add, left, column)) for column in columns]
+        left = [
+            (new[label] if label == own else max(new[label], on_truth + before[label])) + score[label]
+            for label in labels
+        ]
+        on_truth += before[own] + score[own]
+    ends = [left[label] for label in labels if may_end[label] and left[label] >= -most]
+    return on_truth - max(ends) if ends else None
+
+
+class ReadSentences(NamedTuple):
+    """Sentences that have the fingerprint of a proof, with their labels as numbers."""
+
+    reader: TokenReader
+    tokens: list[list[Token]]
+    codes: list[list[int]]
+    forbidden: list[list[bool]]  # a row for each label before, the last one for the start
+    may_end: list[bool]
+
+
+def sentences_of(
+    proof: dict[str, Any], rows: Iterable[Sequence[Token]], labels: Iterable[Sequence[object]]
+) -> ReadSentences:
+    """Return the sentences if they are those of the proof."""
+    data = proof["data"]
+    names, number_of = data["labels"], {label: k for k, label in enumerate(data["labels"])}
+    if len(number_of) < len(names) or not names:
+        raise ProofError("it has no labels, or two of them are the same")
+    reader, n = TokenReader(data["templates"]), len(names)
+    if data["templates"] is not None and not 0 < len(data["templates"]) <= MOST_TEMPLATES:
+        raise ProofError(f"it has {len(data['templates'])} templates, not 1 to {MOST_TEMPLATES}")
+    fingerprint, kept, codes, seen = SentenceFingerprint(reader), [], [], set()
+    for i, (tokens, own) in enumerate(zip(rows, labels, strict=True)):
+        numbers = [number_of.get(str(label), -1) for label in own]
+        if len(tokens) != len(numbers):
+            raise DataError(f"sentence {i} has {len(tokens)} tokens and {len(numbers)} labels")
+        if -1 in numbers:
+            raise ProofError(
+                f"it is about other data: sentence {i} has the label {short(str(own[numbers.index(-1)]))}"
+            )
+        fingerprint.add(tokens, numbers)
+        kept.append(list(tokens))
+        codes.append(numbers)
+        seen.update(numbers)
+    found = fingerprint.hexdigest()
+    if (data["sentences"], data["tokens"], data["sha256"]) != (fingerprint.sentences, fingerprint.tokens, found):
+        raise ProofError(f"it is about other data: these {len(kept)} sentences have SHA-256 {found}")
+    if len(seen) < n:  # the work grows with the square of the number of labels
+        raise ProofError("it has a label that no token has")
+    if any(i >= len(kept) for i in data["without"]):
+        raise ProofError(f"it leaves out a sentence that there is not: there are {len(kept)}")
+    forbidden, may_end = [[False] * n for _ in range(n + 1)], [True] * n
+    for pair in data["forbidden"]:
+        if len(pair) != 2 or max(pair) > n or pair == [n, n]:
+            raise ProofError(
+                f"{short(pair)} is not a pair of labels from 0 to {n - 1}, with {n} for start and end"
+            )
+        if pair[1] == n:
+            may_end[pair[0]] = False
+        else:
+            forbidden[pair[0]][pair[1]] = True
+    for i, own in enumerate(codes):
+        if not is_allowed(own, forbidden, may_end):
+            raise ProofError(f"it forbids the true labels of sentence {i}")
+    return ReadSentences(reader, kept, codes, forbidden, may_end)
+
+
+def is_allowed(codes: Sequence[int], forbidden: list[list[bool]], may_end: list[bool]) -> bool:
+    """Return whether a labelling has no forbidden pair of neighbours."""
+    befores = [len(may_end), *codes[:-1]]
+    return not codes or (
+        not any(forbidden[k][c] for k, c in zip(befores, codes, strict=True)) and may_end[codes[-1]]
+    )
+
+
+def check_sentences(
+    proof: dict[str, Any], rows: Iterable[Sequence[Token]], labels: Iterable[Sequence[object]]
+) -> str:
+    """Return in words what a proof about sentences proves; raise ProofError if it does not hold."""
+    read, data = sentences_of(proof, rows, labels), proof["data"]
+    left_out, n = set(data["without"]), len(data["labels"])
+    taking_part = [i for i, tokens in enumerate(read.tokens) if tokens and i not in left_out]
+    about = f"{len(taking_part)} sentences, {n} labels"
+    if left_out:
+        about += f"; {len(left_out)} of {data['sentences']} sentences are left out"
+    if proof["verdict"] == "inseparable":
+        check_exchange(proof["combination"], read, set(taking_part))
+        return f"Inseparable: no weights label every sentence correctly ({about})."
+    least, square = check_scores(proof, read, taking_part)
+    shown = "" if least is None else f"; the largest margin γ has γ² ≥ {readable(Fraction(least * least, square))}"
+    return (
+        f"Separable: weights have the true labelling of every sentence strictly above all others ({about}){shown}."
+    )
+
+
+def whole_table(value: Any, width: int, n_labels: int, where: str) -> dict[int, list[int]]:
+    """Return the whole numbers of a VECTOR as rows of a table; rows without any are left out."""
+    table: dict[int, list[int]] = {}
+    if width * n_labels > LARGEST_LIST:
+        raise ProofError(f"{where} has too many rows: {short(width)}")
+    for place, text in zip(*entries(value, width * n_labels, where)[:2], strict=True):
+        top, _, _ = parts(text)
+        if "p" in text or "/" in text or top.bit_length() > LARGEST_SCORE:
+            raise ProofError(f"{where}: {short(text)} is not a whole number of up to {LARGEST_SCORE} bits")
+        if top:
+            table.setdefault(place // n_labels, [0] * n_labels)[place % n_labels] = top
+    return table
+
+
+def check_scores(
+    proof: dict[str, Any], read: ReadSentences, taking_part: list[int]
+) -> tuple[int | Fraction | None, int]:
+    """Return the smallest gap of all sentences, and ‖w‖²; raise ProofError if a gap is not above 0."""
+    data, scores = proof["data"], proof["scores"]
+    n, width = len(data["labels"]), scores["count"]
+    table = whole_table(scores["features"], width, n, "scores.features")
+    held = whole_table(scores["pairs"], n + 1, n, "scores.pairs")
+    pairs = [held.get(k, [0] * n) for k in range(n + 1)]
+    numbers: dict[Feature, int] = {name: i for i, name in enumerate(scores.get("names", ()))}
+    if "names" in scores and not len(numbers) == len(scores["names"]) == width:
+        raise ProofError("scores.names are not as many different names as there are features")
+    wanted, least = set(taking_part), None
+    for i, tokens in enumerate(read.tokens):
+        features = read.reader.sentence(tokens)
+        numbered: list[list[tuple[int, Any]]] = []
+        for own in features:
+            if data["templates"] is None:
+                numbered.append([(numbers[name], value) for name, value in own if name in numbers])
+            else:
+                numbered.append([(numbers.setdefault(key, len(numbers)), value) for key, value in own])
+        if i in wanted:
+            gap = smallest_gap(
+                [emission(own, table, n) for own in numbered], read.codes[i], pairs, read.forbidden, read.may_end
+            )
+            if gap is not None and gap <= 0:
+                raise ProofError(f"the true labelling of sentence {i} is not strictly above all others")
+            least = gap if least is None else least if gap is None else min(least, gap)
+    if len(numbers) != width:
+        raise ProofError(f"it is about other data: with {short(width)} features, not {len(numbers)}")
+    return least, sum(x * x for row in (*table.values(), *pairs) for x in row)
+
+
+def check_exchange(part: dict[str, Any], read: ReadSentences, taking_part: set[int]) -> None:
+    """Raise ProofError unless Σ weight·Δ = 0, Δ being the features of the truth minus those of a labelling."""
+    sentences, labellings = part["sentences"], part["labellings"]
+    weights = vector(range(len(part["weights"])), part["weights"], "combination")
+    lines = {(i, tuple(codes)) for i, codes in zip(sentences, labellings, strict=False)}
+    if not sentences or not len(sentences) == len(labellings) == len(weights.pairs) == len(lines):
+        raise ProofError("combination does not give one or more different labellings of sentences a weight each")
+    low, n = min(e for _, e in weights.pairs), len(read.may_end)
+    sums: dict[Any, Fraction | int] = {}
+    for i, codes, (m, e) in zip(sentences, labellings, weights.pairs, strict=True):
+        if i not in taking_part or len(codes) != len(read.codes[i]) or max(codes) >= n:
+            raise ProofError(
+                f"combination: sentence {short(i)} takes no part, or its labels are not one for each token"
+            )
+        if codes == read.codes[i] or not is_allowed(codes, read.forbidden, read.may_end):
+            raise ProofError(f"combination: a labelling of sentence {i} is the truth, or is forbidden")
+        if m <= 0:
+            raise ProofError(f"combination: a weight of sentence {i} is not above 0")
+        features, weight = read.reader.sentence(read.tokens[i]), m << (e - low)
+        for labels, sign in ((read.codes[i], weight), (codes, -weight)):
+            for k, (before, label) in enumerate(zip([n, *labels[:-1]], labels, strict=True)):
+                sums[before, label] = sums.get((before, label), 0) + sign
+                for feature, value in features[k] if codes[k] != read.codes[i][k] else ():
+                    sums[feature, label, None] = sums.get((feature, label, None), 0) + sign * value
+    if any(sums.values()):
+        raise ProofError("combination: Σ weight·Δ is not 0")
+
+
 def readable(value: Fraction) -> str:
     """Write a positive number in few digits."""
     if max(value.numerator, value.denominator) < 2**64:
@@ -746,10 +1193,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Check proofs against a file and print what they prove; return the exit code."""
     parser = argparse.ArgumentParser(prog="check", description="Check a proof that data is separable, or is not.")
     parser.add_argument("proof", metavar="PROOF", help="a JSON file with a proof or a list of proofs")
-    parser.add_argument("data", metavar="DATA", help="a CSV or TSV file with the float64 values of the proof")
+    parser.add_argument("data", metavar="DATA", help="a CSV or TSV file with the float64 values of the proof; of "
+                        "sentences a CoNLL or CoNLL-U file")  # fmt: skip
     parser.add_argument("--target", help="the column of labels: a name, or a number from 1 (default: the last)")
     parser.add_argument("--delimiter", help="between columns (default: a comma, or a tab for .tsv and .tab)")
     parser.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line holds names")
+    parser.add_argument("--label", help="of sentences: the column of labels, by name")
+    parser.add_argument("--columns", help="of sentences: the columns of a token, by name, such as form,xpos")
+    parser.add_argument("--format", choices=["conll", "conllu"], help="of sentences: the format of DATA")
     try:
         options = parser.parse_args(argv)
     except SystemExit as stop:
@@ -757,11 +1208,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
         print("--delimiter must be one character, and not a quote or a line end", file=sys.stderr)
         return 2
-    given = {"target": options.target, "delimiter": options.delimiter, "header": options.header}
     try:
         proofs = read_file(options.proof)
-        columns, told = reading_of(proofs[0], given)
-        lines, code = checked(proofs, lambda: read_table(options.data, **columns))
+        about_sentences = "sentences" in proofs[0]["data"]
+        known = ("columns", "label", "format") if about_sentences else ("target", "delimiter", "header")
+        columns, told = reading_of(proofs[0], {name: getattr(options, name) for name in known})
+        if about_sentences:
+            columns = sentence_columns(proofs[0], columns)
+            lines, code = checked(proofs, lambda: read_sentences(options.data, **columns))
+        else:
+            lines, code = checked(proofs, lambda: read_table(options.data, **columns))
         show([*told, *lines])
     except BrokenPipeError:  # the reader of the output has left, which changes no answer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -794,9 +1250,11 @@ def reading_of(proof: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, 
     A proof may choose the columns that it is about: whoever checks it must know which ones.
     """
     kinds = {"target": (str, int), "delimiter": (str,), "header": (bool,)}
+    kinds |= dict.fromkeys(("columns", "label", "format"), (str,))
     held = {name: value for name, value in proof.get("reading", {}).items() if given.get(name, "") is None}
     for name, value in held.items():
-        if type(value) not in kinds[name] or (name == "delimiter" and (len(value) != 1 or value in '"\r\n')):
+        wrong = name == "delimiter" and (len(str(value)) != 1 or str(value) in '"\r\n')
+        if type(value) not in kinds[name] or wrong or (name == "format" and value not in ("conll", "conllu")):
             raise DataError(f"the proof's reading has {name} {short(value)}")
     words = ", ".join(f"{name} {short(value)}" for name, value in held.items())
     return {**given, **held, **({"target": str(held["target"])} if "target" in held else {})}, [
@@ -804,9 +1262,16 @@ def reading_of(proof: dict[str, Any], given: dict[str, Any]) -> tuple[dict[str, 
     ] * bool(held)
 
 
-def checked(
-    proofs: list[dict[str, Any]], table: Callable[[], Iterator[tuple[list[float], str]]]
-) -> tuple[list[str], int]:
+def sentence_columns(proof: dict[str, Any], reading: dict[str, Any]) -> dict[str, Any]:
+    """Return how to read sentences, after checking that a file can hold what the proof is about."""
+    if proof["data"]["templates"] is None:
+        raise DataError("the proof is about features, which no file holds; check it from Python")
+    if reading["label"] is None or reading["columns"] is None:
+        raise DataError("the proof does not name the columns; name them with --columns and --label")
+    return {**reading, "columns": reading["columns"].split(",")}
+
+
+def checked(proofs: list[dict[str, Any]], table: Callable[[], Iterator[tuple[Any, Any]]]) -> tuple[list[str], int]:
     """Return what proofs prove about a table, in words, and the exit code."""
     try:
         if len(proofs) > 1:

@@ -22,6 +22,13 @@ from rosenblatt.certify.certificate import (
 from rosenblatt.certify.class_tables import ClassTables, Verdicts
 from rosenblatt.certify.direct_certificate import ClassData, DirectAnswer, DirectInseparable, DirectSeparable
 from rosenblatt.certify.margin import Margin
+from rosenblatt.certify.sequence_certificate import (
+    SequenceAnswer,
+    SequenceData,
+    SequenceInseparable,
+    SequenceSeparable,
+)
+from rosenblatt.certify.sequence_problem import Labelled, SequenceScores
 from rosenblatt.certify.verify import other_shape
 from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import FormatError
@@ -45,7 +52,9 @@ def read(text: str) -> Certificate:
     return ClassTables.of([_Reader(proof).answer() for proof in proofs])
 
 
-def _read(proof: Mapping[str, Any]) -> Answer | DirectAnswer:
+def _read(proof: Mapping[str, Any]) -> Answer | DirectAnswer | SequenceAnswer:
+    if "sentences" in proof["data"]:
+        return _read_sentences(proof)
     return _ClassReader(proof).answer() if "classes" in proof["data"] else _Reader(proof).answer()
 
 
@@ -57,11 +66,22 @@ def read_file(path: str) -> list[dict[str, Any]]:
         raise FormatError(str(error).removeprefix(f"{path} is "), file=path) from None
 
 
+def verify_sentences(proof: Mapping[str, Any], X: Any, y: Any) -> tuple[Verification, str]:
+    """Check a proof about sentences; return the result and the verdict."""
+    try:
+        answer = _read_sentences(proof)
+    except check.ProofError as error:
+        return Verification(False, str(error)), proof["verdict"]
+    return answer.verify(X, y), answer.verdict
+
+
 def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verification, str]:
     """Check the proofs in a file on data; return the result and the verdict.
 
     Several proofs are checked one after the other, so that they take the memory of one.
     """
+    if "sentences" in proofs[0]["data"]:
+        return verify_sentences(proofs[0], X, y)
     batch = as_batch(X, y)
     verdicts = Verdicts.of([proof for proof in proofs if "classes" not in proof["data"]])
     try:
@@ -85,7 +105,9 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
 
 
 def _numbers_in(proof: Mapping[str, Any]) -> int:
-    """Return how many numbers the vectors of a proof have, zeros included."""
+    """Return how many numbers the vectors of a proof have, zeros included; about sentences there are no zeros."""
+    if "sentences" in proof["data"]:
+        return 0
     vectors = len(proof.get("ties", {}).get("null", ())) + len(proof.get("hyperplanes", ()))
     return int((proof["data"]["features"] + 1) * (1 + vectors))
 
@@ -174,6 +196,38 @@ class _ClassReader(_Reader):
         return DirectInseparable(
             **known, support=tuple(rows.tolist()), rivals=tuple(part["rivals"]), integers=weights
         )
+
+
+def _read_sentences(proof: Mapping[str, Any]) -> SequenceAnswer:
+    """Return the certificate of a proof about sentences."""
+    given = proof["data"]
+    n, templates = len(given["labels"]), given["templates"]
+    if any(len(pair) != 2 or max(pair) > n or pair == [n, n] for pair in given["forbidden"]):
+        raise check.ProofError(f"a forbidden pair is not one of labels from 0 to {n}")
+    if any(i >= given["sentences"] for i in given["without"]):
+        raise check.ProofError("it leaves out a sentence that there is not")
+    known = {
+        "labels": tuple(given["labels"]),
+        "templates": None if templates is None else tuple(templates),
+        "forbidden": tuple(map(tuple, given["forbidden"])),
+        "without": tuple(given["without"]),
+    }
+    data = SequenceData(**{**given, **known})
+    if proof["verdict"] == "separable":
+        part = proof["scores"]
+        features = check.whole_table(part["features"], part["count"], n, "scores.features")
+        held = check.whole_table(part["pairs"], n + 1, n, "scores.pairs")
+        names = tuple(part["names"]) if "names" in part else None
+        if names is not None and not len(set(names)) == len(names) == part["count"]:
+            raise check.ProofError("scores.names are not as many different names as there are features")
+        scores = SequenceScores(features, [held.get(k, [0] * n) for k in range(n + 1)])
+        return SequenceSeparable(data=data, scores=scores, features=part["count"], names=names)
+    part = proof["combination"]
+    lines = list(zip(part["sentences"], map(tuple, part["labellings"]), strict=False))
+    if not len(lines) == len(part["sentences"]) == len(part["labellings"]) == len(part["weights"]):
+        raise check.ProofError("combination does not give labellings of sentences a weight each")
+    weights = _whole(_numbers(part["weights"]))
+    return SequenceInseparable(data=data, others=tuple(Labelled(*line) for line in lines), weights=weights)
 
 
 def _numbers(texts: list[str]) -> tuple[Fraction, ...]:

@@ -104,6 +104,11 @@ def certify(
         raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
     if multiclass not in (None, "direct"):
         raise ParameterError(f"multiclass must be 'direct' or None, got {multiclass!r}.")
+    if _are_sentences(X, y):
+        raise DataTypeError(
+            "X holds sentences and y their labels, but certify takes a table. Use "
+            "SequencePerceptron(…).certify(X, y)."
+        )
     batch = as_batch(X, y)
     require_finite(batch)
     if ties is not None and not isinstance(ties, bool | np.bool_):
@@ -246,6 +251,13 @@ class Question:
             ties_open=ties_open,
             points=_points(posed.problem, rows),
         )
+
+
+def _are_sentences(X: Any, y: Any) -> bool:
+    """Return whether X is a list of lists of tokens, and y one of lists of labels."""
+    firsts = [each[0] if isinstance(each, list | tuple) and each else None for each in (X, y)]
+    tokens, labels = (each[0] if isinstance(each, list | tuple) and each else None for each in firsts)
+    return isinstance(tokens, str | dict | list | tuple | set) and labels is not None
 
 
 def _normal(guess: Any, batch: Batch) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import SCALE, Output, Sectioned, common, reading
+from rosenblatt.cli.options import COLUMN, SCALE, Output, Sectioned, common, reading
 
 
 @click.command(
@@ -16,6 +16,7 @@ from rosenblatt.cli.options import SCALE, Output, Sectioned, common, reading
 Examples:
   rosenblatt evaluate spam.model held_out.csv
   rosenblatt evaluate --cv 5 mail.csv --text message
+  rosenblatt evaluate tagger.model en_ewt-test.conllu
   rosenblatt evaluate --cv 10 @breast-cancer --learner soft-margin --scale
 
 With --cv there is no MODEL: the rows are divided into K folds, each class evenly. Each fold is predicted by a
@@ -23,6 +24,7 @@ model trained on the other folds, and features are scaled by those folds.""",
 )
 @click.argument("places", nargs=-1, required=True, metavar="[MODEL] DATA...")
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")
+@click.option("--label", type=COLUMN, help="Of sentences: the column of true labels. [default: that of training]")
 @click.option("--positive", metavar="LABEL", help="Class of F1, ROC AUC, average precision and thresholds.")
 @SCALE
 @learning
@@ -31,6 +33,7 @@ model trained on the other folds, and features are scaled by those folds.""",
 def evaluate(
     places: tuple[str, ...],
     cv: int | None,
+    label: str | int | None,
     positive: str | None,
     scale: bool | None,
     learner: str,
@@ -42,9 +45,12 @@ def evaluate(
     """Measure MODEL on DATA: accuracy, precision, recall, F1, ROC AUC, thresholds and the confusion matrix."""
     from rosenblatt.tasks.evaluating import cross_validate
     from rosenblatt.tasks.evaluating import evaluate as evaluate_model
+    from rosenblatt.tasks.tagging import reads_sentences
 
     found: Any
     if cv is not None:
+        if reads_sentences(places, label, options["format"]):
+            raise click.UsageError("--cv is for tables: hold out sentences with `rosenblatt train --holdout`")
         found = cross_validate(
             learner,
             places,
@@ -59,5 +65,5 @@ def evaluate(
     elif len(places) < 2:
         raise click.UsageError("name a model and data, or cross-validate a learner with --cv K")
     else:
-        found = evaluate_model(places[0], places[1:], positive=positive, log=output.remark, **options)
+        found = evaluate_model(places[0], places[1:], positive=positive, label=label, log=output.remark, **options)
     output.result(str(found), found.to_json())

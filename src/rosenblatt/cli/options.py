@@ -16,10 +16,22 @@ import click
 
 from rosenblatt.columns.options import Column, Options
 from rosenblatt.escaping import json_text, printable_lines
-from rosenblatt.formats.catalogue import FORMATS
+from rosenblatt.formats.catalogue import CORPUS_FORMATS, FORMATS
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 
-__all__ = ["DATA", "MODEL", "SCALE", "Output", "Sectioned", "as_typed", "common", "reading", "taking"]
+__all__ = [
+    "COLUMN",
+    "COLUMNS",
+    "DATA",
+    "MODEL",
+    "SCALE",
+    "Output",
+    "Sectioned",
+    "as_typed",
+    "common",
+    "reading",
+    "taking",
+]
 
 Command: TypeAlias = Callable[..., Any]
 OWN = "Options"
@@ -186,8 +198,9 @@ reading = taking(
                      help="How to fill missing numbers; missing categories are a category of their own."),
         click.option("--na", multiple=True, metavar="WORD", help="Another word for missing values, such as -999."),
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and count them."),
-        click.option("--format", type=click.Choice(list(FORMATS)), metavar="NAME",
-                     help=f"File format: {', '.join(FORMATS)}. [default: by name or content]"),
+        click.option("--format", type=click.Choice([*FORMATS, *CORPUS_FORMATS]), metavar="NAME",
+                     help=f"File format: {', '.join(FORMATS)}; of sentences: {', '.join(CORPUS_FORMATS)}. "
+                     "[default: by name or content]"),
         click.option("--header/--no-header", default=None, help="Whether the first line names the columns. "
                      "[default: by its content]"),
         click.option("--delimiter", metavar="C", help="Separator of columns in CSV."),

@@ -16,12 +16,17 @@ from rosenblatt.cli.options import DATA, MODEL, Output, Sectioned, common, readi
 Examples:
   rosenblatt predict spam.model new.csv
   rosenblatt predict spam.model new.csv --scores -o predicted.tsv
+  rosenblatt predict tagger.model words.txt
   cat new.jsonl | rosenblatt predict spam.model - --json
 
 Prints one label a line, in quotes as in CSV where it holds a tab, a quote or a line end. With --scores it prints a
 table with a header, separated by tabs: for two classes one score, which is positive for the second class, and
 otherwise one score for each class. Columns are found by the names they had in training, and labels are not needed.
-Rows that --skip-bad leaves out have no line.""",
+Rows that --skip-bad leaves out have no line.
+
+A tagger reads sentences: a token a line with an empty line after each sentence, CoNLL-U, or with --format text a
+sentence a line. It prints each word with its label, separated by a tab; --scores adds how far the best other label
+is behind.""",
 )
 @MODEL
 @DATA

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import DATA, SCALE, Output, Sectioned, common, reading
+from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, reading
 
 if TYPE_CHECKING:
     from rosenblatt.tasks.training import TrainingResult
@@ -23,9 +23,14 @@ Examples:
   rosenblatt train 'clicks-*.parquet' -o clicks.model --checkpoint 1
   rosenblatt train a9a.libsvm -o a9a.model --learner pocket --max-iter 50 --holdout 0.2
   rosenblatt train @digits -o digits.model --learner kernel --set budget=500
+  rosenblatt train en_ewt.conllu -o tagger.model --label upos
+  rosenblatt train ner.tsv -o names.model --label 2 --set constraints=bio
 
 perceptron and averaged learn from files of any size: data larger than --memory goes through a cache file beside
-the first file, which later runs use again. The other learners need all rows in memory.""",
+the first file, which later runs use again. The other learners need all rows in memory.
+
+Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a SequencePerceptron. They end in
+.conllu or .conll, or are named with --label.""",
 )
 @DATA
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False), required=True, metavar="MODEL",
@@ -36,6 +41,9 @@ the first file, which later runs use again. The other learners need all rows in 
               help="Hold out this share of rows to test the model (all in memory).")  # fmt: skip
 @click.option("--probabilities", type=click.Choice(["sigmoid", "isotonic"]), is_flag=False, flag_value="sigmoid",
               help="Calibrate probabilities on held-out folds, for predict --probabilities.")  # fmt: skip
+@click.option("--label", type=COLUMN, help="Of sentences: the column to predict. [default: upos, else the last]")
+@click.option("--columns", type=COLUMNS, help="Of sentences: the word and further columns that are "
+              "features. [default: form, else the first]")  # fmt: skip
 @click.option("--checkpoint", type=click.IntRange(1), metavar="N", help="Save the state of training after every N "
               "passes.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint, to the same model bit for bit.")
@@ -54,6 +62,8 @@ def train(
     scale: bool | None,
     holdout: float | None,
     probabilities: str | None,
+    label: str | int | None,
+    columns: tuple[str | int, ...] | None,
     checkpoint: int | None,
     resume: bool,
     memory: int,
@@ -66,10 +76,42 @@ def train(
     from rosenblatt.atomic import require_place
     from rosenblatt.tasks.data import open_data, require_apart
     from rosenblatt.tasks.plain_text import size
+    from rosenblatt.tasks.tagging import reads_sentences, train_tagger
     from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
     from rosenblatt.tasks.training import train as train_model
 
     require_place(path)
+    if reads_sentences(data, label, options["format"]):
+        if learner != "averaged":
+            raise click.UsageError("files of sentences train a SequencePerceptron: drop --learner")
+        given = {
+            "scale": scale,
+            "probabilities": probabilities,
+            "checkpoint": checkpoint,
+            "resume": resume or None,
+        }
+        for name, value in given.items():
+            if value is not None:
+                raise click.UsageError(f"files of sentences have no --{name}")
+        require_apart(path, data)
+        tagger = train_tagger(
+            *data,
+            label=label,
+            columns=columns or (),
+            parameters=parameters,
+            holdout=holdout,
+            seed=seed,
+            log=output.remark,
+            **options,
+        )
+        tagger.save(path)
+        output.result(str(tagger.summary), tagger.summary.to_json() | {"model": path})
+        output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
+        return
+    if columns:
+        raise click.UsageError(
+            "--columns is for sentences, whose label is named by --label; tables have --features"
+        )
     source = open_data(*data, **options)
     require_apart(path, source.files)
     saved = None if checkpoint is None and not resume else checkpoint_of(path)

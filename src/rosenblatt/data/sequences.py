@@ -152,6 +152,9 @@ class ItemVocabulary:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._numbers: dict[str, int] = {name: i for i, name in enumerate(names)}
 
+    width = None
+    """Items hold features, not columns of a file."""
+
     @property
     def n_features(self) -> int:
         """The number of features."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.sequences import (
@@ -23,19 +22,25 @@ from rosenblatt.data.sequences import (
 )
 from rosenblatt.data.weights import single_weight
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
+from rosenblatt.estimators._tagger import Tagger
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learners.sequence import SequencePlan, SequenceRun, fit_sequences, learn
+from rosenblatt.learners.sequence import UPDATES, SequencePlan, SequenceRun, fit_sequences, learn
 from rosenblatt.model.constraints import as_constraints, require_allowed
-from rosenblatt.model.sequence import SequenceModel, SequenceState
+from rosenblatt.model.sequence import SequenceState, with_triples
 from rosenblatt.registry import Learner
-from rosenblatt.text.templates import TemplateVocabulary, as_templates
-from rosenblatt.trace.sequence import SequenceTrace, steps_of
+from rosenblatt.text import MOST_BITS
+from rosenblatt.text.template_grammar import as_templates
+from rosenblatt.text.templates import HashedTemplates, TemplateVocabulary
+from rosenblatt.trace.sequence import steps_of
 from rosenblatt.trace.sequence_schemas import SEQUENCE_STATE, without_long_log
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.sequence_certificate import SequenceAnswer
 
 
-class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
+class SequencePerceptron(Tagger):
     """The structured perceptron for sequences (Collins 2002).
 
     It labels the tokens of a sentence together: the score of a labelling adds the weights of the features of each
@@ -58,12 +63,24 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
     constraints : None, "bio", "bioes", or list of pairs
         Which labels may follow each other, in training and in predicting. Pairs (before, label) are forbidden;
         (None, label) forbids a first label, and (label, None) a last one.
+    order : {1, 2}
+        How many labels before a token are features of its label. 2 has weights for three labels in a row besides
+        those for two; exact search then takes time with the third power of the number of labels.
+    beam : int or None
+        The number of prefixes of labellings that search keeps from token to token. None searches exactly.
+    update : {"max", "early", "full"}
+        With a beam, where in the sentence an update ends. "max": where the wrong labels are furthest above the
+        truth. "early": where the truth leaves the beam. "full": at the end, which may correct what was no mistake
+        of the weights but of the search; it is there for comparison.
     templates : None, "words", or list
         None: the items of X are features, as in python-crfsuite. "words": the items are words, whose features are
         the word, its neighbours, beginnings, endings and shape. A list has templates such as ``"lower"``,
         ``("suffix3", -1)`` and ``(("lower", -1), ("lower", 0))``.
     min_freq : int
         Features that occur less often in the training data are left out.
+    hash_bits : int or None
+        Hash the features of templates to 2^hash_bits numbers, so that the model has a fixed size and remembers no
+        words. None numbers them exactly.
     shuffle : bool
         Whether to visit sentences in a new random order in each pass.
     random_state : int, RandomState, Generator or None
@@ -79,6 +96,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         The weight of each pair (feature, label). Weights of 0 are left out in both.
     n_iter_ : int
         The number of passes.
+    n_features_ : int
+        The number of features with weights.
     stop_reason_ : str
         Why training ended: "separated" (a pass without a mistake), "max_iter" or "interrupted".
     converged_ : bool
@@ -89,6 +108,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         The number of empty sentences in the training data.
     trace_ : SequenceTrace
         Every mistake of the fit, which can be replayed. Streams have none.
+    columns_, label_ : tuple of str, str or None
+        The columns of files that tokens and labels were read from, if `rosenblatt.train_tagger` trained it.
 
     Notes
     -----
@@ -107,12 +128,6 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
 
     _learner = Learner(SEQUENCE_STATE, abilities=frozenset({"streams", "examples", "traces"}))
 
-    _state: SequenceState
-    _vocabulary: ItemVocabulary | TemplateVocabulary
-    _classes: NDArray[Any]
-    _last: Floats
-    _trace: SequenceTrace
-
     def __init__(
         self,
         *,
@@ -121,8 +136,12 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         margin: float = 0.0,
         tie: str = "sign",
         constraints: Any = None,
+        order: int = 1,
+        beam: int | None = None,
+        update: str = "max",
         templates: Any = None,
         min_freq: int = 1,
+        hash_bits: int | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
     ) -> None:
@@ -131,8 +150,12 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         self.margin = margin
         self.tie = tie
         self.constraints = constraints
+        self.order = order
+        self.beam = beam
+        self.update = update
         self.templates = templates
         self.min_freq = min_freq
+        self.hash_bits = hash_bits
         self.shuffle = shuffle
         self.random_state = random_state
 
@@ -173,12 +196,14 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
             rows = vocabulary.rows(sentences, grows=True)
             require_allowed(held, codes, rows.starts, classes)
             rows = frequent(rows, vocabulary, self.min_freq)
-            state = SequenceState.zero(vocabulary.n_features, held.pairs, average=self.average)
+            pairs = with_triples(held.pairs, self.order)
+            state = SequenceState.zero(vocabulary.n_features, pairs, average=self.average)
             run = fit_sequences(rows, codes, steps, state, held.last, plan)
-            touched = run.state.touched(vocabulary.n_features)
-            vocabulary.keep(touched)
-            run.state.keep(touched)
-            self._publish(run, vocabulary, classes, held.pairs, held.last, rows)
+            if self.hash_bits is None:
+                touched = run.state.touched(vocabulary.n_features)
+                vocabulary.keep(touched)
+                run.state.keep(touched)
+            self._publish(run, vocabulary, classes, pairs, held.last, rows)
         if run.interruption is not None:
             raise run.interruption
         if run.stop_reason == "max_iter" and not self.average:
@@ -222,16 +247,17 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
             raise LabelError(f"There is only the label {known[0]!s}. Pass all labels as classes to partial_fit.")
         held = as_constraints(self.constraints, known)
         vocabulary = self._vocabulary if begun else self._new_vocabulary()
+        pairs = with_triples(held.pairs, self.order)
         if begun and (
             (self._state.u is not None) != self.average
-            or not np.array_equal(np.isneginf(self._state.t), np.isneginf(held.pairs))
+            or not np.array_equal(np.isneginf(self._state.t), np.isneginf(pairs))
         ):
             raise ParameterError(
-                "average and constraints cannot change in partial_fit. Use fit, or a new estimator."
+                "average, order and constraints cannot change in partial_fit. Use fit, or a new estimator."
             )
         require_allowed(held, codes, starts_of(sentences), known)
         rows = vocabulary.rows(sentences, grows=True)
-        state = self._state if begun else SequenceState.zero(0, held.pairs, average=self.average)
+        state = self._state if begun else SequenceState.zero(0, pairs, average=self.average)
         state.make_room(vocabulary.n_features)
         visits = np.flatnonzero(np.diff(rows.starts)).astype(np.uint64)
         for name in ("_trace", "_fit_counts", "n_iter_", "stop_reason_", "converged_", "n_skipped_"):
@@ -240,119 +266,51 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         learn(rows, codes, steps, state, held.last, visits, plan)
         return self
 
+    def certify(
+        self, X: Any, y: Any, *, without: Iterable[int] = (), time_limit: float | None = None
+    ) -> SequenceAnswer:
+        """Decide whether some weights label every sentence correctly, and prove it.
+
+        The question is about `templates` and `constraints`, with exact search; the estimator need not be trained,
+        and is not changed.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        without : iterable of int
+            Sentences that take no part, from 0: for example ``answer.minority`` of an earlier answer.
+        time_limit : float or None
+            Seconds after which the answer is "undecided"; None leaves only a limit of work.
+
+        Returns
+        -------
+        SequenceSeparable, SequenceInseparable or SequenceUndecided
+            The answer, with its proof. If it is no, ``answer.inconsistencies`` are all places that are annotated
+            in several ways.
+        """
+        from rosenblatt.certify.sequences import certify_sequences
+
+        if self.min_freq != 1 or self.hash_bits is not None:
+            raise ParameterError(
+                "A proof is about all features, but min_freq leaves some out and hash_bits mixes them. Set "
+                "min_freq=1 and hash_bits=None."
+            )
+        if self.order != 1:
+            raise ParameterError(
+                f"Proofs are about order=1, not {self.order}. Set order=1: weights that label every sentence "
+                "correctly there do so with order=2 as well, but a contradiction may vanish."
+            )
+        return certify_sequences(
+            X, y, templates=self.templates, constraints=self.constraints, without=without, time_limit=time_limit
+        )
+
     def learn_one(self, x: Any, y: Any, sample_weight: float = 1.0) -> Self:
         """Visit one sentence: a sequence of items, and their labels."""
         return self._visit(as_sentences([x]), [y], None, np.array([single_weight(sample_weight)]))
 
-    def predict(self, X: Any, k: int | None = None) -> list[Any]:
-        """Return the labels of each sentence.
-
-        Parameters
-        ----------
-        X : iterable of sentences
-            As in `fit`.
-        k : int or None
-            If given, return the k best labellings of each sentence, best first; fewer if there are fewer.
-
-        Returns
-        -------
-        list
-            A list of labels for each sentence, or with `k` a list of such lists.
-        """
-        model, rows = self._predictor(X)
-        labels = self._classes.tolist()
-        if k is not None and check_count("k", k):
-            return [
-                [[labels[code] for code in codes] for codes in model.best(rows, i, k)[0].tolist()]
-                for i in range(rows.n_sentences)
-            ]
-        flat = [labels[code] for code in model.codes(rows).tolist()]
-        return [flat[begin:end] for begin, end in pairwise(rows.starts.tolist())]
-
-    def predict_one(self, x: Any) -> list[Any] | None:
-        """Return the labels of one sentence; None before the first one was learned from."""
-        return self.predict([x])[0] if self.__sklearn_is_fitted__() else None
-
-    def margins(self, X: Any) -> list[Floats]:
-        """Return how far each label of each token is from the best labelling.
-
-        Parameters
-        ----------
-        X : iterable of sentences
-            As in `fit`.
-
-        Returns
-        -------
-        list of ndarray
-            For each sentence an array of shape (n_tokens, n_labels): the score of the best labelling in which the
-            token has the label, minus the best score. The predicted labels have 0. These are not probabilities.
-        """
-        model, rows = self._predictor(X)
-        found = model.margins(rows)
-        return [found[begin:end] for begin, end in pairwise(rows.starts.tolist())]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of tokens that are labelled correctly, weighted by their sentences."""
-        self._require_fitted()
-        sentences = as_sentences(X)
-        _, codes = as_label_codes(y, sentences, self._classes)
-        model, rows = self._predictor(sentences)
-        right = model.codes(rows) == codes
-        weights = np.repeat(steps_of(sample_weight, len(sentences)), np.diff(rows.starts))
-        return float(np.average(right, weights=weights))
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels."""
-        return self._fitted("classes_")._classes
-
-    @property
-    def transition_features_(self) -> dict[tuple[Any, Any], float]:
-        """The weight of each pair (before, label); before is None at the start of a sentence."""
-        _, t, scale = self._fitted("transition_features_")._state.scaled(slice(0))
-        labels = [*self._classes.tolist(), None]
-        at = np.argwhere((t != 0.0) & np.isfinite(t))
-        return {(labels[k], labels[label]): float(t[k, label] / scale) for k, label in at.tolist()}
-
-    @property
-    def state_features_(self) -> dict[tuple[str, Any], float]:
-        """The weight of each pair (feature, label)."""
-        fitted = self._fitted("state_features_")
-        names, labels = fitted._vocabulary.names(), fitted._classes.tolist()
-        w, _, scale = fitted._state.scaled(slice(len(names)))
-        at = np.argwhere(w != 0.0).tolist()
-        return {(names[f], labels[label]): float(w[f, label] / scale) for f, label in at}
-
-    @property
-    def mistakes_per_pass_(self) -> Ints:
-        """The number of sentences with a mistake, for each pass of the last fit."""
-        return self._traced("mistakes_per_pass_").mistakes_per_pass
-
-    @property
-    def trace_(self) -> SequenceTrace:
-        """Every mistake of the last fit."""
-        return self._traced("trace_")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
     def __getstate__(self) -> dict[str, Any]:
         return without_long_log(super().__getstate__())
-
-    def _traced(self, attribute: str) -> SequenceTrace:
-        if "_trace" not in self.__dict__:
-            when = "in a stream" if self.__sklearn_is_fitted__() else "before it is trained"
-            raise AttributeError(f"SequencePerceptron has no attribute {attribute!r} {when}.")
-        return self._trace
-
-    def _fitted(self, attribute: str) -> Self:
-        if self.__sklearn_is_fitted__():
-            return self
-        raise AttributeError(f"SequencePerceptron has no attribute {attribute!r} before it is trained.")
-
-    def _require_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError("This SequencePerceptron is not trained yet. Call fit or partial_fit first.")
 
     def _plan(self, rng: np.random.Generator | None) -> SequencePlan:
         """Check the parameters, and return how to train."""
@@ -360,11 +318,32 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         for name in ("average", "shuffle"):
             check_flag(name, getattr(self, name))
         check_count("min_freq", self.min_freq)
+        if self.hash_bits is not None:
+            if not 1 <= check_count("hash_bits", self.hash_bits) <= MOST_BITS:
+                raise ParameterError(f"hash_bits={self.hash_bits} must be None, or 1 to {MOST_BITS}.")
+            if self.templates is None or self.min_freq > 1:
+                raise ParameterError("hash_bits needs templates, and min_freq=1: hashed features are not counted.")
         seed = None if rng is None else int(rng.integers(2**64, dtype=np.uint64))
-        margin = check_number("margin", self.margin, least=0)
-        return SequencePlan(check_count("max_iter", self.max_iter), margin, self.tie == "mistake", seed)
+        check_choice("update", self.update, UPDATES)
+        if self.beam is not None:
+            check_count("beam", self.beam)
+        if self.order not in (1, 2):
+            raise ParameterError(f"order={self.order!r} must be 1 or 2.")
+        if self.tie == "mistake" and (self.beam is not None or self.order == 2):
+            raise ParameterError('tie="mistake" needs exact search of order 1. Set beam=None and order=1.')
+        return SequencePlan(
+            check_count("max_iter", self.max_iter),
+            check_number("margin", self.margin, least=0),
+            self.tie == "mistake",
+            seed,
+            self.beam,
+            self.order,
+            "full" if self.beam is None else self.update,
+        )
 
-    def _new_vocabulary(self) -> ItemVocabulary | TemplateVocabulary:
+    def _new_vocabulary(self) -> ItemVocabulary | TemplateVocabulary | HashedTemplates:
+        if self.hash_bits is not None:
+            return HashedTemplates(self.templates, self.hash_bits)
         return ItemVocabulary() if self.templates is None else TemplateVocabulary(as_templates(self.templates))
 
     def _known_classes(self, classes: Any, begun: bool) -> NDArray[Any] | None:
@@ -373,10 +352,6 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
                 raise ParameterError("classes are not those of the first call. Leave classes out, or use fit.")
             return self._classes
         return None if classes is None else as_labels(list(classes), len(list(classes)))[1]
-
-    def _predictor(self, X: Any) -> tuple[SequenceModel, SequenceRows]:
-        self._require_fitted()
-        return self._state.predictor(self._last, self._vocabulary.rows(as_sentences(X), grows=False))
 
     def _publish(
         self,
@@ -387,6 +362,8 @@ class SequencePerceptron(BaseEstimator):  # type: ignore[misc]
         last: Floats,
         rows: SequenceRows,
     ) -> None:
+        for name in ("columns_", "label_"):
+            self.__dict__.pop(name, None)
         self.__dict__.update(
             _state=run.state,
             _vocabulary=vocabulary,

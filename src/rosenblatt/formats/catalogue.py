@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rosenblatt.formats.data_file import DataFile
     from rosenblatt.formats.sparse_source import SparseReader
 
-__all__ = ["FORMATS", "Format", "recognise"]
+__all__ = ["CORPUS_FORMATS", "FORMATS", "Format", "corpus_format", "recognise"]
 
 OpenTable: TypeAlias = "Callable[[DataFile, Options, TableRecipe | None], Table]"
 """Takes the file, how to read it, and the recipe of a trained model or of the files before this one."""
@@ -105,6 +105,28 @@ _EVERY = (
 FORMATS = {each.name: each for each in _EVERY}
 """All formats by name."""
 
+CORPUS_FORMATS = {"conllu": ("conllu", "conllup"), "conll": ("conll", "iob", "iob2", "bio"), "text": ()}
+"""The formats of annotated sentences, and how names of such files end."""
+
+
+def corpus_format(path: str, asked: str | None = None) -> str:
+    """Return the format of a file of sentences: the one asked for, or else by its name, or "conll".
+
+    Examples
+    --------
+    >>> corpus_format("en_ewt-ud-train.conllu.gz"), corpus_format("eng.testa"), corpus_format("news", "text")
+    ('conllu', 'conll', 'text')
+    """
+    if asked is not None and asked not in CORPUS_FORMATS:
+        raise ParameterError(f"format is {asked!r}, but sentences are read as one of {', '.join(CORPUS_FORMATS)}.")
+    return asked or named_corpus_format(path) or "conll"
+
+
+def named_corpus_format(path: str) -> str | None:
+    """Return the format of sentences by which the name of a file ends, or None."""
+    ending = _ending(path)
+    return next((name for name, endings in CORPUS_FORMATS.items() if ending in endings), None)
+
 
 def recognise(file: DataFile, asked: str | None = None) -> Format:
     """Return the format of a file: the one asked for, or else by its first bytes, its name, or its text.
@@ -116,8 +138,14 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
     ParameterError
         `asked` is no format.
     """
-    if asked is not None and asked not in FORMATS:
+    if asked is not None and asked not in FORMATS and asked not in CORPUS_FORMATS:
         raise ParameterError(f"format is {asked!r}, but must be one of {', '.join(FORMATS)}.")
+    if asked in CORPUS_FORMATS or (asked is None and named_corpus_format(file.inner) is not None):
+        raise FormatError(
+            "this is a file of sentences, not a table. `rosenblatt train` reads it with --label COLUMN, and "
+            "`predict` and `evaluate` do with a model trained so",
+            file=file.name,
+        )
     head = file.head(HEAD)
     if not head:
         raise FormatError("the file is empty", file=file.name)
@@ -155,10 +183,16 @@ def _by_mark(head: bytes) -> Format | None:
 
 
 def _by_ending(path: str) -> Format | None:
+    ending = _ending(path)
+    return next((each for each in FORMATS.values() if ending in each.endings), None)
+
+
+def _ending(path: str) -> str | None:
+    """Return how the name of a file ends, without the ending of its compression."""
     parts = Path(path).name.lower().split(".")[1:]
     while parts and parts[-1] in ("gz", "gzip", "zst", "zstd"):
         parts.pop()
-    return next((each for each in FORMATS.values() if parts and parts[-1] in each.endings), None)
+    return parts[-1] if parts else None
 
 
 def _by_text(head: bytes) -> str:

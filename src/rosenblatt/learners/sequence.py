@@ -12,6 +12,7 @@ from rosenblatt.data.sequences import SequenceRows
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.learners.order import Visits
+from rosenblatt.loops.beam import beam_work_for, visit_by_beam
 from rosenblatt.loops.sequence import MistakeLog, visit_sentences, work_for
 from rosenblatt.loops.shuffle import seed_of_pass, shuffle
 from rosenblatt.model.sequence import SequenceState
@@ -19,6 +20,8 @@ from rosenblatt.stopping import StopReason
 from rosenblatt.trace.sequence import SequenceTrace, replayed
 from rosenblatt.typing import Floats, Ints
 
+UPDATES = ("early", "max", "full")
+"""By the numbers that `visit_by_beam` takes."""
 AT_ONCE = 1024
 """The number of sentences between two looks for Ctrl-C."""
 
@@ -37,12 +40,21 @@ class SequencePlan:
         Whether a rival with the same score as the truth is a mistake.
     seed : int or None
         Of the order of visits; None visits sentences as they are stored.
+    beam : int or None
+        The number of prefixes that search keeps; None searches exactly.
+    order : int
+        How many labels before a token are features of its label.
+    update : {"early", "max", "full"}
+        Where an update ends if there is a beam.
     """
 
     max_iter: int
     margin: float = 0.0
     ties_are_mistakes: bool = False
     seed: int | None = None
+    beam: int | None = None
+    order: int = 1
+    update: str = "max"
 
 
 @dataclass
@@ -130,11 +142,18 @@ def learn(
         np.empty(n_tokens, np.int64),
         np.empty(n_tokens, np.int64),
     )
-    work = work_for(int(lengths.max(initial=1)), state.t.shape[1])
-    mistakes, done = visit_sentences(
-        rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, visits, state.w, state.u, state.t,
-        state.tu, last, state.visits, plan.margin, plan.ties_are_mistakes, work, log,
-    )  # fmt: skip
+    longest, n_labels = int(lengths.max(initial=1)), state.t.shape[1]
+    if plan.beam is None and plan.order == 1:
+        mistakes, done = visit_sentences(
+            rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, visits, state.w, state.u, state.t,
+            state.tu, last, state.visits, plan.margin, plan.ties_are_mistakes, work_for(longest, n_labels), log,
+        )  # fmt: skip
+    else:
+        mistakes, done = visit_by_beam(
+            rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, visits, state.w, state.u, state.t,
+            state.tu, last, state.visits, plan.margin, UPDATES.index(plan.update),
+            beam_work_for(longest, n_labels, plan.beam, plan.order), log,
+        )  # fmt: skip
     state.visits += done
     if done < n:
         raise TrainingOverflowError(

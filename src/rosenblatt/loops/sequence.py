@@ -21,6 +21,8 @@ from rosenblatt.typing import Floats, Ints
 
 ON_TRUTH = -1
 """The predecessor of a path that leaves the true labelling here."""
+ENDS_BEFORE = -1
+"""The label of an entry of a log behind an update of a prefix: it ends before this token."""
 
 
 class SequenceWork(NamedTuple):
@@ -33,7 +35,10 @@ class SequenceWork(NamedTuple):
 
 
 class MistakeLog(NamedTuple):
-    """The mistakes of some visits: `wrong_at` and `wrong_label` hold the differing tokens of all of them."""
+    """The mistakes of some visits: `wrong_at` and `wrong_label` hold the differing tokens of all of them.
+
+    An update of a prefix has a last entry with the label `ENDS_BEFORE`, at the token where it ends.
+    """
 
     visit: Ints
     sentence: Ints
@@ -185,11 +190,17 @@ def _add(indices: Any, data: Any, first: int, stop: int, w: Any, label: int, c: 
 
 
 @inline
-def _take(
+def take(
     indices: Any, data: Any, indptr: Any, codes: Any, begin: int, n: int, found: Any, w: Any, t: Any, c: float
 ) -> None:
-    """Add c Δ: the features of the truth minus those of the labelling found, where they differ."""
-    before_y = before_z = t.shape[0] - 1
+    """Add c Δ of the first n tokens: the features of the truth minus those found, where they differ.
+
+    If `t` has rows of triples (see `loops.beam`), these are corrected as well.
+    """
+    start = t.shape[1]
+    is_second = t.shape[0] > start + 1
+    y1 = z1 = start
+    before_y = before_z = start
     for i in range(n):
         y, z = codes[begin + i], found[i]
         if y != z:
@@ -198,7 +209,10 @@ def _take(
         if y != z or before_y != before_z:
             t[before_y, y] += c
             t[before_z, z] -= c
-        before_y, before_z = y, z
+        if is_second and (y != z or before_y != before_z or y1 != z1):
+            t[start + 1 + y1 * (start + 1) + before_y, y] += c
+            t[start + 1 + z1 * (start + 1) + before_z, z] -= c
+        y1, z1, before_y, before_z = before_y, before_z, y, z
 
 
 @jit
@@ -259,9 +273,9 @@ def visit_sentences(
         log.gap[n_mistakes], log.stop[n_mistakes] = gap, n_wrong
         n_mistakes += 1
         c = steps[sentence]
-        _take(indices, data, indptr, codes, begin, n, work.found, w, t, c)
+        take(indices, data, indptr, codes, begin, n, work.found, w, t, c)
         if u is not None:
-            _take(indices, data, indptr, codes, begin, n, work.found, u, tu, c * (made + v))
+            take(indices, data, indptr, codes, begin, n, work.found, u, tu, c * (made + v))
     return n_mistakes, visits.size
 
 
@@ -290,8 +304,42 @@ def replay_sentences(
         for i in range(n):
             found[i] = codes[begin + i]
         for p in range(0 if m == 0 else log.stop[m - 1], log.stop[m]):
-            found[log.wrong_at[p]] = log.wrong_label[p]
+            if log.wrong_label[p] == ENDS_BEFORE:
+                n = log.wrong_at[p]
+            else:
+                found[log.wrong_at[p]] = log.wrong_label[p]
         c = steps[sentence]
-        _take(indices, data, indptr, codes, begin, n, found, w, t, c)
+        take(indices, data, indptr, codes, begin, n, found, w, t, c)
         if u is not None:
-            _take(indices, data, indptr, codes, begin, n, found, u, tu, c * log.visit[m])
+            take(indices, data, indptr, codes, begin, n, found, u, tu, c * log.visit[m])
+
+
+@jit
+def rival_gaps(
+    indices: Any,
+    data: Any,
+    indptr: Any,
+    starts: Any,
+    codes: Any,
+    visits: Any,
+    w: Any,
+    t: Any,
+    last: Any,
+    work: SequenceWork,
+    gaps: Any,
+    rivals: Any,
+) -> None:
+    """Write for some sentences the score of the truth minus that of its best rival, and the rivals' labels.
+
+    A sentence without another labelling has the gap ∞.
+    """
+    at = 0
+    for v in range(visits.size):
+        begin, end = starts[visits[v]], starts[visits[v] + 1]
+        n = end - begin
+        emit_all(indices, data, indptr, begin, end, w, work.scores)
+        highest = _rival(t, last, codes, begin, n, work)
+        gaps[v] = _path_score(t, work.scores, codes, begin, n) - highest
+        for i in range(n):
+            rivals[at + i] = work.found[i]
+        at += n

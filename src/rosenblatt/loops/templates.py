@@ -7,6 +7,8 @@ for a feature.
 Tuples are numbered exactly. A template begins at the node with its own number. One table holds the node that a
 node and a value lead to; a second one holds the feature that the last node and the last value lead to. Both are
 open hash tables of 64-bit keys: the node above, the value below.
+
+`hash_templates` needs no tables: it hashes the tuples to a fixed number of features.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ BEFORE, BEHIND, UNKNOWN = 0, 1, 2
 """The values before the first token of a sentence, behind the last, and of texts that training did not meet."""
 EMPTY = np.uint64(2**64 - 1)
 _SHIFT = np.uint64(32)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class HashTable(NamedTuple):
@@ -125,3 +128,38 @@ def apply_templates(
                     count += 1
             indptr[i + 1] = count
     return count
+
+
+@jit
+def hash_templates(
+    kinds: Any,
+    values: Any,
+    starts: Any,
+    template_starts: Any,
+    columns: Any,
+    offsets: Any,
+    bits: int,
+    indices: Any,
+) -> None:
+    """Write the hashed features of each token, one for each template.
+
+    `values` has a hash for each kind of token and column. The hash of a template folds its number and the values
+    of its pairs: h ← mix(h ⊕ value) + 2⁶⁴/φ. The feature is its highest `bits`.
+    """
+    shift = np.uint64(64 - bits)
+    count = 0
+    for sentence in range(starts.size - 1):
+        begin, end = starts[sentence], starts[sentence + 1]
+        for i in range(begin, end):
+            for k in range(template_starts.size - 1):
+                state = np.uint64(k + 1) * _GOLDEN
+                for p in range(template_starts[k], template_starts[k + 1]):
+                    at = i + offsets[p]
+                    value = np.uint64(BEFORE)
+                    if at >= end:
+                        value = np.uint64(BEHIND)
+                    elif at >= begin:
+                        value = values[kinds[at], columns[p]]
+                    state = split_mix(state ^ value) + _GOLDEN
+                indices[count] = split_mix(state) >> shift
+                count += 1

@@ -9,11 +9,18 @@ import numpy as np
 
 from rosenblatt.data.sequences import SequenceRows
 from rosenblatt.exceptions import PredictionOverflowError
+from rosenblatt.loops.beam import beam_work_for, tag_by_beam
 from rosenblatt.loops.decoding import k_best, max_marginals, tag_sentences
 from rosenblatt.loops.sequence import work_for
 from rosenblatt.typing import Floats, Ints
 
 LEAST_ROOM = 64
+
+
+def with_triples(pairs: Floats, order: int) -> Floats:
+    """Return the weights of pairs of labels, and with order 2 behind them zeros for triples; see `loops.beam`."""
+    n = pairs.shape[1]
+    return pairs if order == 1 else np.concatenate([pairs, np.zeros(((n + 1) ** 2, n))])
 
 
 @dataclass(eq=False)
@@ -24,8 +31,9 @@ class SequenceState:
     ----------
     w : ndarray, shape (room, n_labels)
         The weights of features; there may be room for more than there are.
-    t : ndarray, shape (n_labels + 1, n_labels)
-        The weights of pairs of neighbours, the last row of the start; −∞ where a pair is forbidden.
+    t : ndarray, shape (n_labels + 1, n_labels), or more rows
+        The weights of pairs of neighbours, the last row of the start; −∞ where a pair is forbidden. Behind them
+        come those of triples, if there are any; see `loops.beam`.
     u, tu : ndarray or None
         The sums over updates of c·visits·Δ, if weights are averaged: the average is w − u / visits.
     visits : int
@@ -122,16 +130,23 @@ class SequenceModel:
     last: Floats
     visits: int = 0
 
-    def codes(self, rows: SequenceRows) -> Ints:
-        """Return the label of each token in the best labelling of its sentence."""
+    def codes(self, rows: SequenceRows, beam: int | None = None) -> Ints:
+        """Return the label of each token in the best labelling of its sentence, or the best that a beam finds."""
         out = np.empty(rows.starts[-1], np.int64)
-        work = work_for(rows.longest, self.t.shape[1])
-        done = tag_sentences(
-            rows.indices, rows.data, rows.indptr, rows.starts, self.w, self.t, self.last, work, out
-        )
+        n_labels = self.t.shape[1]
+        arrays = rows.indices, rows.data, rows.indptr, rows.starts, self.w, self.t, self.last
+        if beam is None and self.order == 1:
+            done = tag_sentences(*arrays, work_for(rows.longest, n_labels), out)
+        else:
+            done = tag_by_beam(*arrays, beam_work_for(rows.longest, n_labels, beam, self.order), out)
         if done < rows.n_sentences:
             raise self._no_labelling(done)
         return out
+
+    @property
+    def order(self) -> int:
+        """How many labels before a token are features of its label."""
+        return 1 if len(self.t) == self.t.shape[1] + 1 else 2
 
     def margins(self, rows: SequenceRows) -> Floats:
         """Return for each token and label the best score through it minus the best score."""
@@ -159,5 +174,6 @@ class SequenceModel:
     def _no_labelling(self, sentence: int) -> PredictionOverflowError:
         return PredictionOverflowError(
             f"X[{sentence}] has no labelling with a finite score: either the constraints forbid every one of this "
-            "length, or values are too large. Change the constraints, or scale the values."
+            "length, or the beam is too small for them, or values are too large. Change the constraints, use a "
+            "larger beam, or scale the values."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,8 +14,9 @@ from rosenblatt.escaping import printable
 from rosenblatt.registry import class_of
 from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.storage.prediction import Predictor
-from rosenblatt.storage.stored import open_model
+from rosenblatt.storage.stored import StoredModel, open_model
 from rosenblatt.tasks.data import Place
+from rosenblatt.tasks.models import TAGGER
 from rosenblatt.tasks.plain_text import aligned, count, number
 
 __all__ = ["ModelContents", "NamedWeight", "inspect_model"]
@@ -123,6 +125,8 @@ def inspect_model(path: Place, *, weights: int = 10) -> ModelContents:
     NamedWeight(of='1', feature='x1', weight=2.0)
     """
     stored = open_model(path)
+    if stored.learner == TAGGER:
+        return _contents_of_tagger(stored, weights)
     opened = OpenedModel(stored)
     recipe = opened.recipe
     return ModelContents(
@@ -133,6 +137,28 @@ def inspect_model(path: Place, *, weights: int = 10) -> ModelContents:
         training=stored.facts,
         weights=_largest(opened, weights),
         preprocessing=None if recipe is None else recipe.to_json(),
+        provenance=stored.provenance,
+    )
+
+
+def _contents_of_tagger(stored: StoredModel, n: int) -> ModelContents:
+    """Return the contents of a tagger: for each label its features with the largest weights."""
+    tagger = stored.estimator()
+    by_label: dict[Any, list[tuple[float, str]]] = {label: [] for label in tagger.classes_.tolist()}
+    for (feature, label), weight in tagger.state_features_.items():
+        by_label[label].append((weight, feature))
+    return ModelContents(
+        learner=stored.learner,
+        classes=stored.classes,
+        n_features=tagger.n_features_,
+        parameters=stored.parameters,
+        training=stored.facts,
+        weights=[
+            NamedWeight(str(label), feature, weight)
+            for label, found in by_label.items()
+            for weight, feature in heapq.nlargest(n, found, key=lambda each: abs(each[0]))
+        ],
+        preprocessing=None,
         provenance=stored.provenance,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.columns.source import Source
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.pairs import PairEvaluation, as_groups
 from rosenblatt.evaluation import Evaluation, class_code
@@ -16,6 +17,7 @@ from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.registry import abilities
 from rosenblatt.regression_evaluation import RegressionEvaluation
+from rosenblatt.sequence_evaluation import SequenceEvaluation, evaluate_sequences
 from rosenblatt.storage.opened import OpenedModel
 from rosenblatt.tasks.data import (
     Data,
@@ -26,19 +28,28 @@ from rosenblatt.tasks.data import (
     fills_means,
     log_info,
     note_similar,
+    places_of,
     require_no_options,
     require_target,
     source_of,
 )
-from rosenblatt.tasks.models import opened_model, source_for
+from rosenblatt.tasks.models import is_tagger, opened_model, source_for
+from rosenblatt.tasks.tagging import evaluate_tagger
 from rosenblatt.typing import Ints
 
 __all__ = ["CrossValidation", "cross_validate", "evaluate"]
 
 
 def evaluate(
-    model: Any, data: Any, y: Any = None, *, positive: Any = None, log: Log = log_info, **options: Any
-) -> Evaluation | RegressionEvaluation | PairEvaluation:
+    model: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    positive: Any = None,
+    label: str | int | None = None,
+    log: Log = log_info,
+    **options: Any,
+) -> Evaluation | RegressionEvaluation | PairEvaluation | SequenceEvaluation:
     """Compare the predictions of a model with labels, or with numbers.
 
     Parameters
@@ -51,6 +62,8 @@ def evaluate(
         The labels of rows in memory.
     positive : label or None
         The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
+    label : str, int or None
+        For a tagger, the column of the true labels in files; by default that of training.
     log : callable
         Is called with one sentence at a time about what was read.
     **options
@@ -58,9 +71,10 @@ def evaluate(
 
     Returns
     -------
-    Evaluation, RegressionEvaluation or PairEvaluation
+    Evaluation, RegressionEvaluation, PairEvaluation or SequenceEvaluation
         Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class; the mean squared
-        error of a model that predicts numbers; the pairs in the right order of one that ranks rows.
+        error of a model that predicts numbers; the pairs in the right order of one that ranks rows; of a tagger
+        also sentences and spans.
 
     Raises
     ------
@@ -75,8 +89,19 @@ def evaluate(
     >>> rb.evaluate(model, X, y).accuracy == rb.evaluate(model, "@iris").accuracy == model.score(X, y)
     True
     """
+    if is_tagger(model) and y is not None:
+        require_no_options(options)
+        return evaluate_sequences(y, model.predict(data))
     if y is None:
-        opened = opened_model(model)
+        opened = model if is_tagger(model) else opened_model(model)
+        if is_tagger(opened):
+            if positive is not None:
+                raise ParameterError("A tagger has no positive class. Drop positive.")
+            if isinstance(data, Source):
+                raise ParameterError("A tagger reads files of sentences, not a source of rows. Name the files.")
+            return evaluate_tagger(opened, *places_of(data), label=label, log=log, **options)
+        if label is not None:
+            raise ParameterError("label is for taggers, but the model predicts rows of tables. Use target.")
         source = source_for(opened, data, options)
         found = opened.evaluate(source, positive)
         describe_reading(source, log)

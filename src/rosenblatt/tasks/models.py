@@ -10,9 +10,13 @@ from rosenblatt.columns.source import Source
 from rosenblatt.exceptions import ModelFileError
 from rosenblatt.schema.container import LARGEST_HEADER
 from rosenblatt.storage.opened import OpenedModel
+from rosenblatt.storage.stored import StoredModel
 from rosenblatt.tasks.data import Data, open_places, places_of, read_options, require_no_options
 
-__all__ = ["opened_model", "source_for"]
+__all__ = ["TAGGER", "is_tagger", "opened_model", "source_for"]
+
+TAGGER = "SequencePerceptron"
+"""The learner of sentences, by name: files are told apart without importing it."""
 
 
 def opened_model(model: Any) -> OpenedModel:
@@ -31,6 +35,13 @@ def _begins_as_a_model(path: str | os.PathLike[str]) -> bool:
     with open(path, "rb") as file:
         head = file.read(9)
     return len(head) < 9 or (int.from_bytes(head[:8], "little") <= LARGEST_HEADER and head[8:] == b"{")
+
+
+def is_tagger(model: Any) -> bool:
+    """Return whether a model, given as an estimator or as an opened file, labels sentences."""
+    if isinstance(model, OpenedModel):
+        return isinstance(model.stored, StoredModel) and model.stored.learner == TAGGER
+    return type(model).__name__ == TAGGER
 
 
 def source_for(model: OpenedModel, data: Data, options: Mapping[str, Any], *, labelled: bool = True) -> Source:

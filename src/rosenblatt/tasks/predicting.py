@@ -10,9 +10,12 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from rosenblatt.atomic import replacing
+from rosenblatt.columns.source import Source
 from rosenblatt.escaping import as_field, json_text, printable
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.tasks.data import Data, Log, Place, describe_reading, log_info, require_apart
-from rosenblatt.tasks.models import opened_model, source_for
+from rosenblatt.tasks.models import is_tagger, opened_model, source_for
+from rosenblatt.tasks.tagging import tag_file
 
 __all__ = ["predict_file"]
 
@@ -35,7 +38,8 @@ def predict_file(
     model : path, OpenedModel, estimator or scikit-learn Pipeline
         Trained.
     data : str, path, several of them, or Source
-        Files of any size, or a built-in set; see `open_data`. Labels are not needed.
+        Files of any size, or a built-in set; see `open_data`. Labels are not needed. A tagger reads files of
+        sentences; see `rosenblatt.tasks.tagging.tag_file`.
     output : path or binary file
         Where the lines go. A path is written completely or not at all.
     scores : bool
@@ -63,7 +67,14 @@ def predict_file(
     ...     Path(f"{folder}/lines.txt").read_text().split()
     ['long', 'short']
     """
-    opened = opened_model(model)
+    opened = model if is_tagger(model) else opened_model(model)
+    if is_tagger(opened):
+        if probabilities:
+            raise ParameterError("A tagger has no probabilities, only scores. Use scores.")
+        if isinstance(data, Source):
+            raise ParameterError("A tagger reads files of sentences, not a source of rows. Name the files.")
+        tag_file(opened, data, output, scores=scores, as_json=as_json, log=log, **options)
+        return
     source = source_for(opened, data, options, labelled=False)
     predictor = opened.predictor
     if isinstance(output, str | os.PathLike):

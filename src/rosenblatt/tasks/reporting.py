@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.reports.page import write_report
 from rosenblatt.reports.subject import Seen
 from rosenblatt.tasks.data import (
@@ -21,7 +22,7 @@ from rosenblatt.tasks.data import (
     require_no_options,
     shown,
 )
-from rosenblatt.tasks.models import opened_model, source_for
+from rosenblatt.tasks.models import is_tagger, opened_model, source_for
 
 __all__ = ["report"]
 
@@ -83,7 +84,9 @@ def report(
     ...     "6 of 6 rows right" in page.read_text(encoding="utf-8")
     True
     """
-    opened = opened_model(model)
+    opened = model if is_tagger(model) else opened_model(model)
+    if is_tagger(opened):
+        raise ParameterError("A report is about rows of a table, and there is none about taggers. Use evaluate.")
     if y is None:
         source = source_for(opened, data, options)
         require_apart(path, [opened.stored.path, *source.files])

@@ -1,40 +1,33 @@
-"""Templates: which columns of which neighbours of a token are its features.
-
-Columns are computed once for each kind of token, and the loop combines their numbers. So no text is made for the
-features of a token, which is what takes most of the time elsewhere.
-"""
+"""Features of tokens from templates: numbered exactly, or hashed into a fixed number."""
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Hashable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.sequences import Sentences, SequenceRows, place_of, starts_of
-from rosenblatt.exceptions import DataTypeError, ParameterError
-from rosenblatt.loops.templates import UNKNOWN, HashTable, apply_templates, empty_table, insert_keys
-
-Column: TypeAlias = str | int
-Template: TypeAlias = tuple[tuple[Column, int], ...]
-
-WORDS: tuple[Template, ...] = (
-    *((("lower", offset),) for offset in (-2, -1, 0, 1, 2)),
-    (("form", 0),),
-    *(((column, 0),) for column in ("prefix1", "prefix2", "prefix3", "suffix1", "suffix2", "suffix3", "suffix4")),
-    *((("shape", offset),) for offset in (-1, 0, 1)),
-    (("lower", -1), ("lower", 0)),
-    (("lower", 0), ("lower", 1)),
-    (("lower", -1), ("lower", 1)),
-    (("lower", -2), ("lower", -1)),
+from rosenblatt.exceptions import DataTypeError
+from rosenblatt.loops.templates import (
+    UNKNOWN,
+    HashTable,
+    apply_templates,
+    empty_table,
+    hash_templates,
+    insert_keys,
 )
-"""The templates called "words", for tagging words of a language written with letters."""
-MOST_TEMPLATES, FARTHEST, LONGEST_AFFIX = 256, 100, 20
-AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
+from rosenblatt.text import MOST_BITS
+from rosenblatt.text.template_grammar import Template, as_templates, cell, word_templates
+from rosenblatt.typing import Ints
+
+__all__ = ["HashedTemplates", "Template", "TemplateVocabulary", "TokenKinds", "as_templates", "word_templates"]
+
 FIRST_VALUE = UNKNOWN + 1
 MOST_KINDS = 2**18
 """So many kinds of tokens are remembered with their values; then remembering begins from none."""
@@ -43,95 +36,123 @@ _LOW = np.uint64(2**32 - 1)
 _numbering = threading.Lock()
 
 
-def as_templates(templates: Any) -> tuple[Template, ...]:
-    """Return templates as tuples of pairs (column, offset), or raise `ParameterError`.
+class TokenKinds(ABC):
+    """Computes the columns of templates once for each kind of token, and remembers them.
 
-    Examples
-    --------
-    >>> as_templates(["lower", ("suffix3", -1), [("lower", -1), ("lower", 0)]])
-    ((('lower', 0),), (('suffix3', -1),), (('lower', -1), ('lower', 0)))
+    Parameters
+    ----------
+    templates : tuple of templates
+        See `as_templates`.
+
+    Attributes
+    ----------
+    width : int
+        The number of fields that a token must have.
     """
-    if isinstance(templates, str) and templates == "words":
-        return WORDS
-    if (
-        isinstance(templates, str)
-        or not isinstance(templates, Sequence)
-        or not 0 < len(templates) <= MOST_TEMPLATES
-    ):
-        raise ParameterError(
-            f"templates={templates!r} must be None, 'words', or a list of up to {MOST_TEMPLATES} templates such "
-            "as 'lower', ('lower', -1) or (('lower', -1), ('lower', 0))."
-        )
-    return tuple(_template(each) for each in templates)
+
+    _dtype: ClassVar[Any]
+
+    def __init__(self, templates: tuple[Template, ...]) -> None:
+        self.templates = templates
+        self.columns = list(dict.fromkeys(column for template in templates for column, _ in template))
+        self.width = 1 + max((column for column in self.columns if type(column) is int), default=0)
+        number = {column: k for k, column in enumerate(self.columns)}
+        parts = list(chain.from_iterable(templates))
+        self._starts = np.concatenate([[0], np.cumsum([len(each) for each in templates])]).astype(np.int64)
+        self._columns = np.array([number[column] for column, _ in parts], np.int64)
+        self._offsets = np.array([offset for _, offset in parts], np.int64)
+        self._forget()
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """The number of features."""
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """Return the names of all features by number."""
+
+    @abstractmethod
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Keep some of the features, which get new numbers in the same order."""
+
+    @abstractmethod
+    def rows(self, sentences: Sentences, *, grows: bool) -> SequenceRows:
+        """Return the features of all tokens; unknown ones are added, or left out."""
+
+    @abstractmethod
+    def _values_of(self, token: Hashable, grows: bool) -> list[int]:
+        """Return the value of each column of a token."""
+
+    def _forget(self) -> None:
+        self._kinds: dict[Hashable, int] = {}
+        self._unsure: list[Hashable] = []  # kinds with a value that was unknown
+        self._made = 0  # rows that are taken
+        self._rows = np.empty((64, len(self.columns)), self._dtype)
+
+    def _kinds_of(self, sentences: Sentences, grows: bool) -> tuple[Ints, Ints, NDArray[Any]]:
+        """Return where sentences begin, the kind of each token, and the values of each kind."""
+        starts = starts_of(sentences)
+        with _numbering:
+            return starts, self._numbered(sentences, starts, grows), self._rows
+
+    def _numbered(self, sentences: Sentences, starts: Any, grows: bool) -> NDArray[np.int64]:
+        """Return the kind of each token; new kinds are remembered."""
+        if self._made > MOST_KINDS:
+            self._forget()
+        elif grows:
+            for token in self._unsure:
+                del self._kinds[token]
+            self._unsure = []
+        flat = list(chain.from_iterable(sentences))
+        try:
+            found = list(map(self._kinds.get, flat))
+        except TypeError:
+            flat = [tuple(token) if isinstance(token, list) else token for token in flat]
+            self._check(flat, starts)
+            found = list(map(self._kinds.get, flat))
+        if None in found:
+            new = [token for token, kind in zip(flat, found, strict=True) if kind is None]
+            self._check(flat, starts)
+            for token in dict.fromkeys(new):
+                self._remember(token, grows)
+            found = list(map(self._kinds.get, flat))
+        return np.array(found, np.int64)
+
+    def _check(self, flat: Iterable[Any], starts: Any) -> None:
+        """Require tokens that are texts, or as many fields as the templates use, beginning with a text."""
+        for i, token in enumerate(flat):
+            if self.width == 1 and isinstance(token, str):
+                continue
+            fields = token if isinstance(token, tuple) else (token,)
+            if len(fields) < self.width or not all(isinstance(each, str) for each in fields):
+                sentence, at = place_of(i, starts)
+                raise DataTypeError(
+                    f"X[{sentence}][{at}] is {token!r:.60}, but with templates a token is a text, or a tuple of "
+                    f"texts with at least {self.width} field{'s' * (self.width > 1)}."
+                )
+
+    def _remember(self, token: Hashable, grows: bool) -> None:
+        row = self._made
+        if row == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[row] = self._values_of(token, grows)
+        self._kinds[token] = row
+        self._made += 1
 
 
-def _template(given: Any) -> Template:
-    parts = [given] if isinstance(given, str | int) or _is_pair(given) else given
-    if not isinstance(parts, list | tuple) or not parts:
-        raise ParameterError(
-            f"templates: {given!r} is not a template. Use (column, offset) or a tuple of such pairs."
-        )
-    return tuple(_part(part) for part in parts)
-
-
-def _part(given: Any) -> tuple[Column, int]:
-    column, offset = given if _is_pair(given) else (given, 0)
-    affix = AFFIX.fullmatch(column) if isinstance(column, str) else None
-    known = column in ("form", "lower", "shape") or (affix is not None and int(affix[2]) <= LONGEST_AFFIX)
-    further = type(column) is int and 0 <= column <= FARTHEST
-    if not (known or further):
-        raise ParameterError(
-            f"templates: {column!r} is not a column. Use form, lower, shape, prefixN, suffixN (N up to "
-            f"{LONGEST_AFFIX}), or the number of a field of the tokens, from 0."
-        )
-    if abs(offset) > FARTHEST:
-        raise ParameterError(f"templates: the offset {offset} of {column!r} is beyond ±{FARTHEST}.")
-    return column, offset
-
-
-def _is_pair(given: Any) -> bool:
-    if not isinstance(given, list | tuple) or len(given) != 2:
-        return False
-    return isinstance(given[0], str | int) and type(given[1]) is int
-
-
-def shape(form: str) -> str:
-    """Return the shape of a word: X for capitals, x for other letters, d for digits; each run counts once.
-
-    Examples
-    --------
-    >>> shape("McDonald's"), shape("3.14"), shape("U.S.")
-    ("XxXx'x", 'd.d', 'X.X.')
-    """
-    letters = ["X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in form]
-    return "".join(c for i, c in enumerate(letters) if i == 0 or letters[i - 1] != c)
-
-
-def _cell(token: Hashable, column: Column) -> str:
-    """Return the text of a column of a token."""
-    fields: tuple[Any, ...] = token if isinstance(token, tuple) else (token,)
-    if type(column) is int:
-        return str(fields[column])
-    form: str = fields[0]
-    match column:
-        case "form":
-            return form
-        case "lower":
-            return form.lower()
-        case "shape":
-            return shape(form)
-    assert isinstance(column, str)
-    length = int(column[6:])
-    return form[:length] if column.startswith("prefix") else form[-length:]
-
-
-class TemplateVocabulary:
+class TemplateVocabulary(TokenKinds):
     """Numbers the features that templates find, and remembers the values of each kind of token.
 
     Parameters
     ----------
     templates : tuple of templates
         See `as_templates`.
+
+    Attributes
+    ----------
+    width : int
+        The number of fields that a token must have.
 
     Examples
     --------
@@ -141,25 +162,13 @@ class TemplateVocabulary:
     ['lower=the', 'lower[-1]=^ & lower=the', 'lower=cat', 'lower[-1]=the & lower=cat']
     """
 
+    _dtype = np.int32
+
     def __init__(self, templates: tuple[Template, ...]) -> None:
-        self.templates = templates
-        self.columns = list(dict.fromkeys(column for template in templates for column, _ in template))
-        self._width = 1 + max((column for column in self.columns if type(column) is int), default=0)
-        number = {column: k for k, column in enumerate(self.columns)}
-        parts = list(chain.from_iterable(templates))
-        self._starts = np.concatenate([[0], np.cumsum([len(each) for each in templates])]).astype(np.int64)
-        self._columns = np.array([number[column] for column, _ in parts], np.int64)
-        self._offsets = np.array([offset for _, offset in parts], np.int64)
+        super().__init__(templates)
         self._values: list[dict[str, int]] = [{} for _ in self.columns]
         self._texts: list[tuple[int, str]] = []
         self._inner, self._features = empty_table(0), empty_table(0)
-        self._forget()
-
-    def _forget(self) -> None:
-        self._kinds: dict[Hashable, int] = {}
-        self._unsure: list[Hashable] = []  # kinds with a value that was unknown
-        self._made = 0  # rows that are taken
-        self._rows = np.empty((64, len(self.columns)), np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("templates", "_texts", "_inner", "_features")
@@ -237,18 +246,12 @@ class TemplateVocabulary:
 
         An error leaves the vocabulary unchanged.
         """
-        starts = starts_of(sentences)
-        with _numbering:
-            kinds = self._numbered(sentences, starts, grows)
-            values = self._rows
-        n_templates = len(self.templates)
+        starts, kinds, values = self._kinds_of(sentences, grows)
         indices, ends = [], [np.zeros(1, np.int64)]
-        count, first = 0, 0
-        while first < len(sentences):
-            stop = int(np.searchsorted(starts, starts[first] + TOKENS_AT_ONCE, side="right")) - 1
-            stop = max(stop, first + 1)
+        count = 0
+        for first, stop in _parts(starts):
             begin, end = int(starts[first]), int(starts[stop])
-            most = (end - begin) * n_templates
+            most = (end - begin) * len(self.templates)
             if grows:
                 self._inner = _with_room(self._inner, (end - begin) * len(self._columns))
                 self._features = _with_room(self._features, most)
@@ -268,60 +271,21 @@ class TemplateVocabulary:
             )
             indices.append(found[:n])
             ends.append(own_ends[1:] + count)
-            count, first = count + n, stop
+            count += n
         joined = np.concatenate(indices) if indices else np.empty(0, np.uint32)
         return SequenceRows(joined, None, np.concatenate(ends), starts)
 
-    def _numbered(self, sentences: Sentences, starts: Any, grows: bool) -> NDArray[np.int64]:
-        """Return the kind of each token; new kinds are remembered."""
-        if self._made > MOST_KINDS:
-            self._forget()
-        elif grows:
-            for token in self._unsure:
-                del self._kinds[token]
-            self._unsure = []
-        flat = list(chain.from_iterable(sentences))
-        try:
-            found = list(map(self._kinds.get, flat))
-        except TypeError:
-            flat = [tuple(token) if isinstance(token, list) else token for token in flat]
-            self._check(flat, starts)
-            found = list(map(self._kinds.get, flat))
-        if None in found:
-            new = [token for token, kind in zip(flat, found, strict=True) if kind is None]
-            self._check(flat, starts)
-            for token in dict.fromkeys(new):
-                self._remember(token, grows)
-            found = list(map(self._kinds.get, flat))
-        return np.array(found, np.int64)
-
-    def _check(self, flat: Iterable[Any], starts: Any) -> None:
-        """Require tokens that are texts, or as many fields as the templates use, beginning with a text."""
-        for i, token in enumerate(flat):
-            if self._width == 1 and isinstance(token, str):
-                continue
-            fields = token if isinstance(token, tuple) else (token,)
-            if len(fields) < self._width or not all(isinstance(each, str) for each in fields):
-                sentence, at = place_of(i, starts)
-                raise DataTypeError(
-                    f"X[{sentence}][{at}] is {token!r:.60}, but with templates a token is a text, or a tuple of "
-                    f"texts with at least {self._width} field{'s' * (self._width > 1)}."
-                )
-
-    def _remember(self, token: Hashable, grows: bool) -> None:
-        row = self._made
-        if row == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+    def _values_of(self, token: Hashable, grows: bool) -> list[int]:
+        found = []
         for k, column in enumerate(self.columns):
-            text = _cell(token, column)
+            text = cell(token, column)
             value = self._values[k].get(text)
             if value is None and grows:
                 value = self._learn(k, text)
-            self._rows[row, k] = UNKNOWN if value is None else value
-        if not grows and (self._rows[row] == UNKNOWN).any():
+            found.append(UNKNOWN if value is None else value)
+        if not grows and UNKNOWN in found:
             self._unsure.append(token)
-        self._kinds[token] = row
-        self._made += 1
+        return found
 
     def _learn(self, column: int, text: str) -> int:
         value = self._values[column][text] = len(self._texts) + FIRST_VALUE
@@ -331,6 +295,75 @@ class TemplateVocabulary:
     def _learn_texts(self, texts: Iterable[tuple[int, str]]) -> None:
         for column, text in texts:
             self._learn(column, text)
+
+
+class HashedTemplates(TokenKinds):
+    """Hashes the features that templates find to 2^bits numbers; nothing about words is remembered.
+
+    Different features may share a number. Words that training did not meet have features, too.
+
+    Parameters
+    ----------
+    templates : tuple of templates
+        See `as_templates`.
+    bits : int
+        The number of features is 2^bits.
+
+    Examples
+    --------
+    >>> hashed = HashedTemplates(as_templates(["lower", "suffix2"]), 10)
+    >>> [hashed.rows([[word]], grows=False).indices.tolist() for word in ("cat", "Cat", "dog")]
+    [[413, 574], [413, 574], [540, 541]]
+    """
+
+    _dtype = np.uint64
+
+    def __init__(self, templates: Any, bits: int) -> None:
+        super().__init__(as_templates(templates))
+        if not 1 <= bits <= MOST_BITS:
+            raise ValueError(f"{bits} bits are not 1 to {MOST_BITS}")
+        self.bits = bits
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"templates": self.templates, "bits": self.bits}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        HashedTemplates.__init__(self, **kept)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return 1 << self.bits
+
+    def names(self) -> list[str]:
+        """Return the numbers of all features as names: hashed features have no others."""
+        return [f"#{i}" for i in range(self.n_features)]
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Raise `TypeError`: hashed features are all kept."""
+        raise TypeError("hashed features are all kept")
+
+    def rows(self, sentences: Sentences, *, grows: bool) -> SequenceRows:
+        """Return the features of all tokens."""
+        starts, kinds, values = self._kinds_of(sentences, grows)
+        n_templates = len(self.templates)
+        indices = np.empty(len(kinds) * n_templates, np.uint32)
+        hash_templates(kinds, values, starts, self._starts, self._columns, self._offsets, self.bits, indices)
+        return SequenceRows(indices, None, np.arange(len(kinds) + 1, dtype=np.int64) * n_templates, starts)
+
+    def _values_of(self, token: Hashable, grows: bool) -> list[int]:
+        coded = (cell(token, column).encode("utf-8", "surrogatepass") for column in self.columns)
+        return [int.from_bytes(blake2b(each, digest_size=8).digest(), "little") for each in coded]
+
+
+def _parts(starts: Ints) -> Iterator[tuple[int, int]]:
+    """Return runs of sentences with at most `TOKENS_AT_ONCE` tokens each, or one sentence."""
+    first, n = 0, len(starts) - 1
+    while first < n:
+        stop = int(np.searchsorted(starts, starts[first] + TOKENS_AT_ONCE, side="right")) - 1
+        stop = max(stop, first + 1)
+        yield first, stop
+        first = stop
 
 
 def _keys_of(table: HashTable) -> NDArray[np.uint64]:

@@ -17,6 +17,7 @@ from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.powers import power_bound
 from rosenblatt.theory.ranks import pair_bounds, rank_bounds
 from rosenblatt.theory.separable import passive_bound, separable_bounds, start_bound
+from rosenblatt.theory.sequences import sequence_bounds
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
 
@@ -43,6 +44,7 @@ def bounds(
         The examples.
     y : sequence, shape (n_rows,)
         Their labels, of two classes; with an `OrdinalPerceptron` their ranks, and with `qid` numbers to rank by.
+        With a `SequencePerceptron` X and y are sentences and their labels.
     model : estimator or None
         A perceptron trained on X and y. Its mistakes stand beside each bound for its rule, and the other bounds
         say why they do not apply.
@@ -68,7 +70,8 @@ def bounds(
         2006), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
         "pocket_usual" (Harchaoui), "online" (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are
         marked as vacuous. For an `OrdinalPerceptron` there is one, "ranks" (Crammer and Singer 2001), on the sum
-        of the ranks that visits are off, and for a `RankingPerceptron` "pairs" (Novikoff 1962).
+        of the ranks that visits are off, and for a `RankingPerceptron` "pairs" (Novikoff 1962). For a
+        `SequencePerceptron` (Collins 2002): "collins", "run_radius", "run_sum", "run_norm" and "one_pass".
         ``print(bounds(X, y))`` shows them as a table.
 
     Raises
@@ -93,6 +96,8 @@ def bounds(
         raise ParameterError(f"gamma={gamma!r} must be None or a finite number above 0.")
     if w_star is None and (gamma is not None or b_star):
         raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
+    if hasattr(type(model), "transition_features_"):
+        return sequence_bounds(X, y, model, time_limit)
     if hasattr(model, "thresholds_"):
         return rank_bounds(X, y, model, Clock(time_limit))
     if qid is not None or hasattr(model, "_pairs"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rosenblatt.data.sequences import SequenceRows, as_label_codes, as_sentences
 from rosenblatt.data.weights import as_weight
 from rosenblatt.exceptions import InputError, ShapeError
-from rosenblatt.loops.sequence import MistakeLog, replay_sentences
+from rosenblatt.loops.sequence import ENDS_BEFORE, MistakeLog, replay_sentences
 from rosenblatt.model.sequence import SequenceState
 from rosenblatt.typing import Floats, Ints
 
@@ -89,8 +89,9 @@ class SequenceTrace:
         if not 0 <= mistake < len(self):
             raise InputError(f"There is no mistake {mistake}: the trace has {len(self)}, counted from 0.")
         part = slice(0 if mistake == 0 else int(log.stop[mistake - 1]), int(log.stop[mistake]))
-        labels = self.classes[log.wrong_label[part]].tolist()
-        return list(zip(log.wrong_at[part].tolist(), labels, strict=True))
+        wrong = log.wrong_label[part] != ENDS_BEFORE
+        labels = self.classes[log.wrong_label[part][wrong]].tolist()
+        return list(zip(log.wrong_at[part][wrong].tolist(), labels, strict=True))
 
     def replay(self, X: Any, y: Any, sample_weight: Any = None, *, stop: int | None = None) -> SequenceState:
         """Make the updates again, without searching for labellings.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.sequences import ItemVocabulary
-from rosenblatt.loops.sequence import MistakeLog
+from rosenblatt.loops.sequence import ENDS_BEFORE, MistakeLog
 from rosenblatt.model.schemas import LABELS
 from rosenblatt.model.sequence import SequenceState
 from rosenblatt.schema.codecs import (
@@ -20,6 +20,7 @@ from rosenblatt.schema.codecs import (
     Flag,
     Maybe,
     Record,
+    Several,
     Text,
     require,
     same_length,
@@ -27,7 +28,8 @@ from rosenblatt.schema.codecs import (
 )
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.schema.plain import Parameter
-from rosenblatt.text.templates import TemplateVocabulary
+from rosenblatt.text import MOST_BITS
+from rosenblatt.text.templates import HashedTemplates, TemplateVocabulary
 from rosenblatt.trace.sequence import SequenceTrace
 
 LONGEST_LOG = 2**16
@@ -128,6 +130,10 @@ VOCABULARY = Either(
                 take=lambda held: held.parts,
             ),
         ),
+        "hashed": (
+            HashedTemplates,
+            Record(HashedTemplates, {"templates": Parameter(), "bits": Count(1, MOST_BITS)}),
+        ),
     }
 )
 
@@ -163,7 +169,7 @@ def without_long_log(held: dict[str, Any]) -> dict[str, Any]:
 def _link(held: dict[str, Any]) -> None:
     """Make the state from its weights, and join the trace with what it shares; require that all agree."""
     stored, vocabulary, n = held["_state"], held["_vocabulary"], len(held["_classes"])
-    require(n >= 2 and stored.t.shape == (n + 1, n), "there are weights of other labels")
+    require(n >= 2 and stored.t.shape in ((n + 1, n), ((n + 1) * (n + 2), n)), "there are weights of other labels")
     require(held["_last"].shape == (n,), "the end of sentences has other labels")
     require(
         (held["_last"] <= 0.0).all() and not np.isfinite(held["_last"][held["_last"] != 0.0]).any(), "it is wrong"
@@ -179,6 +185,10 @@ def _link(held: dict[str, Any]) -> None:
         state.u.ravel()[stored.at] = stored.u
         state.tu = stored.tu
     held["_state"] = state
+    require(
+        ("columns_" in held) == ("label_" in held), "it knows columns without labels, or labels without columns"
+    )
+    require(len(held.get("columns_", "1")) > 0, "its tokens have no column")
     run = {"_trace", "n_iter_", "stop_reason_", "converged_", "n_skipped_"}
     require(run <= held.keys() or not run & held.keys(), "parts of its run are missing")
     trace = held.get("_trace")
@@ -191,7 +201,7 @@ def _link(held: dict[str, Any]) -> None:
     if log is not None:
         require(len(log.visit) == trace.mistakes_per_pass.sum(), "mistakes and their counts differ")
         require(((log.sentence >= 0) & (log.sentence < trace.n_sentences)).all(), "a sentence does not exist")
-        require(((log.wrong_label >= 0) & (log.wrong_label < n)).all(), "a label does not exist")
+        require(((log.wrong_label >= ENDS_BEFORE) & (log.wrong_label < n)).all(), "a label does not exist")
         require((log.wrong_at >= 0).all(), "a token does not exist")
     held["_trace"] = replace(
         trace, average=state.u is not None, pairs=pairs, classes=held["_classes"], vocabulary=vocabulary
@@ -206,6 +216,8 @@ SEQUENCE_STATE = StateSchema(
         "stop_reason_": Text(("separated", "max_iter", "interrupted")),
         "converged_": Flag(),
         "n_skipped_": Count(),
+        "columns_": Several(Text(), tuple),
+        "label_": Text(),
     },
     _link,
     without_long_log,

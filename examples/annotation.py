@@ -1,0 +1,60 @@
+"""A small corpus with mistakes of annotation, found with a proof: ``python examples/annotation.py``."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from pathlib import Path
+
+import rosenblatt as rb
+from rosenblatt.tasks.annotation import CorpusCertificate
+
+PARTS = {
+    "DET": ["the", "a", "this", "every"],
+    "NOUN": ["house", "barn", "car", "ship", "farm", "boat", "shop", "desk"],
+    "AUX": ["was", "is"],
+    "VERB": ["put", "set", "brought", "taken"],
+    "ADP": ["up", "down"],
+}
+SHAPE = ["DET", "NOUN", "AUX", "VERB", "ADP", "for", "sale"]
+ENDING = {"for": "ADP", "sale": "NOUN"}
+
+
+def made_corpus(path: Path, sentences: int = 400, wrong: int = 6) -> set[int]:
+    """Write sentences in CoNLL-U of which some have ADV for ADP, and return the numbers of these, from 1.
+
+    Each wrong sentence repeats an earlier one, so that its mistake can be seen.
+    """
+    rng = random.Random(0)
+    made: list[list[tuple[str, str]]] = []
+    for _ in range(sentences - wrong):
+        words = [(rng.choice(PARTS[part]), part) if part in PARTS else (part, ENDING[part]) for part in SHAPE]
+        made.append(words)
+    chosen = set(rng.sample(range(sentences - wrong), wrong))
+    for source in sorted(chosen):
+        made.append([(word, "ADV" if i == 4 else part) for i, (word, part) in enumerate(made[source])])
+    lines = []
+    for n, sentence in enumerate(made, 1):
+        lines.append(f"# sent_id = s{n}")
+        lines += [f"{i}\t{word}\t_\t{part}" + "\t_" * 6 for i, (word, part) in enumerate(sentence, 1)]
+        lines.append("")
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return set(range(sentences - wrong + 1, sentences + 1))
+
+
+def checked(path: Path) -> tuple[CorpusCertificate, CorpusCertificate]:
+    """Certify the corpus, and the corpus without the minority."""
+    return rb.certify_corpus(path, label="upos"), rb.certify_corpus(path, label="upos", without_inconsistent=True)
+
+
+def main() -> None:
+    """Make the corpus, and print what is wrong with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "corpus.conllu"
+        made_corpus(path)
+        before, after = checked(path)
+        print(before.text().replace(f"{folder}/", ""), after.answer, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

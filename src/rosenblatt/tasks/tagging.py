@@ -1,0 +1,361 @@
+"""Taggers from files of sentences: training, predicting and evaluating a `SequencePerceptron`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from rosenblatt.atomic import replacing
+from rosenblatt.columns.options import Options
+from rosenblatt.columns.preparation import Preparation
+from rosenblatt.data.corpus import Corpus
+from rosenblatt.escaping import json_text, printable
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.formats.catalogue import CORPUS_FORMATS, named_corpus_format
+from rosenblatt.formats.conll import read_corpus
+from rosenblatt.sequence_evaluation import SequenceEvaluation, evaluate_sequences
+from rosenblatt.storage.files import load, write_model
+from rosenblatt.storage.opened import OpenedModel
+from rosenblatt.tasks.data import Log, Place, log_info, places_of, read_options, require_apart, shown
+from rosenblatt.tasks.models import TAGGER
+from rosenblatt.tasks.plain_text import count
+from rosenblatt.tasks.tagger_summary import TaggerSummary
+
+if TYPE_CHECKING:
+    from rosenblatt.estimators.sequence import SequencePerceptron
+
+__all__ = ["TrainedTagger", "evaluate_tagger", "open_annotated", "reads_sentences", "tag_file", "train_tagger"]
+
+CORPUS_OPTIONS = ("format", "encoding")
+"""The options of reading that sentences have."""
+HARMLESS = ("labelled", "chunk_bytes")
+
+
+def reads_sentences(places: Sequence[Place], label: Any = None, format: str | None = None) -> bool:
+    """Return whether places are files of sentences: by a label or format that was asked for, or by their names."""
+    if label is not None or format in CORPUS_FORMATS:
+        return True
+    return format is None and any(named_corpus_format(os.fspath(place)) is not None for place in places)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedTagger:
+    """A trained tagger and how its training went.
+
+    Attributes
+    ----------
+    model : SequencePerceptron
+        The tagger.
+    summary : TaggerSummary
+        How training went.
+    provenance : dict
+        What a model file says about the origin of the model.
+    """
+
+    model: SequencePerceptron
+    summary: TaggerSummary
+    provenance: dict[str, Any]
+
+    def save(self, path: Place) -> None:
+        """Write the model to a file."""
+        write_model(Preparation(), self.model, path, provenance=self.provenance)
+
+
+def train_tagger(
+    *places: Place,
+    label: str | int | None = None,
+    columns: Sequence[str | int] = (),
+    parameters: Mapping[str, Any] | None = None,
+    holdout: float | None = None,
+    seed: int = 0,
+    log: Log = log_info,
+    **options: Any,
+) -> TrainedTagger:
+    r"""Train a `SequencePerceptron` on files of annotated sentences.
+
+    Parameters
+    ----------
+    *places : str or path
+        Files in CoNLL-U, or with one token a line and columns; see `rosenblatt.read_corpus`.
+    label : str, int or None
+        The column to predict, by name or by position from 1 (−1 is the last). By default ``upos`` of CoNLL-U, and
+        the last column of other files.
+    columns : sequence of str or int
+        The columns that a token consists of: its word first. By default ``form``, or the first column.
+    parameters : mapping or None
+        Parameters of `SequencePerceptron`. The default of `templates` is "words", and for each further column the
+        column of the token, of its neighbours, and the pairs of them.
+    holdout : float or None
+        Hold out this share of the sentences to measure the tagger on.
+    seed : int
+        Chooses the sentences held out, and is the `random_state` of the tagger.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        ``format`` and ``encoding``; see `rosenblatt.read_corpus`.
+
+    Returns
+    -------
+    TrainedTagger
+        With `model`, `summary` and `save`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import rosenblatt as rb
+    >>> with TemporaryDirectory() as folder:
+    ...     corpus = Path(folder) / "tiny.conll"
+    ...     _ = corpus.write_text("the DET\ndog NOUN\nbarks VERB\n\ndogs NOUN\nbark VERB\n")
+    ...     trained = rb.train_tagger(corpus)
+    ...     trained.save(f"{folder}/tags.model")
+    ...     rb.load(f"{folder}/tags.model").predict([["the", "dog"]])
+    [['DET', 'NOUN']]
+    >>> trained.model.columns_, trained.model.label_
+    (('1',), '2')
+    """
+    from rosenblatt.text.template_grammar import word_templates
+
+    corpus, own, target = open_annotated(places, label, columns, options)
+    given = {"templates": word_templates(len(own) - 1), "random_state": seed} | dict(parameters or {})
+    model = _tagger(given)
+    if given["templates"] is None:
+        raise ParameterError(
+            "templates=None takes features, but files hold words. Leave templates out, or name them."
+        )
+    log(f"{shown(corpus.files)}: words are {_named(own)}, labels {_named((target,))}")
+    X, y = _tokens(corpus, own), corpus.tokens(target)
+    held = _held_out(len(X), holdout, seed)
+    train = [i for i in range(len(X)) if i not in held]
+    began = time.perf_counter()
+    model.fit([X[i] for i in train], [y[i] for i in train])
+    seconds = time.perf_counter() - began
+    model.columns_, model.label_ = own, target
+    labels, counts = np.unique([label for i in train for label in y[i]], return_counts=True)
+    summary = TaggerSummary(
+        n_sentences=len(train),
+        n_tokens=int(counts.sum()),
+        n_features=model.n_features_,
+        labels=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
+        n_passes=model.n_iter_,
+        stop_reason=model.stop_reason_,
+        mistakes_per_pass=model.mistakes_per_pass_.tolist(),
+        trained_on=_measured(model, X, y, train),
+        held_out=_measured(model, X, y, sorted(held)) if held else None,
+        seconds=seconds,
+    )
+    provenance = {"files": list(corpus.files), "sentences": len(train), "tokens": summary.n_tokens}
+    return TrainedTagger(model, summary, provenance | {"held_out": holdout})
+
+
+def open_annotated(
+    places: Sequence[Place], label: str | int | None, columns: Sequence[str | int], options: Mapping[str, Any]
+) -> tuple[Corpus, tuple[str, ...], str]:
+    """Return annotated sentences, the columns that a token consists of, and the column of labels."""
+    corpus = _read(places, options)
+    names = list(corpus.columns)
+    own = tuple(_column(each, names, corpus) for each in columns) or (_first_of(("form", names[0]), names),)
+    target = _column(label, names, corpus) if label is not None else _first_of(("upos", names[-1]), names)
+    if target in own:
+        raise ParameterError(
+            f"{shown(corpus.files)}: the column {target!r} is both a feature and the label. Name another column "
+            f"with --label; there are {', '.join(names)}."
+        )
+    return corpus, own, target
+
+
+def evaluate_tagger(
+    model: Any, *places: Place, label: str | int | None = None, log: Log = log_info, **options: Any
+) -> SequenceEvaluation:
+    """Compare the labels that a tagger predicts with those in files.
+
+    Parameters
+    ----------
+    model : path or SequencePerceptron
+        Trained.
+    *places : str or path
+        Files of annotated sentences; see `rosenblatt.read_corpus`.
+    label : str, int or None
+        The column of the true labels; by default that of training.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        ``format`` and ``encoding``; see `rosenblatt.read_corpus`.
+    """
+    tagger = tagger_of(model)
+    corpus = _read(places, options)
+    names = list(corpus.columns)
+    own, target = _columns_for(tagger, corpus), tagger.label_
+    if label is not None:
+        target = _column(label, names, corpus)
+    elif target is None or target not in names:
+        target = _first_of(("upos", names[-1]), names)
+    if target in own:
+        raise ParameterError(
+            f"{shown(corpus.files)} has no column of labels beside its words. Name it with --label; there "
+            f"are {', '.join(names)}."
+        )
+    log(f"{shown(corpus.files)}: words are {_named(own)}, labels {_named((target,))}")
+    return evaluate_sequences(corpus.tokens(target), tagger.predict(_tokens(corpus, own)))
+
+
+def tag_file(
+    model: Any,
+    places: Place | Sequence[Place],
+    output: Place | BinaryIO,
+    *,
+    scores: bool = False,
+    as_json: bool = False,
+    log: Log = log_info,
+    **options: Any,
+) -> None:
+    """Label the tokens of files, and write one line for each: the word, a tab and its label.
+
+    An empty line ends each sentence, so that the result is a file of columns.
+
+    Parameters
+    ----------
+    model : path or SequencePerceptron
+        Trained.
+    places : str, path, or several of them
+        Files of sentences, with or without labels; see `rosenblatt.read_corpus`. Tokens without labels stand one
+        a line, and ``format="text"`` reads a sentence a line.
+    output : path or binary file
+        Where the lines go. A path is written completely or not at all.
+    scores : bool
+        Whether to add how far the best labelling with another label of this token is behind.
+    as_json : bool
+        Whether each sentence is one JSON object.
+    log : callable
+        Is called with one sentence at a time about what was read.
+    **options
+        ``format`` and ``encoding``; see `rosenblatt.read_corpus`.
+    """
+    model = OpenedModel.open(model) if isinstance(model, str | os.PathLike) else model
+    tagger = tagger_of(model)
+    corpus = _read(places_of(places), options)
+    own = _columns_for(tagger, corpus)
+    X = _tokens(corpus, own)
+    labels = tagger.predict(X)
+    words = corpus.tokens(own[0])
+    behind: Sequence[Any] = [None] * len(X)
+    if scores:
+        behind = [[float(-np.sort(row)[-2]) for row in each] for each in tagger.margins(X)]
+    people_read = not isinstance(output, str | os.PathLike) and output.isatty()
+    write = _sentence_as_json if as_json else partial(_sentence_as_lines, printable if people_read else str)
+    opening: Any = nullcontext(output)
+    if isinstance(output, str | os.PathLike):
+        paths = [model.stored.path] if isinstance(model, OpenedModel) else []
+        require_apart(output, [*corpus.files, *paths])
+        opening = replacing(output)
+    with opening as file:
+        for each in zip(words, labels, behind, strict=True):
+            file.write(write(*each).encode("utf-8", "surrogatepass"))
+        file.flush()
+    log(f"{shown(corpus.files)}: {count(corpus.n_sentences, 'sentence')}, {count(corpus.n_tokens, 'token')}")
+
+
+def tagger_of(model: Any) -> SequencePerceptron:
+    """Return a tagger from its file, or as it is."""
+    from rosenblatt.estimators.sequence import SequencePerceptron
+
+    found = load(model) if isinstance(model, str | os.PathLike) else model
+    if isinstance(model, OpenedModel):
+        found = model.stored.estimator()
+    if not isinstance(found, SequencePerceptron):
+        raise ParameterError(f"model is a {type(found).__name__}, which labels no sentences. Pass a {TAGGER}.")
+    return found
+
+
+def _tagger(parameters: Mapping[str, Any]) -> SequencePerceptron:
+    from rosenblatt.estimators.sequence import SequencePerceptron
+
+    known = SequencePerceptron._get_param_names()
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(f"{TAGGER} has no parameter {name}. It takes {', '.join(sorted(known))}.")
+    return SequencePerceptron(**parameters)
+
+
+def _read(places: Sequence[Place], options: Mapping[str, Any]) -> Corpus:
+    usual, given = Options(), read_options(options)
+    for each in fields(Options):
+        if each.name not in (*CORPUS_OPTIONS, *HARMLESS) and getattr(given, each.name) != getattr(
+            usual, each.name
+        ):
+            name = each.name.replace("_", "-")
+            raise ParameterError(f"{shown(places)} holds sentences, which have no option {name}. Drop --{name}.")
+    return read_corpus(*(os.fspath(place) for place in places), format=given.format, encoding=given.encoding)
+
+
+def _column(given: str | int, names: Sequence[str], corpus: Corpus) -> str:
+    """Return the name of a column that is given by name or by position."""
+    if isinstance(given, int) and str(given) not in names:
+        if not 1 <= abs(given) <= len(names):
+            raise ParameterError(f"{shown(corpus.files)} has no column {given}: there are {len(names)}.")
+        return names[given - 1 if given > 0 else given]
+    corpus.column(str(given))
+    return str(given)
+
+
+def _first_of(wanted: Sequence[str], names: Sequence[str]) -> str:
+    return next(each for each in wanted if each in names)
+
+
+def _columns_for(tagger: SequencePerceptron, corpus: Corpus) -> tuple[str, ...]:
+    """Return the columns of a corpus that a tagger reads: those of training, or the words."""
+    names = tuple(corpus.columns)
+    columns = tagger.columns_
+    if columns is not None and (len(columns) > 1 or columns[0] in names):
+        for each in columns:
+            corpus.column(each)
+        return columns
+    width = tagger._vocabulary.width if columns is None else 1
+    if width is None:
+        raise ParameterError("The tagger reads features, not words, so it cannot read files. Use it from Python.")
+    if width > len(names):
+        raise ParameterError(f"The tagger reads {width} columns, but {shown(corpus.files)} has {len(names)}.")
+    first = names.index("form") if "form" in names else 0
+    return names[first : first + 1] if width == 1 else names[:width]
+
+
+def _tokens(corpus: Corpus, columns: Sequence[str]) -> list[list[Any]]:
+    return corpus.tokens(columns[0], *columns[1:])
+
+
+def _named(columns: Sequence[str]) -> str:
+    return ", ".join(f"column {each}" if each.isdigit() else each for each in columns)
+
+
+def _held_out(n: int, share: float | None, seed: int) -> set[int]:
+    if share is None:
+        return set()
+    size = round(share * n)
+    if not 1 <= size < n:
+        raise ParameterError(
+            f"holdout={share} of {count(n, 'sentence')} leaves none to train on or none to measure on."
+        )
+    return set(np.random.default_rng(seed).permutation(n)[:size].tolist())
+
+
+def _measured(model: SequencePerceptron, X: Any, y: Any, which: Sequence[int]) -> SequenceEvaluation:
+    return evaluate_sequences([y[i] for i in which], model.predict([X[i] for i in which]))
+
+
+def _sentence_as_lines(
+    field: Callable[[Any], str], words: Sequence[str], labels: Sequence[Any], behind: Sequence[float] | None
+) -> str:
+    parts = [map(field, words), map(field, labels), *([] if behind is None else [map(repr, behind)])]
+    return "".join("\t".join(each) + "\n" for each in zip(*parts, strict=True)) + "\n"
+
+
+def _sentence_as_json(words: Sequence[str], labels: Sequence[Any], behind: Sequence[float] | None) -> str:
+    value = {"tokens": words, "labels": labels} | ({} if behind is None else {"scores": behind})
+    return json_text(value) + "\n"

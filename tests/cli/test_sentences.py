@@ -1,0 +1,134 @@
+"""Taggers from the command line: one command trains, and its model is the one of Python."""
+
+import json
+
+import pytest
+
+import rosenblatt as rb
+
+TAGS = {"the": "DET", "a": "DET", "dog": "NOUN", "cat": "NOUN", "tree": "NOUN", "barks": "VERB", "sleeps": "VERB"}
+SENTENCES = ["the dog barks", "a cat sleeps", "the tree", "a dog sleeps", "the cat barks", "dog barks"]
+
+
+def conllu(sentences=SENTENCES):
+    lines = []
+    for n, sentence in enumerate(sentences, 1):
+        lines.append(f"# sent_id = s{n}")
+        for i, word in enumerate(sentence.split(), 1):
+            lines.append("\t".join([str(i), word, word, TAGS[word], TAGS[word][:1], *["_"] * 5]))
+        lines.append("")
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "x.conllu").write_text(conllu())
+    return tmp_path / "x.conllu"
+
+
+def test_a_tagger_is_trained_and_used(done, corpus):
+    told = done("train", "x.conllu", "--label", "upos", "-o", "m")
+    assert "tagger: 6 sentences, 16 tokens" in told
+    assert "3 labels (DET 5, NOUN 6, VERB 5)" in told
+    assert "training: 100 % of tokens, 100 % of sentences" in told
+    tagger = rb.load("m")
+    assert (tagger.columns_, tagger.label_) == (("form",), "upos")
+    words = [sentence.split() for sentence in SENTENCES]
+    expected = rb.SequencePerceptron(templates="words").fit(words, [[TAGS[w] for w in s] for s in words])
+    assert tagger.state_features_ == expected.state_features_
+    assert tagger.transition_features_ == expected.transition_features_
+    assert done("predict", "m", "x.conllu").split("\n\n")[0] == "the\tDET\ndog\tNOUN\nbarks\tVERB"
+    found = json.loads(done("evaluate", "m", "x.conllu", "--json"))
+    assert (found["accuracy"], found["sentence_accuracy"], found["spans"]) == (1.0, 1.0, None)
+
+
+def test_tokens_are_read_from_lines_or_text(done, corpus, tmp_path):
+    done("train", "x.conllu", "-o", "m")
+    (tmp_path / "words").write_text("a\ntree\n\nthe\ncat\nsleeps\n")
+    (tmp_path / "text").write_text("a tree\nthe cat sleeps\n")
+    by_line = done("predict", "m", "words")
+    assert by_line == "a\tDET\ntree\tNOUN\n\nthe\tDET\ncat\tNOUN\nsleeps\tVERB\n\n"
+    assert done("predict", "m", "text", "--format", "text") == by_line
+    done("predict", "m", "words", "-o", "tagged.conll")
+    assert (tmp_path / "tagged.conll").read_text() == by_line
+    # What was written can be read again: words are the first column, labels the last.
+    assert "tokens     1.0000   5 of 5 correct" in done("evaluate", "m", "tagged.conll")
+    first = json.loads(done("predict", "m", "words", "--json", "--scores").splitlines()[0])
+    assert (first["tokens"], first["labels"]) == (["a", "tree"], ["DET", "NOUN"])
+    margins = rb.load("m").margins([["a", "tree"]])[0]
+    assert first["scores"] == pytest.approx([-sorted(row)[-2] for row in margins.tolist()])
+
+
+def test_further_columns_are_features(done, corpus):
+    done("train", "x.conllu", "--columns", "form,xpos", "--label", "upos", "-o", "m")
+    tagger = rb.load("m")
+    assert tagger.columns_ == ("form", "xpos")
+    assert any(name.startswith("1[-1]=") for name, _ in tagger.state_features_)
+    assert tagger.predict([[("the", "D"), ("dog", "N")]]) == [["DET", "NOUN"]]
+    assert " of 16 correct" in done("evaluate", "m", "x.conllu")
+
+
+def test_parameters_are_those_of_python(done, corpus):
+    done("train", "x.conllu", "-o", "m", "--max-iter", "2", "--margin", "3", "--seed", "5",
+         "--set", 'templates=["lower", ["suffix2", -1]]')  # fmt: skip
+    tagger = rb.load("m")
+    assert (tagger.max_iter, tagger.margin, tagger.random_state) == (2, 3.0, 5)
+    assert tagger.templates == ["lower", ["suffix2", -1]]
+    assert "lower=the" in done("inspect", "m")
+
+
+def test_sentences_are_held_out(done, corpus):
+    told = json.loads(done("train", "x.conllu", "-o", "m", "--holdout", "0.5", "--json"))
+    assert (told["sentences"], told["held_out"]["sentences"]) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("train x.conllu -o m --label tag", "x.conllu has no column 'tag'. Its columns are id, form, lemma, upos"),
+        ("train x.conllu -o m --label 11", "x.conllu has no column 11: there are 10"),
+        ("train x.conllu -o m --label form", "both a feature and the label"),
+        ("train x.conllu -o m --learner voted", "drop --learner"),
+        ("train x.conllu -o m --scale", "have no --scale"),
+        ("train x.conllu -o m --target upos", "holds sentences, which have no option target. Drop --target."),
+        ("train x.conllu -o m --set tol=1", "SequencePerceptron has no parameter tol"),
+        ("train x.conllu -o m --set templates=null", "Leave templates out"),
+        ("train x.conllu -o m --holdout 0.01", "leaves none to train on or none to measure on"),
+        ("train t.csv -o m --columns a,b", "tables have --features"),
+        ("trace x.conllu", "this is a file of sentences, not a table"),
+        ("evaluate --cv 3 x.conllu", "--cv is for tables"),
+        ("report tagger x.conllu", "A report is about rows"),
+        ("predict tagger x.conllu --probabilities", "no probabilities"),
+        ("evaluate tagger x.conllu --positive DET", "no positive class"),
+        ("evaluate tagger words", "has no column of labels beside its words"),
+        ("predict tagger t.csv --format csv", "sentences are read as one of conllu, conll, text"),
+        ("predict tagger pairs", "the line has 1 field, but the first line of tokens has 2 fields"),
+        ("predict tagger x.conllu -o x.conllu", "would be overwritten"),
+        ("evaluate rows t.csv --label 1", "label is for taggers"),
+    ],
+)
+def test_what_cannot_be_done_is_said(run, corpus, tmp_path, command, message):
+    rb.train_tagger(corpus).save(tmp_path / "tagger")
+    rb.save(rb.Perceptron().fit([[0.0], [1.0]], ["n", "y"]), tmp_path / "rows")
+    (tmp_path / "t.csv").write_text("a,label\n0,n\n1,y\n")
+    (tmp_path / "words").write_text("a\ntree\n")
+    (tmp_path / "pairs").write_text("a b\ntree\n")
+    ran = run(*command.split())
+    assert ran.code == 2, ran
+    assert message in " ".join(ran.err.split()), ran.err
+
+
+def test_a_tagger_of_features_reads_no_files(run, corpus, tmp_path):
+    rb.save(rb.SequencePerceptron().fit([[["a"], ["b"]]], [["A", "B"]]), tmp_path / "m")
+    assert "reads features, not words" in run("predict", "m", "x.conllu").err
+
+
+def test_a_file_of_another_name_needs_a_label(done, tmp_path):
+    (tmp_path / "ner.tsv").write_text("Rome\tB-LOC\nis\tO\nold\tO\n\nIn\tO\nNew\tB-LOC\nYork\tI-LOC\n\n")
+    told = done("train", "ner.tsv", "--label", "2", "-o", "m", "--set", "constraints=bio")
+    assert "F1 of spans 100 %" in told
+    found = done("evaluate", "m", "ner.tsv")
+    assert "spans      1.0000   F1" in found
+    assert rb.evaluate("m", "ner.tsv").spans.f1 == 1.0
+    tagger = rb.load("m")
+    assert rb.evaluate(tagger, [["New", "York"]], [["B-LOC", "I-LOC"]]).accuracy == 1.0
