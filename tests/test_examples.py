@@ -56,3 +56,10 @@ def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
     script.picture()
     script.plt.close("all")
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
+
+
+def test_names(example, capsys):
+    example("names").main()
+    told = capsys.readouterr().out
+    assert "tokens     1.0000" in told
+    assert "Shannon   I-person" in told
