@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -15,7 +14,7 @@ import numpy as np
 
 from benchmarks.comparison import AtLeast, AtMost, Comparison
 from benchmarks.timing import Setup, race
-from rosenblatt import SequencePerceptron
+from rosenblatt import SequencePerceptron, read_corpus
 from rosenblatt.data.sequences import SequenceRows, as_label_codes
 from rosenblatt.learners.sequence import SequencePlan, fit_sequences
 from rosenblatt.model.sequence import SequenceState
@@ -37,8 +36,10 @@ def sequences(setup: Setup) -> Iterator[Comparison]:
     if folder is None or not (folder / TRAIN).exists():
         print(f"sequences: left out; --data DIR names the folder that holds {FOLDER}/{TRAIN}", file=sys.stderr)
         return
-    X, y = _read(folder / TRAIN)
-    X_test, y_test = _read(folder / TEST)
+    (X, y), (X_test, y_test) = (
+        (corpus.tokens("1"), corpus.tokens("2"))
+        for corpus in (read_corpus(str(folder / name)) for name in (TRAIN, TEST))
+    )
     n = setup.rows(len(X))
     X, y = X[:n], y[:n]
     vocabulary = TemplateVocabulary(as_templates("words"))
@@ -105,11 +106,3 @@ def _crfsuite(rows: SequenceRows, names: list[str], y: list[list[str]]) -> Any:
 def _crf_passes(trainer: Any, place: str, count: int) -> None:
     trainer.set_params({"max_iterations": count, "epsilon": 0.0})
     trainer.train(str(Path(place) / "crf.model"))
-
-
-def _read(path: Path) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the words of all sentences and their parts of speech, the first two fields of each line."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        blocks = [block.splitlines() for block in file.read().split("\n\n") if block.strip()]
-    fields = [[line.split("\t") for line in block] for block in blocks]
-    return [[each[0] for each in block] for block in fields], [[each[1] for each in block] for block in fields]

@@ -64,3 +64,10 @@ def test_annotation(example, tmp_path):
     before, after = annotation.checked(tmp_path / "x.conllu")
     assert (before.verdict, after.verdict) == ("inseparable", "separable")
     assert {sentence + 1 for sentence in after.left_out} == wrong
+
+
+def test_names(example, capsys):
+    example("names").main()
+    told = capsys.readouterr().out
+    assert "tokens     1.0000" in told
+    assert "Shannon   I-person" in told

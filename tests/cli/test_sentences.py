@@ -82,6 +82,25 @@ def test_sentences_are_held_out(done, corpus):
     assert (told["sentences"], told["held_out"]["sentences"]) == (3, 3)
 
 
+def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
+    begun = []
+
+    def ctrl_c():
+        begun.append(1)
+        if len(begun) > 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("rosenblatt.learners.sequence.stop_if_interrupted", ctrl_c)
+    ran = run("train", "x.conllu", "-o", "m", "--margin", "100")
+    assert ran.code == 130, ran
+    assert "interrupted after 2 passes" in ran.out
+    monkeypatch.undo()
+    two = rb.train_tagger(corpus, parameters={"max_iter": 2, "margin": 100}).model
+    tagger = rb.load(corpus.parent / "m")
+    assert tagger.n_iter_ == 2
+    assert tagger.state_features_ == two.state_features_
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -89,7 +108,7 @@ def test_sentences_are_held_out(done, corpus):
         ("train x.conllu -o m --label 11", "x.conllu has no column 11: there are 10"),
         ("train x.conllu -o m --label form", "both a feature and the label"),
         ("train x.conllu -o m --learner voted", "drop --learner"),
-        ("train x.conllu -o m --scale", "have no --scale"),
+        ("train x.conllu -o m --scale", "drop --scale"),
         ("train x.conllu -o m --target upos", "holds sentences, which have no option target. Drop --target."),
         ("train x.conllu -o m --set tol=1", "SequencePerceptron has no parameter tol"),
         ("train x.conllu -o m --set templates=null", "Leave templates out"),

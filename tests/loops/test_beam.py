@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.learners.sequence import SequencePlan, learn
@@ -15,6 +15,7 @@ from rosenblatt.loops.sequence import ENDS_BEFORE
 from rosenblatt.model.sequence import SequenceModel, SequenceState
 from rosenblatt.trace.sequence import replayed
 from tests.loops.sentences import as_rows, barred, codes_of, corpora, every_labelling, tables, weights_for
+from tests.shared.examples import examples
 
 UPDATES = ("early", "max", "full")
 widths = st.one_of(st.none(), st.integers(1, 5))
@@ -50,6 +51,7 @@ def score_of(weights, rows, labels, order):
     return total
 
 
+@settings(max_examples=examples(100))
 @given(problems, st.data(), st.sampled_from([1, 2]), widths)
 def test_tags_are_those_of_the_reference(problem, data, order, beam):
     corpus, weights = problem
@@ -62,11 +64,16 @@ def test_tags_are_those_of_the_reference(problem, data, order, beam):
     rows = as_rows(corpus)
     out = np.full(rows.starts[-1], -7, np.int64)
     work = beam_work_for(rows.longest, corpus.n_labels, beam, order)
-    done = tag_by_beam(rows.indices, rows.data, rows.indptr, rows.starts, w, t, last, work, out)
     for i, sentence in enumerate(corpus.sentences):
         found = beams(sentence, weights, corpus.n_labels, beam=beam, order=order, forbidden=corpus.forbidden)
-        if len(found) < len(sentence):  # the beam ran into a dead end
-            assert done == i
+        starts = rows.starts[i : i + 2]
+        done = tag_by_beam(rows.indices, rows.data, rows.indptr, starts, w, t, last, work, out)
+        for j, prefixes in enumerate(found):
+            kept = slice(work.size[j])
+            assert work.total[j, kept].tolist() == [prefix.score for prefix in prefixes]
+            assert work.last[j, kept].tolist() == [prefix.labels[-1] for prefix in prefixes]
+        assert done == (len(found) == len(sentence))
+        if not done:  # the beam ran into a dead end
             assert beam is not None
             return
         labels = out[rows.starts[i] : rows.starts[i + 1]].tolist()
@@ -75,7 +82,6 @@ def test_tags_are_those_of_the_reference(problem, data, order, beam):
             labellings = every_labelling(corpus, i)
             scores = [score_of(weights, sentence, z, order) for z in labellings]
             assert labels == labellings[scores.index(max(scores))]
-    assert done == len(corpus.sentences)
     if order == 1 and beam is None:
         assert out.tolist() == SequenceModel(w, t, 1.0, last).codes(rows).tolist()
 
@@ -147,6 +153,15 @@ def test_a_beam_of_all_states_is_exact_search(corpus, data, margin):
     direct, _ = visited(corpus, visits, 1, beam=None, margin=float(margin))
     assert state.w.tobytes() == direct.w.tobytes()
     assert state.t.tobytes() == direct.t.tobytes()
+
+
+def test_of_equal_prefixes_the_lowest_label_is_kept():
+    work, out = beam_work_for(1, 3, 2, 1), np.zeros(1, np.int64)
+    one = np.array([0, 1])
+    w = np.array([[0.0, 0.0, 1.0]])
+    tag_by_beam(np.zeros(1, np.uint32), None, one, one, w, np.zeros((4, 3)), np.zeros(3), work, out)
+    assert work.last.tolist() == [[0, 2]]
+    assert out.tolist() == [2]
 
 
 @pytest.mark.parametrize("order", [1, 2])

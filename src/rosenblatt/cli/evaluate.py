@@ -45,10 +45,11 @@ def evaluate(
     """Measure MODEL on DATA: accuracy, precision, recall, F1, ROC AUC, thresholds and the confusion matrix."""
     from rosenblatt.tasks.evaluating import cross_validate
     from rosenblatt.tasks.evaluating import evaluate as evaluate_model
-    from rosenblatt.tasks.tagging import reads_sentences
 
     found: Any
     if cv is not None:
+        from rosenblatt.tasks.tagging import reads_sentences
+
         if reads_sentences(places, label, options["format"]):
             raise click.UsageError("--cv is for tables: hold out sentences with `rosenblatt train --holdout`")
         found = cross_validate(

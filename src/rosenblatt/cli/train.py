@@ -11,6 +11,7 @@ from rosenblatt.cli.learner_options import learning
 from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, reading
 
 if TYPE_CHECKING:
+    from rosenblatt.tasks.tagging import TrainedTagger
     from rosenblatt.tasks.training import TrainingResult
 
 
@@ -82,31 +83,33 @@ def train(
 
     require_place(path)
     if reads_sentences(data, label, options["format"]):
-        if learner != "averaged":
-            raise click.UsageError("files of sentences train a SequencePerceptron: drop --learner")
-        given = {
+        unused = {
             "scale": scale,
             "probabilities": probabilities,
             "checkpoint": checkpoint,
             "resume": resume or None,
         }
-        for name, value in given.items():
-            if value is not None:
-                raise click.UsageError(f"files of sentences have no --{name}")
+        given = [name for name, value in unused.items() if value is not None]
+        if given or learner != "averaged":
+            raise click.UsageError(
+                f"files of sentences train a SequencePerceptron: drop --{(*given, 'learner')[0]}"
+            )
         require_apart(path, data)
-        tagger = train_tagger(
-            *data,
-            label=label,
-            columns=columns or (),
-            parameters=parameters,
-            holdout=holdout,
-            seed=seed,
-            log=output.remark,
-            **options,
-        )
-        tagger.save(path)
-        output.result(str(tagger.summary), tagger.summary.to_json() | {"model": path})
-        output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
+        try:
+            tagger = train_tagger(
+                *data,
+                label=label,
+                columns=columns or (),
+                parameters=parameters,
+                holdout=holdout,
+                seed=seed,
+                log=output.remark,
+                **options,
+            )
+        except TrainingInterrupted as stop:
+            _report_saved(stop.result, path, output)
+            raise
+        _report_saved(tagger, path, output)
         return
     if columns:
         raise click.UsageError(
@@ -138,6 +141,15 @@ def train(
     trained.save(path)
     text = trained.summary.details() if verbose else str(trained.summary)
     output.result(text, trained.summary.to_json() | {"model": path})
+    output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
+
+
+def _report_saved(tagger: TrainedTagger, path: str, output: Output) -> None:
+    """Save a tagger, and print how its training went."""
+    from rosenblatt.tasks.plain_text import size
+
+    tagger.save(path)
+    output.result(str(tagger.summary), tagger.summary.to_json() | {"model": path})
     output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
 
 

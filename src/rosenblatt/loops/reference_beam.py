@@ -5,9 +5,9 @@ two (order 2, with weights ``t[j, k, l]`` besides ``t[k, l]``). Of prefixes that
 features see them, only the best is kept, as in the algorithm of Viterbi: so a beam of all states is exact.
 
 An update is sound only if it corrects a violation: a prefix that scores at least as much as the true one (Huang,
-Fayong, Guo 2012). ``"early"`` stops at the first token where the truth has left the beam (Collins and Roark 2004).
-``"max"`` stops at the token where the best prefix is furthest above the true one. ``"full"`` takes the whole
-sentence, which need not be a violation.
+Fayong and Guo 2012). ``"early"`` stops at the first token where the truth has left the beam (Collins and Roark
+2004). ``"max"`` stops at the token where the best prefix is furthest above the true one. ``"full"`` takes the
+whole sentence, which need not be a violation.
 """
 
 from __future__ import annotations

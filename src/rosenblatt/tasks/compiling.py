@@ -106,6 +106,20 @@ def _relatives() -> None:
         rb.KernelPerceptron("rbf", max_iter=2).fit(X, y).predict(X)
 
 
+def _taggers() -> None:
+    import rosenblatt as rb
+
+    words, labels = [["a", "b"], ["b"]], [["A", "B"], ["B"]]
+    items = [[{"w": 2.0}, ["v"]], [["v"]]]
+    ways: tuple[dict[str, int], ...] = ({}, {"beam": 2}, {"order": 2}, {"hash_bits": 4})
+    for average, more in product((False, True), ways):
+        parameters: dict[str, Any] = {"templates": "words", "average": average, "max_iter": 2, **more}
+        rb.SequencePerceptron(**parameters).fit(words, labels).predict(words)
+    tagger = rb.SequencePerceptron(max_iter=2).fit(items, labels)
+    tagger.predict(items, k=2)
+    tagger.margins(items)
+
+
 def _certificates() -> None:
     import rosenblatt as rb
 
@@ -132,5 +146,6 @@ _GROUPS: dict[str, Callable[[], None]] = {
     "Files": _files,
     "Large data": _large_data,
     "Other learners": _relatives,
+    "Taggers": _taggers,
     "Certificates": _certificates,
 }

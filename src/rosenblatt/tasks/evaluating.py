@@ -34,7 +34,6 @@ from rosenblatt.tasks.data import (
     source_of,
 )
 from rosenblatt.tasks.models import is_tagger, opened_model, source_for
-from rosenblatt.tasks.tagging import evaluate_tagger
 from rosenblatt.typing import Ints
 
 __all__ = ["CrossValidation", "cross_validate", "evaluate"]
@@ -95,6 +94,8 @@ def evaluate(
     if y is None:
         opened = model if is_tagger(model) else opened_model(model)
         if is_tagger(opened):
+            from rosenblatt.tasks.tagging import evaluate_tagger
+
             if positive is not None:
                 raise ParameterError("A tagger has no positive class. Drop positive.")
             if isinstance(data, Source):

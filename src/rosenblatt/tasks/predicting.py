@@ -15,7 +15,6 @@ from rosenblatt.escaping import as_field, json_text, printable
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tasks.data import Data, Log, Place, describe_reading, log_info, require_apart
 from rosenblatt.tasks.models import is_tagger, opened_model, source_for
-from rosenblatt.tasks.tagging import tag_file
 
 __all__ = ["predict_file"]
 
@@ -69,6 +68,8 @@ def predict_file(
     """
     opened = model if is_tagger(model) else opened_model(model)
     if is_tagger(opened):
+        from rosenblatt.tasks.tagging import tag_file
+
         if probabilities:
             raise ParameterError("A tagger has no probabilities, only scores. Use scores.")
         if isinstance(data, Source):

@@ -27,6 +27,7 @@ from rosenblatt.tasks.data import Log, Place, log_info, places_of, read_options,
 from rosenblatt.tasks.models import TAGGER
 from rosenblatt.tasks.plain_text import count
 from rosenblatt.tasks.tagger_summary import TaggerSummary
+from rosenblatt.tasks.training import TrainingInterrupted
 
 if TYPE_CHECKING:
     from rosenblatt.estimators.sequence import SequencePerceptron
@@ -106,6 +107,11 @@ def train_tagger(
     TrainedTagger
         With `model`, `summary` and `save`.
 
+    Raises
+    ------
+    TrainingInterrupted
+        Ctrl-C ended training after at least one pass. Its `result` is the tagger after the last completed pass.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -135,7 +141,13 @@ def train_tagger(
     held = _held_out(len(X), holdout, seed)
     train = [i for i in range(len(X)) if i not in held]
     began = time.perf_counter()
-    model.fit([X[i] for i in train], [y[i] for i in train])
+    interruption = None
+    try:
+        model.fit([X[i] for i in train], [y[i] for i in train])
+    except KeyboardInterrupt as caught:
+        if vars(model).get("stop_reason_") != "interrupted" or not model.n_iter_:
+            raise
+        interruption = caught
     seconds = time.perf_counter() - began
     model.columns_, model.label_ = own, target
     labels, counts = np.unique([label for i in train for label in y[i]], return_counts=True)
@@ -152,7 +164,10 @@ def train_tagger(
         seconds=seconds,
     )
     provenance = {"files": list(corpus.files), "sentences": len(train), "tokens": summary.n_tokens}
-    return TrainedTagger(model, summary, provenance | {"held_out": holdout})
+    trained = TrainedTagger(model, summary, provenance | {"held_out": holdout})
+    if interruption is not None:
+        raise TrainingInterrupted(trained) from interruption
+    return trained
 
 
 def open_annotated(

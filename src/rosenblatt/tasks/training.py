@@ -109,11 +109,11 @@ class TrainingInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    result : TrainingResult
+    result : TrainingResult or TrainedTagger
         The model after the last completed pass.
     """
 
-    def __init__(self, result: TrainingResult) -> None:
+    def __init__(self, result: Any) -> None:
         super().__init__("training was interrupted")
         self.result = result
 
