@@ -117,7 +117,7 @@ def compare_one(engine, rng, ends):
     averaged = fit(rb.Perceptron, X, y, parameters, order, w0, average=True)
     assert bits(document["end"]["average"]) == bits([*averaged.coef_[0], averaged.intercept_[0]])
     assert said["predictions"] == averaged.predict(X).tolist()
-    pocket = fit(rb.PocketPerceptron, X, y, parameters, order, w0)
+    pocket = fit(rb.PocketPerceptron, X, y, parameters | {"averages": False}, order, w0)
     assert said["pocket"]["errors"] == pocket.pocket_errors_
     assert said["pocket"]["visits"] == pocket.pocket_visit_
     assert bits(said["pocket"]["w"]) == bits([*pocket.coef_[0], pocket.intercept_[0]])

@@ -40,7 +40,7 @@ VECTOR_FIT: Parts = {
     "n_iter_": Count(),
     "stop_reason_": Text(),
     "_passes": Maybe(Count()),
-    "_vocabulary": VocabularyCodec(),
+    "_vocabulary": Maybe(VocabularyCodec()),
 }
 
 

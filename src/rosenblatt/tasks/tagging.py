@@ -122,8 +122,8 @@ def train_tagger(
     ...     _ = corpus.write_text("the DET\ndog NOUN\nbarks VERB\n\ndogs NOUN\nbark VERB\n")
     ...     trained = rb.train_tagger(corpus)
     ...     trained.save(f"{folder}/tags.model")
-    ...     rb.load(f"{folder}/tags.model").predict([["the", "dog"]])
-    [['DET', 'NOUN']]
+    ...     rb.load(f"{folder}/tags.model").predict([["the", "dog", "barks"]])
+    [['DET', 'NOUN', 'VERB']]
     >>> trained.model.columns_, trained.model.label_
     (('1',), '2')
     """
