@@ -49,7 +49,17 @@ def test_polynomial_boundaries(example):
     assert wrong.mean() == pytest.approx(boundaries.WRONG, abs=0.015)
 
 
-@pytest.mark.parametrize("name", ["xor_four_ways", "spirals", "polynomial_boundaries"])
+def test_one_pass(example):
+    one_pass = example("one_pass")
+    X = (np.random.default_rng(1).random((3000, 600)) < 0.05).astype(float)
+    y = X[:, :4].any(axis=1)
+    found = one_pass.mistakes_on_the_way(X, y)
+    assert found["p-norm"][-1] < found["perceptron"][-1] / 2
+    for name, clf in one_pass.learners().items():
+        assert found[name][-1] == clf.fit(X, y).n_mistakes_
+
+
+@pytest.mark.parametrize("name", ["xor_four_ways", "spirals", "polynomial_boundaries", "one_pass"])
 def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
     script = example(name)
     monkeypatch.setattr(sys.modules["pictures"], "IMAGES", tmp_path)

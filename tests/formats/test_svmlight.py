@@ -310,3 +310,16 @@ def test_lines_are_numbered_through_all_chunks(way):
     for size in (1, 13, 100, 10_000):
         with pytest.raises(FormatError, match=r"^f:78:1: the label"):
             list(SvmlightReader(BytesIO(text), file="f", chunk_bytes=size, zero_based=False).chunks())
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_queries_are_read(small, monkeypatch):
+    """Long numbers are left to plain Python by the loop; a line without a query has −1."""
+    monkeypatch.setattr(svmlight, "SMALL", 1 << 19 if small else 0)
+    text = b"1 qid:3 1:0.5\n0 qid:123456789012 2:1\n2 1:1\n1\tqid:00000007  2:0.25 # qid:9\n"
+    reader = svmlight.SvmlightReader(BytesIO(text), file="r.svm")
+    (chunk,) = reader.chunks()
+    assert chunk.n_rows == 4
+    assert reader.queries.tolist() == [3, 123456789012, -1, 7]
+    with pytest.raises(FormatError, match="no query"):
+        list(svmlight.SvmlightReader(BytesIO(b"1 qid:" + b"9" * 19 + b" 1:1\n"), file="r.svm").chunks())

@@ -71,8 +71,8 @@ def evaluate(
     Returns
     -------
     Evaluation, RegressionEvaluation, PairEvaluation or SequenceEvaluation
-        Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class; the mean squared
-        error of a model that predicts numbers; the pairs in the right order of one that ranks rows; of a tagger
+        Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class. Of a model that
+        predicts numbers, the mean squared error; of one that ranks rows, the pairs in the right order. Of a tagger
         also sentences and spans.
 
     Raises
