@@ -33,8 +33,7 @@ LARGEST_BITS = 2**20  # bits of a numerator, a denominator, or the common denomi
 LARGEST_LIST = 2**31  # bits that the common denominator of a list may add to all its numbers
 LARGEST_EXPONENT = 100_000
 LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # entries of a matrix, and multiplications to find its rank
-EXACT = 2**53  # beyond this, float64 does not hold every integer
-SPACE = " \t\n\v\f\r"  # may stand around numbers and labels
+EXACT, SPACE = 2**53, " \t\n\v\f\r"  # where float64 begins to round integers; what may stand around labels
 
 NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
 PRIMES = 0x2545F4914F6CDD3B, 0x16A09E667F3BCC908B2FB1417  # powers of two have many remainders modulo these
@@ -415,18 +414,15 @@ def read_table(
                 features = cells[:place] + cells[place + 1 :]
                 try:
                     row = list(map(float, features))
-                    fine = all(map(isfinite, row)) and is_plain("".join(features))
-                    fine = fine and (max(map(abs, row)) < EXACT or not any(map(is_rounded, features)))
+                    fine = is_plain("".join(features)) and all(map(isfinite, row))
+                    fine = fine and (max(map(abs, row)) < EXACT or all(map(is_exact, features)))
                 except ValueError:
                     fine = False
                 if not fine:
-                    j = next(j for j, x in enumerate(features) if is_rounded(x) or not is_finite(x))
-                    where = f"line {lines.line_num}, column {j + 1 + (j >= place)}: {short(features[j])} is"
-                    if is_rounded(features[j]):
-                        raise DataError(f"{where} an integer beyond 2^53 that float64 would round")
+                    j = next(j for j, x in enumerate(features) if not is_exact(x))
                     raise DataError(
-                        f"{where} not a finite number (use --header for a line of names, --target to name the "
-                        "label column)"
+                        f"line {lines.line_num}, column {j + 1 + (j >= place)}: {short(features[j])} is not a "
+                        "finite number, or float64 rounds it (use --header for names, --target to name the labels)"
                     )
                 yield row, cells[place]
         except csv.Error as error:
@@ -461,21 +457,10 @@ def is_number(cell: str) -> bool:
     return is_plain(cell)
 
 
-def is_finite(cell: str) -> bool:
-    """Return whether a cell is a number, and within the range of float64."""
-    return is_number(cell) and isfinite(float(cell))
-
-
-def is_rounded(cell: str) -> bool:
-    """Return whether a cell is an integer that float64 does not hold: a label or an identifier would change.
-
-    >>> is_rounded("9007199254740993"), is_rounded("9007199254740992"), is_rounded("0.1"), is_rounded("1e23")
-    (True, False, False, False)
-    """
-    digits = cell.strip(SPACE)
-    if not re.fullmatch(r"[+-]?[0-9]{16,}", digits):
-        return False
-    return len(digits) > 400 or not is_finite(digits) or int(float(digits)) != int(digits)
+def is_exact(cell: str) -> bool:
+    """Return whether a cell is a finite number; an integer that float64 would round is none."""
+    x = float(cell) if is_number(cell) else inf
+    return isfinite(x) and (abs(x) < EXACT or re.search("[.eE]", cell) is not None or Decimal(cell) == x)
 
 
 def find_column(target: str | None, names: list[str]) -> int:
