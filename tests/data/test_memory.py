@@ -4,13 +4,16 @@ import resource
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.data import memory
 from rosenblatt.data.memory import LITTLE, free_memory, require_memory, weights_bytes
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.model.state import State
+from tests.shared.memory import refused_beyond
 
 GIB = 1 << 30
 
@@ -143,3 +146,85 @@ def test_the_estimate_is_near_the_truth(tmp_path, average):
     ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     needed = int(ran.stdout.split()[-1])
     assert needed < 1.25 * weights_bytes((width + 1,), average=average)
+
+
+X = np.random.default_rng(0).standard_normal((30, 16))
+Y = X[:, 0] > 0
+WIDE = csr_array((np.ones(3), ([0, 1, 2], [0, 5, 2**31 - 2])), shape=(3, 2**31 - 1))
+MANY = 10**9
+TOO_LARGE = {
+    "a hidden layer": (lambda: rb.MultilayerPerceptron(hidden_layer_sizes=MANY).fit(X, Y), "18,000,000,001 param"),
+    "two layers": (
+        lambda: rb.MultilayerPerceptron(hidden_layer_sizes=(20_000,) * 2).fit(X, Y),
+        "400,380,001 par",
+    ),
+    "a stream": (lambda: rb.MultilayerPerceptron(hidden_layer_sizes=MANY).partial_fit(X, Y), "18,000,000,001 par"),
+    "a wide network": (lambda: rb.MultilayerPerceptron(hidden_layer_sizes=10).fit(WIDE, [0, 1, 0]), "parameters"),
+    "a batch": (
+        lambda: rb.MultilayerPerceptron(hidden_layer_sizes=300_000).fit(np.tile(X, (7, 1)), np.tile(Y, 7)),
+        "200 rows through 300,001 neurons",
+    ),
+    "random neurons": (lambda: rb.ExtremeLearningMachine(MANY).fit(X, Y), "Drawing 1,000,000,000 neurons"),
+    "least squares": (lambda: rb.ExtremeLearningMachine(20_000).fit(X, Y), "Least squares for 20,000 neurons"),
+    "a hierarchy": (lambda: rb.VisualHierarchy((MANY, 5, 4)).fit(X), "parameters of neurons"),
+    "units": (lambda: rb.MarkOne(MANY, retina=(4, 4)).fit(X, Y), "Wiring 1,000,000,000 association units"),
+    "a retina": (lambda: rb.MarkOne(20, retina=(10**5, 10**5)).fit(X, Y), "to 10,000,000,000 photocells"),
+    "taps": (lambda: rb.AdaptiveFilter(MANY).fit(X[:, 0], X[:, 1]), "A filter of 1,000,000,000 taps"),
+    "a budget": (lambda: rb.KernelPerceptron("rbf", budget=MANY).fit(X, Y), "1,000,000,000 support vectors"),
+    "a soft margin": (lambda: rb.SoftMarginClassifier().fit(WIDE, [0, 1, 0]), "Working on 2,147,483,647 features"),
+    "a margin": (lambda: rb.MaxMarginClassifier().fit(WIDE, [0, 1, 0]), "Working on 2,147,483,647 features"),
+    "a verdict": (lambda: rb.certify(WIDE, [0, 1, 0]), "Working on 2,147,483,647 features"),
+    "pairs of labels": (
+        lambda: rb.SequencePerceptron().fit([[["a"]] * 9000], [range(9000)]),
+        "pairs of 9,000 la",
+    ),
+    "labels and features": (
+        lambda: rb.SequencePerceptron().fit([[[f"f{i}"] for i in range(4000)]], [range(4000)]),
+        "weights of 4,000 features and 4,000 labels",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOO_LARGE)
+def test_parameters_that_take_more_than_is_free_are_refused(case):
+    """Each is refused before it is taken: the true memory would not suffice, or the test would take minutes."""
+    make, match = TOO_LARGE[case]
+    with refused_beyond(GIB, match):
+        make()
+
+
+def test_a_stream_grows_within_the_free_memory():
+    model = rb.Perceptron(average=True)
+    model.learn_one({"a": 1.0}, "no").learn_one({"b": 1.0}, "yes")
+    many = {f"f{i}": 1.0 for i in range(2**18)}
+    with refused_beyond(GIB // 100, r"Going on with 262,147 weights would take 16.8 MB, but 10.7 MB"):
+        model.learn_one(many, "no")
+    assert model.n_features_in_ == 2
+    assert model.learn_one({"c": 1.0}, "yes").predict_one({"b": 1.0}) == "yes"
+    assert model.learn_one(many, "no").n_features_in_ == 3 + 2**18
+
+
+def test_classes_grow_within_the_free_memory():
+    wide = csr_array((np.ones(2), ([0, 1], [0, 500_000])), shape=(2, 500_001))
+    model = rb.Perceptron().partial_fit(wide, [0, 1], classes="grow")
+    with refused_beyond(2**25, r"Going on with 1,500,006 weights"):
+        model.partial_fit(wide, [2, 1])
+    assert model.partial_fit(wide, [2, 1]).classes_.tolist() == [0, 1, 2]
+
+
+def test_a_tagger_grows_within_the_free_memory():
+    model = rb.SequencePerceptron().partial_fit([[["a"], ["b"]]], [["A", "B"]])
+    many = [[[f"f{i}"] for i in range(100_000)]]
+    with refused_beyond(2**24, r"Training weights of 100,002 features and 2 labels"):
+        model.partial_fit(many, [["A", "B"] * 50_000])
+    assert len(model._vocabulary.names()) == 2
+    assert model.predict([[["a"], ["f9"]]]) == [["A", "B"]]
+
+
+def test_a_small_file_of_a_tagger_does_not_take_much_memory(tmp_path):
+    """Weights are stored without zeros: labels and features that have none take little of a file."""
+    words = [[f"w{i}" for i in range(3000)]]
+    labels = [[f"t{i % 300}" for i in range(3000)]]
+    rb.save(rb.SequencePerceptron(max_iter=1).fit([[[w] for w in words[0]]], labels), tmp_path / "tagger")
+    with refused_beyond(2**26, "Training weights of .* features and 300 labels"):
+        rb.load(tmp_path / "tagger")

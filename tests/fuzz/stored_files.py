@@ -121,7 +121,7 @@ def squeezed(array, rng):
 
 
 class Models:
-    """Model files of all learners, of both versions of the format, with and without a preparation."""
+    """Model files of all learners, of all versions of the format, with preparations and calibrations."""
 
     def __init__(self, folder):
         from rosenblatt.schema.container import read_container
@@ -129,6 +129,7 @@ class Models:
         self.path = folder / "model"
         places = [*GOLDEN.glob("*.safetensors"), *GOLDEN.glob("files/*.model"), *GOLDEN.glob("trained/*.model")]
         places = [place for place in sorted(places) if place.stat().st_size < 1 << 19]
+        places += calibrated_files(folder)
         self.files = [(place.read_bytes(), *read_container(place)) for place in places]
 
     def make(self, rng):
@@ -137,11 +138,10 @@ class Models:
         return len(changed)
 
     def use(self, rng):
-        """Load it, and predict with it."""
+        """Load it, predict with it, and train it further."""
         import rosenblatt as rb
         from rosenblatt.cli.main import main
-        from rosenblatt.data.features import as_rows
-        from rosenblatt.storage.opened import OpenedModel
+        from tests.storage.models import survives
 
         if rng.random() < 0.05:
             said = io.StringIO()
@@ -150,7 +150,22 @@ class Models:
             if code not in (0, 2) or "defect" in said.getvalue():
                 raise AssertionError(f"inspect: exit code {code}: {said.getvalue()[-500:]}")
         model = rb.load(self.path)
+        calibration = getattr(model, "calibration_", None)
+        model = model if calibration is None else model.model_
         learner = model[-1] if hasattr(model, "steps") else model
+        self.judge(learner, calibration, rng)
+        if rng.random() < 0.5:
+            survives(learner)
+
+    def judge(self, learner, calibration, rng):
+        """Compare what a learner predicts with its weights, and with the file opened in another way."""
+        import rosenblatt as rb
+        from rosenblatt.data.features import as_rows
+        from rosenblatt.storage.opened import OpenedModel
+
+        if isinstance(learner, rb.SequencePerceptron):
+            label_sentences(learner)
+            return
         width = getattr(learner, "n_features_in_", 10**9)
         if width > 10**5:
             return
@@ -165,11 +180,49 @@ class Models:
         if hasattr(learner, "classes_") and found.ndim == 1 and not set(found.tolist()) <= set(learner.classes_):
             raise AssertionError("it predicts what is no class")
         require_what_weights_say(learner, X, found)
+        if calibration is not None:
+            require_probabilities(calibration.probabilities(learner.decision_function(X)), len(learner.classes_))
         predictor = OpenedModel.open(str(self.path)).predictor
         if predictor is not None:
             again = predictor.predict(as_rows(X))
             if not np.array_equal(found, again, equal_nan=found.dtype.kind == "f"):
                 raise AssertionError(f"the loaded learner predicts {found}, and the opened file {again}")
+
+
+def calibrated_files(folder):
+    """Write models with curves of both kinds, for two classes and for three; return where they are."""
+    import rosenblatt as rb
+    from tests.storage.models import THREE, TWO, X
+
+    places = []
+    for name, y, method in (("2s", TWO, "sigmoid"), ("3s", THREE, "sigmoid"), ("2i", TWO, "isotonic")):
+        model = rb.Perceptron(average=True, max_iter=3).fit(X, y)
+        rb.save(rb.calibrate(model, X, y, method=method, folds=2), folder / name)
+        places.append(folder / name)
+    return places
+
+
+def label_sentences(learner):
+    """Label sentences in two ways."""
+    from tests.storage.models import sentences_for
+
+    X = sentences_for(learner)
+    found = learner.predict(X)
+    if [len(each) for each in found] != [len(each) for each in X]:
+        raise AssertionError("it does not label each token")
+    if not {label for each in found for label in each} <= set(learner.classes_.tolist()):
+        raise AssertionError("it predicts what is no class")
+    for best, only in zip(learner.predict(X, k=2), found, strict=True):
+        if best[0] != only:
+            raise AssertionError(f"the best labelling is {best[0]}, but {only} is predicted")
+
+
+def require_probabilities(found, n_classes):
+    """Raise AssertionError if rows are not probabilities of the classes."""
+    if found.shape != (3, n_classes) or not ((found >= 0.0) & (found <= 1.0)).all():
+        raise AssertionError(f"these are no probabilities: {found}")
+    if not np.allclose(found.sum(axis=1), 1.0):
+        raise AssertionError(f"probabilities do not sum to one: {found}")
 
 
 def require_what_weights_say(learner, X, found):

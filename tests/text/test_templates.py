@@ -182,3 +182,26 @@ def test_further_fields_have_templates():
     assert more[: len(WORDS)] == WORDS
     assert ((2, -1), (2, 0)) in more
     assert TemplateVocabulary(more).width == 3
+
+
+def with_key(parts, name, at, key):
+    keys = parts[name].copy()
+    keys[at] = key
+    return parts | {name: keys}
+
+
+def test_parts_that_leave_their_templates_are_refused():
+    vocabulary = TemplateVocabulary(as_templates(["form", [("form", -1), "lower"]]))
+    vocabulary.rows([["A", "b"]], grows=True)
+    parts = vocabulary.parts
+    assert TemplateVocabulary.of(**parts).names() == vocabulary.names()
+    value = int(parts["features"][0]) & (2**32 - 1)  # of "form"
+    longer = with_key(parts, "features", 0, 2 << 32 | value)  # it goes on from a node, as one of two parts does
+    for wrong, message in [
+        (longer, "value of another column"),
+        (with_key(parts, "features", 0, 1 << 32 | value), "longer or shorter"),  # the first of two parts
+        (with_key(parts, "inner", 0, 0 << 32 | value), "longer or shorter"),  # a node after a whole template
+        (with_key(parts, "inner", 1, 2 << 32 | value), "longer or shorter"),  # a node after all parts but one
+    ]:
+        with pytest.raises(ValueError, match=message):
+            TemplateVocabulary.of(**wrong)

@@ -36,6 +36,7 @@ LARGEST_LIST = 2**31  # bits that the common denominator of a list may add to al
 LARGEST_EXPONENT = 100_000
 LARGEST_SCORE, MOST_TEMPLATES = 2**14, 256  # of proofs about sentences: bits of a weight, and templates
 LARGEST_MATRIX, MOST_WORK = 2**26, 2**32  # entries of a matrix, and multiplications to find its rank
+EXACT, SPACE = 2**53, " \t\n\v\f\r"  # where float64 begins to round integers; what may stand around labels
 
 NUMBER = re.compile(r"(-?0x[0-9a-f]+)(?:p([+-]?[0-9]{1,6})|/(0x[0-9a-f]+))?")
 PRIMES = 0x2545F4914F6CDD3B, 0x16A09E667F3BCC908B2FB1417  # powers of two have many remainders modulo these
@@ -349,7 +350,7 @@ def label_key(text: str) -> object:
     >>> label_key(" 1.0 ") == label_key("1"), label_key("1_0") == label_key("10")
     (True, False)
     """
-    text = text.strip()
+    text = text.strip(SPACE)
     return Decimal(text) if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?", text) else text
 
 
@@ -443,14 +444,15 @@ def read_table(
                 features = cells[:place] + cells[place + 1 :]
                 try:
                     row = list(map(float, features))
-                    fine = all(map(isfinite, row)) and is_plain("".join(features))
+                    fine = is_plain("".join(features)) and all(map(isfinite, row))
+                    fine = fine and (max(map(abs, row)) < EXACT or all(map(is_exact, features)))
                 except ValueError:
                     fine = False
                 if not fine:
-                    j = next(j for j, x in enumerate(features) if not (is_number(x) and isfinite(float(x))))
+                    j = next(j for j, x in enumerate(features) if not is_exact(x))
                     raise DataError(
                         f"line {lines.line_num}, column {j + 1 + (j >= place)}: {short(features[j])} is not a "
-                        "finite number (use --header for a line of names, --target to name the label column)"
+                        "finite number, or float64 rounds it (use --header for names, --target to name the labels)"
                     )
                 yield row, cells[place]
         except csv.Error as error:
@@ -483,6 +485,12 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return is_plain(cell)
+
+
+def is_exact(cell: str) -> bool:
+    """Return whether a cell is a finite number; an integer that float64 would round is none."""
+    x = float(cell) if is_number(cell) else inf
+    return isfinite(x) and (abs(x) < EXACT or re.search("[.eE]", cell) is not None or Decimal(cell) == x)
 
 
 WORD_ID = re.compile(r"([1-9][0-9]*)|[0-9]+-[0-9]+|[0-9]+\.[0-9]+", re.ASCII)

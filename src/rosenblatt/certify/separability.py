@@ -31,6 +31,7 @@ from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
+from rosenblatt.data.memory import require_features
 from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.typing import Floats, Ints
 
@@ -110,6 +111,7 @@ def certify(
             "SequencePerceptron(…).certify(X, y)."
         )
     batch = as_batch(X, y)
+    require_features(batch.n_features)
     require_finite(batch)
     if ties is not None and not isinstance(ties, bool | np.bool_):
         raise ParameterError(f"ties must be True, False or None, got {ties!r}.")

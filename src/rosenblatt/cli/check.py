@@ -45,8 +45,8 @@ def check(
 ) -> int:
     """Check PROOF against DATA, in exact arithmetic."""
     from rosenblatt.certify.proof_reader import read_file, verify_proofs
-    from rosenblatt.tasks.data import read_table
-    from rosenblatt.tasks.held_reading import held_reading
+    from rosenblatt.tasks.data import open_data, table_of
+    from rosenblatt.tasks.held_reading import held_reading, require_numbers
 
     try:
         proofs = read_file(proof)
@@ -63,8 +63,11 @@ def check(
     usual = Options()
     given = {name: value for name, value in options.items() if value != getattr(usual, name)}
     held = {name: value for name, value in held_reading(proofs, proof).items() if name not in given}
-    table = read_table(*data, log=output.remark, **held, **given)
+    source = open_data(*data, **held, **given)
+    table = table_of(source, output.remark)
     found, verdict = verify_proofs(proofs, table.X, table.y)
+    if not found:
+        require_numbers(source, proofs)
     return _tell(found, verdict, held, as_typed((), held), output)
 
 

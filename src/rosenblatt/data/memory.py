@@ -10,7 +10,15 @@ from pathlib import Path
 
 from rosenblatt.exceptions import ParameterError
 
-__all__ = ["free_memory", "require_features", "require_memory", "require_weights", "weights_bytes", "written"]
+__all__ = [
+    "free_memory",
+    "require_features",
+    "require_memory",
+    "require_neurons",
+    "require_weights",
+    "weights_bytes",
+    "written",
+]
 
 _LINUX = Path("/proc/meminfo")
 _GROUPS = Path("/sys/fs/cgroup")
@@ -63,6 +71,11 @@ def require_weights(shape: tuple[int, ...], *, average: bool = False, shrinks: b
 def require_features(n_features: int) -> None:
     """Raise `ParameterError` if methods that need all rows at once would take more for features than is free."""
     require_memory(f"Working on {n_features:,} features", BYTES_A_FEATURE * n_features, FEWER)
+
+
+def require_neurons(what: str, n_bytes: int) -> None:
+    """Raise `ParameterError` if what neurons take, such as "A filter of 9 taps", exceeds the free memory."""
+    require_memory(what, n_bytes, "Choose fewer, or use fewer features.")
 
 
 def require_memory(what: str, n_bytes: int, way_out: str, limit: int | None = None) -> None:

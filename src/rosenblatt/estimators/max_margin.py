@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.memory import require_features
 from rosenblatt.estimators._fitting import numbered
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
@@ -126,6 +127,7 @@ class MaxMarginClassifier(LinearClassifier):
         check_count("max_iter", self.max_iter)
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
+        require_features(batch.n_features)
         bias = bool(self.fit_intercept)
         try:
             found = max_margin(batch, bias=bias, max_iter=self.max_iter)

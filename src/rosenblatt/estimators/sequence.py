@@ -256,9 +256,8 @@ class SequencePerceptron(Tagger):
                 "average, order and constraints cannot change in partial_fit. Use fit, or a new estimator."
             )
         require_allowed(held, codes, starts_of(sentences), known)
-        rows = vocabulary.rows(sentences, grows=True)
         state = self._state if begun else SequenceState.zero(0, pairs, average=self.average)
-        state.make_room(vocabulary.n_features)
+        rows = state.meet(sentences, vocabulary)
         visits = np.flatnonzero(np.diff(rows.starts)).astype(np.uint64)
         for name in ("_trace", "_fit_counts", "n_iter_", "stop_reason_", "converged_", "n_skipped_"):
             self.__dict__.pop(name, None)

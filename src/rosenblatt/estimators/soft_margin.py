@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch, as_batch
+from rosenblatt.data.memory import require_features
 from rosenblatt.data.weights import class_weights
 from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
 from rosenblatt.estimators._parameters import (
@@ -214,6 +215,7 @@ class SoftMarginClassifier(LinearClassifier):
             self._check_parameters()
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
+            require_features(batch.n_features)
             start = self._start(batch)
             found = fit(batch, class_weights(self.class_weight, batch.codes, batch.classes), self._plan(), start)
             scheme = Scheme.of("ovr", len(batch.classes))

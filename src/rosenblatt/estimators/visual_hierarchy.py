@@ -16,7 +16,7 @@ from rosenblatt.estimators._parameters import check_choice, check_count, check_n
 from rosenblatt.estimators.schemas import MISTAKES_MADE, NETWORK, NETWORK_FIT, TASK, link_layers
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learners.network_plan import begin
+from rosenblatt.learners.network_plan import begin, require_parameters
 from rosenblatt.loops.neurons import GainControl, LogSquare, ReLU
 from rosenblatt.model.network import Layer, Network, n_parameters, parts
 from rosenblatt.model.outputs import Coding
@@ -255,6 +255,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
 
 def _draw(layers: tuple[Layer, ...], rng: np.random.Generator) -> Floats:
     """Draw the weights of the hierarchy; those of a read-out are zero, so that it begins without an opinion."""
+    require_parameters(layers)
     theta = np.zeros(n_parameters(layers))
     simple, complex_, third = parts(layers, theta).weights[:3]
     simple[...] = rng.uniform(-1.0, 1.0, simple.shape) * np.sqrt(3.0 / len(simple))

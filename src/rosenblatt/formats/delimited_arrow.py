@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["infer_fields", "read_block", "read_columns"]
 
-NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+NUMBER = r"^[\s\v]*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?[\s\v]*$"
 DATE = (
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[-/]\d{1,2}[-/]\d{2})"
     r"([ T]\d{1,2}:\d{2}.*)?\s*$"
@@ -49,6 +49,7 @@ DECORATED = (
     rf"(?:%|{CURRENCY})?\s*$"
 )
 WITH_COMMA = r"^\s*[+-]?\d+(,\d+)?\s*$"
+HEXADECIMAL = re.compile(rb"0[xX]")
 INTEGER = re.compile(r"\s*[+-]?[0-9]{16,}\s*")
 AT_ONCE = 1 << 20  # bytes that one thread parses at a time
 AT_A_TIME = 4096  # columns whose types are inferred at a time
@@ -151,9 +152,30 @@ def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field
 
     fields: list[Field] = []
     for width, text in _narrow(data, dialect, len(names)):
-        table = _read(text, dialect, width, len(text) + 1, {"strings_can_be_null": True})
-        fields += map(field, names[len(fields) : len(fields) + width], table.columns)
+        columns = _read(text, dialect, width, len(text) + 1, {"strings_can_be_null": True}).columns
+        if HEXADECIMAL.search(text):
+            columns = _decimal(columns, text, dialect)
+        fields += map(field, names[len(fields) : len(fields) + width], columns)
     return tuple(fields)
+
+
+def _decimal(columns: list[pa.ChunkedArray], text: bytes, dialect: Dialect) -> list[pa.ChunkedArray]:
+    """Return columns of which those with hexadecimal integers, which pyarrow takes for numbers, are strings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = [j for j, column in enumerate(columns) if pa.types.is_integer(column.type)]
+    options = {
+        "column_types": {str(j): pa.string() for j in whole},
+        "include_columns": [str(j) for j in whole],
+        "strings_can_be_null": True,
+    }
+    if whole:
+        written = _read(text, dialect, len(columns), len(text) + 1, options).columns
+        for j, column in zip(whole, written, strict=True):
+            if pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py():
+                columns[j] = column
+    return columns
 
 
 def _narrow(data: bytes, dialect: Dialect, n_columns: int) -> Iterator[tuple[int, bytes]]:

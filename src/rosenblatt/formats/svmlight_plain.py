@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.columns.table import EXACT, is_rounded
 from rosenblatt.exceptions import FormatError
 from rosenblatt.typing import Floats, Ints
 
@@ -27,6 +28,7 @@ NO_INDEX = 2**31
 """Larger than every index."""
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(rb"[+-]?[0-9]+")
 _PART = re.compile(rb"[^ \t]+")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _SHOWN = 40  # bytes shown of a bad value
@@ -155,9 +157,12 @@ def _label(part: bytes, at: int) -> float:
 def _number(written: bytes, what: str, at: int) -> float:
     if _NUMBER.fullmatch(written):
         number = float(written)
-        if math.isfinite(number):
-            return number
-        raise _BadLineError(at, f"the {what} {_show(written)} is beyond the largest float, about 1.8e308")
+        if not math.isfinite(number):
+            raise _BadLineError(at, f"the {what} {_show(written)} is beyond the largest float, about 1.8e308")
+        if abs(number) >= EXACT and _WHOLE.fullmatch(written) and is_rounded(written.decode()):
+            problem = f"the {what} {_show(written)} is an integer beyond 2^53 that float64 would round"
+            raise _BadLineError(at, problem)
+        return number
     if not written:
         raise _BadLineError(at, f"a {what} is missing")
     if _NOT_FINITE.fullmatch(written):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.memory import require_memory
 from rosenblatt.model.network import Layer, n_parameters, parts
 from rosenblatt.model.outputs import Cost
 
@@ -39,6 +40,12 @@ class Backpropagation:
     def __init__(self, layers: Sequence[Layer], theta: Array, cost: Cost, most_rows: int) -> None:
         self.layers, self.cost = layers, cost
         self.weights, self.biases = parts(layers, theta)
+        arrays = sum(layer.n_neurons * (3 + len(layer.responses)) for layer in layers)
+        require_memory(
+            f"Backpropagation of {most_rows:,} rows through {sum(layer.n_neurons for layer in layers):,} neurons",
+            theta.itemsize * (n_parameters(layers) + most_rows * arrays),
+            "Choose fewer neurons, or a smaller batch_size.",
+        )
         self.gradient = np.empty(n_parameters(layers), theta.dtype)
         self.weight_gradients, self.bias_gradients = parts(layers, self.gradient)
         self._rooms = [_Room(layer, most_rows, theta.dtype) for layer in layers]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.memory import require_neurons
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.filter import Meter, Step, Taps, adapt
 from rosenblatt.typing import Floats
@@ -27,6 +28,7 @@ class FilterStream:
     """Taps, delay line and powers; chunks of any length leave the bits of one run over all of them."""
 
     def __init__(self, n_taps: int, window: int) -> None:
+        require_neurons(f"A filter of {n_taps:,} taps", 96 * n_taps)
         self.taps = Taps(np.zeros((1, n_taps)), np.zeros((1, max(2 * n_taps, LEAST_LINE))), np.zeros(1, np.int64))
         self.taps.newest[0] = self.taps.line.shape[1] - n_taps
         self.window = window

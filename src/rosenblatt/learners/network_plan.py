@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, as_rows
+from rosenblatt.data.memory import COPIES, require_neurons
 from rosenblatt.learners.order import Order
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.steps import Adam, Momentum
@@ -19,6 +20,8 @@ from rosenblatt.stopping import StopReason
 from rosenblatt.typing import Floats, Ints
 
 Array = NDArray[Any]
+BYTES_A_LAYER = 4096
+"""What a layer takes beside its parameters: views of them, and arrays of its neurons."""
 
 
 @dataclass(eq=False)
@@ -63,8 +66,15 @@ def begin(theta: Array, rule: Momentum | Adam, visits: int = 0) -> NetworkState:
     return NetworkState(theta, np.zeros((rule.n_moments, theta.size), theta.dtype), 0, visits)
 
 
+def require_parameters(layers: Sequence[Layer]) -> None:
+    """Raise `ParameterError` if training a network would take more than the free memory."""
+    n_bytes = 8 * COPIES * n_parameters(layers) + BYTES_A_LAYER * len(layers)
+    require_neurons(f"Training {n_parameters(layers):,} parameters of neurons", n_bytes)
+
+
 def random_parameters(layers: Sequence[Layer], scales: Sequence[float], rng: np.random.Generator) -> Floats:
     """Draw the weights and biases of each layer, uniform between minus and plus its scale."""
+    require_parameters(layers)
     theta = np.empty(n_parameters(layers))
     weights, biases = parts(layers, theta)
     for scale, w, b in zip(scales, weights, biases, strict=True):

@@ -13,10 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rosenblatt.data.memory import require_neurons
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.typing import Floats
 
 LEAST_BLOCK = 256
+SQUARES = 14
+"""How many arrays as large as the triangle a factorisation holds at its peak, by measurement."""
 
 
 class Solution(NamedTuple):
@@ -42,6 +45,7 @@ class RecursiveRidge:
 
     def __init__(self, n_inputs: int, n_outputs: int, alpha: float) -> None:
         m = n_inputs + 1  # the bias is the weight of a constant, and the only one without a penalty
+        require_neurons(f"Least squares for {n_inputs:,} neurons", 8 * SQUARES * m * (m + n_outputs))
         self.alpha = alpha
         self.block = max(2 * m, LEAST_BLOCK)
         self.triangle = np.zeros((m, m))

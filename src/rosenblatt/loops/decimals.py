@@ -83,7 +83,8 @@ def digits_at(text: Any, at: Any) -> Any:
 def decimal_at(text: Any, at: Any) -> Any:
     """Return the number at `at`, where it ends, and whether this is sure.
 
-    It is not sure if there is no number, if it is not finite, or if Python must decide its rounding.
+    It is not sure if there is no number, if it is not finite, if Python must decide its rounding, or if it is a
+    whole number that may have been rounded.
     """
     sign = byte_at(text, at)
     if sign in (PLUS, MINUS):
@@ -109,7 +110,7 @@ def decimal_at(text: Any, at: Any) -> Any:
         n_digits -= q
     if n_digits == 0:
         return 0.0, at, False
-    rounded_down = False
+    rounded_down, whole = False, q == 0
     if n_digits > _DIGITS:
         m, q, rounded_down = _leading_digits(text, begin, at)
     if byte_at(text, at) | LOWER_CASE == LETTER_E:
@@ -118,12 +119,13 @@ def decimal_at(text: Any, at: Any) -> Any:
             return 0.0, at, False
         q += exponent
         at = end
+        whole = False
     if m < MANTISSA and -22 <= q <= 22 and not rounded_down:
         value = np.float64(m)
         value = value * TENS[q] if q >= 0 else value / TENS[-q]
     else:
         bits = _nearest(m, q)
-        if bits == ALL or (rounded_down and _nearest(m + ONE, q) != bits):
+        if whole or bits == ALL or (rounded_down and _nearest(m + ONE, q) != bits):
             return 0.0, at, False
         value = float_of(bits)
     return (-value if sign == MINUS else value), at, True

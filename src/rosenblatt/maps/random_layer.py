@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.data.features import Features, require_finite
+from rosenblatt.data.memory import require_neurons
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import oriented
 from rosenblatt.loops.targets import PAIR
@@ -47,6 +48,9 @@ class RandomLayer(NamedTuple):
         cls, n_neurons: int, n_features: int, activation: str, scale: float, rng: np.random.Generator
     ) -> RandomLayer:
         """Draw normal weights, by which the sums of standardised features have a standard deviation of `scale`."""
+        require_neurons(
+            f"Drawing {n_neurons:,} neurons for {n_features:,} features", 24 * n_neurons * (n_features + 1)
+        )
         weights = scale * rng.standard_normal((n_neurons, n_features + 1))
         weights[:, :-1] /= np.sqrt(n_features)
         return cls(np.round(weights / GRAIN) * GRAIN, activation)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.memory import require_neurons
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats, Ints
@@ -62,6 +63,8 @@ class Wiring:
                 f"excitatory={excitatory} and inhibitory={inhibitory} are more wires than the retina's {n_cells} "
                 "photocells. Lower them, or enlarge the retina."
             )
+        n_bytes = n_units * (200 + 32 * n_wires + 9 * n_cells)  # lists, and a matrix as bytes and as floats
+        require_neurons(f"Wiring {n_units:,} association units to {n_cells:,} photocells", n_bytes)
         wires = np.array([rng.choice(n_cells, n_wires, replace=False) for _ in range(n_units)], np.int64)
         parts = np.ascontiguousarray(wires[:, :excitatory]), np.ascontiguousarray(wires[:, excitatory:])
         return cls(read_only(parts[0]), read_only(parts[1]), threshold, retina)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.data.memory import require_memory
 from rosenblatt.data.reals import shown
 from rosenblatt.data.sequences import place_of
 from rosenblatt.exceptions import LabelError, ParameterError
@@ -56,6 +57,7 @@ def as_constraints(constraints: Any, classes: NDArray[Any]) -> Constraints:
     """
     labels = classes.tolist()
     n = len(labels)
+    require_memory(f"Weights of all pairs of {n:,} labels", 16 * n * (n + 1), "Use fewer labels.")
     held = Constraints(np.zeros((n + 1, n)), np.zeros(n))
     if constraints is None:
         return held

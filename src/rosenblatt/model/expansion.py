@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rosenblatt.data.memory import require_memory
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import Kernel
 from rosenblatt.model.budget import NOVEL, Budget, extend_inverse, shares
@@ -24,6 +25,11 @@ class Expansion:
             # Without a budget the visits were not recorded, but the rows are in order.
             state.born = np.arange(-state.support.count, 0)
         if budget is not None and budget.policy == "projection" and state.inverse is None:
+            require_memory(
+                f"A projection on {budget.size:,} support vectors",
+                24 * budget.size**2,
+                "Choose a smaller budget, or budget_policy='oldest'.",
+            )
             state.inverse = np.zeros((budget.size, budget.size))
             self._rebuild_inverse()
 

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.data.sequences import SequenceRows
+from rosenblatt.data.memory import COPIES, require_memory
+from rosenblatt.data.sequences import Sentences, SequenceRows
 from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.loops.beam import beam_work_for, tag_by_beam
 from rosenblatt.loops.decoding import k_best, max_marginals, tag_sentences
@@ -51,17 +52,31 @@ class SequenceState:
     def zero(cls, n_features: int, pairs: Floats, *, average: bool) -> Self:
         """Return the state before the first visit; `pairs` is 0 or −∞ for each pair of labels."""
         n_labels = pairs.shape[1]
+        _require_room(n_features, n_labels, average=average)
         w = np.zeros((n_features, n_labels))
         return cls(
             w, pairs.copy(), np.zeros_like(w) if average else None, np.zeros_like(pairs) if average else None
         )
+
+    def meet(self, sentences: Sentences, vocabulary: Any) -> SequenceRows:
+        """Return sentences as rows, with room for their features; an error leaves the vocabulary unchanged."""
+        known = vocabulary.n_features
+        rows: SequenceRows = vocabulary.rows(sentences, grows=True)
+        try:
+            self.make_room(vocabulary.n_features)
+        except BaseException:
+            vocabulary.keep(np.arange(vocabulary.n_features) < known)
+            raise
+        return rows
 
     def make_room(self, n_features: int) -> None:
         """Make room for so many features; their weights are 0."""
         room, n_labels = self.w.shape
         if n_features <= room:
             return
-        more = np.zeros((max(n_features, 2 * room, LEAST_ROOM) - room, n_labels))
+        wanted = max(n_features, 2 * room, LEAST_ROOM)
+        _require_room(wanted, n_labels, average=self.u is not None)
+        more = np.zeros((wanted - room, n_labels))
         self.w = np.concatenate([self.w, more])
         self.u = None if self.u is None else np.concatenate([self.u, more])
 
@@ -106,6 +121,15 @@ class SequenceState:
     def _own(self, features: Any) -> tuple[Floats, Floats, float]:
         w, t, scale = self.scaled(features)
         return np.ascontiguousarray(w), t, scale
+
+
+def _require_room(n_features: int, n_labels: int, *, average: bool) -> None:
+    """Raise `ParameterError` if the weights would take more than the free memory."""
+    require_memory(
+        f"Training weights of {n_features:,} features and {n_labels:,} labels",
+        8 * COPIES * (n_features + n_labels) * n_labels * (1 + average),
+        "Leave out rare features (min_freq), or use fewer labels or templates.",
+    )
 
 
 @dataclass(frozen=True, eq=False)

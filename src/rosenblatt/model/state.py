@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.memory import require_weights
+from rosenblatt.data.memory import require_memory, require_weights
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.rules import Confidence, Linked, Power, Shaped
@@ -19,6 +19,8 @@ from rosenblatt.model.met import MetFeatures
 from rosenblatt.typing import Floats
 
 ONE = np.float64(1.0).view(np.int64)
+GROWING = 16
+"""Bytes that a weight takes while there are more and more: the new array, and the old one until it is copied."""
 
 
 class Variance(NamedTuple):
@@ -213,8 +215,14 @@ class State:
         """Return the same state with more features, whose weights are zero."""
         if self.met is not None:
             return replace(self.copy(), met=MetFeatures(self.met.columns, n_features))
-        more = n_features - self.n_features
-        return self._each(lambda w: np.insert(w, [self.n_features] * more, 0.0, axis=-1))
+        self._require_room((*self.w.shape[:-1], n_features + 1))
+
+        def widened(w: Floats) -> Floats:
+            wide = np.zeros((*w.shape[:-1], n_features + 1), order="F" if w.flags.fnc else "C")
+            wide[..., : w.shape[-1] - 1], wide[..., -1] = w[..., :-1], w[..., -1]
+            return wide
+
+        return self._each(widened)
 
     def narrowed(self, n_features: int) -> State:
         """Return the same state with the first features only."""
@@ -276,7 +284,17 @@ class State:
 
     def with_class(self, code: int) -> State:
         """Return the same state with one more class, with weights of zero, at position `code`."""
+        self._require_room((self.w.shape[0] + 1, *self.w.shape[1:]))
         return self._each(lambda w: np.insert(w, code, 0.0, axis=0))
+
+    def _require_room(self, shape: tuple[int, ...]) -> None:
+        """Raise `ParameterError` if a larger state, and the start of a trace, exceed the free memory."""
+        n_arrays = 1 + (self.u is not None) + (self.shrunk is not None) + (self.variance is not None)
+        require_memory(
+            f"Going on with {math.prod(shape):,} weights",
+            2 * GROWING * n_arrays * math.prod(shape),
+            "Hash the names of features into fewer, such as with rosenblatt.TableEncoder, or learn fewer classes.",
+        )
 
     def _each(self, change: Callable[[Floats], Floats]) -> State:
         u = None if self.u is None else change(self.u)

@@ -130,10 +130,14 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
     >>> y.tolist(), names
     (['apple', 'banana', 'banana'], ('weight', 'length'))
     """
+    return table_of(open_data(*places, **options), log)
+
+
+def table_of(source: Source, log: Log) -> DataTable:
+    """Return all rows of a source as arrays; see `read_table`."""
     from rosenblatt.blocks.scaled import transformed
     from rosenblatt.tasks.learning import preparation
 
-    source = open_data(*places, **options)
     blocks: Any = all_rows(source, numbers=True)
     describe_reading(source, log)
     require_target(source, blocks, regression=None)

@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from rosenblatt.columns.labels import NUMERAL
 from rosenblatt.columns.options import Options
+from rosenblatt.columns.recipe import TableRecipe
+from rosenblatt.columns.source import Source
+from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 
-__all__ = ["held_reading", "holding"]
+__all__ = ["held_reading", "holding", "require_numbers"]
 
 NOT_HELD = ("labelled", "chunk_bytes")
 """Options that do not change what is read."""
@@ -43,6 +47,24 @@ def held_reading(proofs: Sequence[Mapping[str, Any]], file: str) -> dict[str, An
         if isinstance(value, list):
             held[name] = tuple(value)
     return held
+
+
+def require_numbers(source: Source, proofs: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse data with categories if proofs are about as many features as it has columns, all of them numbers.
+
+    A proof does not hold for such data, because a value is no number. `check.py` refuses the data as well.
+    """
+    recipe = source.recipe
+    if not isinstance(recipe, TableRecipe) or recipe.texts or recipe.hashed:
+        return
+    n_columns = len(recipe.numbers) + len(recipe.categorical)
+    words = [(k, value) for k, value in recipe.categories if value is not None and not NUMERAL.fullmatch(value)]
+    if words and any(proof["data"]["features"] == n_columns != source.n_features for proof in proofs):
+        (name, _), value = recipe.categorical[words[0][0]], words[0][1]
+        raise FormatError(
+            f"{name!r} is {shown(value)}, which is no number, but the proof is about {n_columns} numbers a row",
+            file=source.files[0],
+        )
 
 
 def _fits(name: str, value: Any, usual: Any) -> bool:

@@ -203,8 +203,26 @@ class TemplateVocabulary(TokenKinds):
                 raise ValueError("a feature has a value that does not exist")
         if (inner >> np.uint64(32) >= np.arange(len(inner)) + len(vocabulary.templates)).any():
             raise ValueError("a node comes after its successor")
+        vocabulary._require_paths(inner, features)
         vocabulary._inner, vocabulary._features = _table_of(inner), _table_of(features)
         return vocabulary
+
+    def _require_paths(self, inner: NDArray[Any], features: NDArray[Any]) -> None:
+        """Raise ValueError unless each key goes on with the next part of its template, and features end it."""
+        first, n = np.arange(len(self.templates)), len(self.templates)
+        before, depth = np.append(first, inner >> np.uint64(32)).astype(np.int64), np.arange(n + len(inner)) >= n
+        depth = depth.astype(np.int64)
+        while (before >= n).any():  # jump to the template, in steps twice as long each time
+            before, depth = before[before], depth + depth[before]
+        column_of = np.array([column for column, _ in self._texts], np.int64)
+        for keys, ends in ((inner, False), (features, True)):
+            node = (keys >> np.uint64(32)).astype(np.int64)
+            part = self._starts[before[node]] + depth[node]
+            if ((part + 1 < self._starts[before[node] + 1]) == ends).any():
+                raise ValueError("a feature is longer or shorter than its template")
+            value = (keys & _LOW).astype(np.int64) - FIRST_VALUE
+            if (column_of[value[value >= 0]] != self._columns[part[value >= 0]]).any():
+                raise ValueError("a feature has a value of another column")
 
     @property
     def parts(self) -> dict[str, Any]:
