@@ -42,12 +42,13 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
   const config = situation.value[which]!;
   const set = (part: Partial<Config>): void => setConfig(which, part);
   const { rule } = which === "a" ? trainedA.value : trainedB.value!;
-  const many = rows.value.d > 2;
+  const many = rows.value.d > 2 || rows.value.k > 2;
   return (
     <div class="fields">
       <Choice label="Bias" value={config.bias} options={[["unit", "moves by η"], ["radius", "moves by η·R²"], ["none", "none"]]} pick={(bias) => set({ bias })} />
       <Number_ label="Step η" value={config.eta} above={0} pick={(eta) => set({ eta })} />
       <Number_ label="Margin" value={config.margin} low={0} pick={(margin) => set({ margin })} />
+      {rows.value.k > 2 && <Choice label="Classes" value={config.scheme} options={[["direct", "compared"], ["ovr", "each against the rest"], ["ovo", "in pairs"]]} pick={(scheme) => set({ scheme })} />}
       <Choice label="A tie is" value={config.tie} options={TIES} pick={(tie) => set({ tie })} />
       {config.tie === "sign" && <Choice label="Sign of 0" value={config.zero} options={[[-1, "negative"], [1, "positive"]]} pick={(zero) => set({ zero })} />}
       <Choice label="Order" value={config.order} options={[["cyclic", "as listed"], ["shuffle", "shuffled"], ["random", "at random"], ["given", "given"]]} pick={(order) => set({ order, given: order === "given" && !config.given.length ? [Array.from({ length: rows.value.n }, (_, i) => i)] : config.given })} />

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { isRight, score } from "./engine.ts";
-import { goTo, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
-import { Badge } from "./Cards.tsx";
+import { codeOf, isRight, predicted, score } from "./engine.ts";
+import { goTo, machineName, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
+import { Badge } from "./Marks.tsx";
+import { labelAt } from "./setup.ts";
 import { num, shown, vec } from "./words.ts";
 
 const MOST = 60;
@@ -60,22 +61,21 @@ function Points(): JSX.Element {
             <th scope="col">class</th>
             {names.value.slice(0, columns).map((name) => <th key={name} scope="col">{name}</th>)}
             {all.d > columns && <th scope="col">…</th>}
-            <th scope="col">score f</th>
+            <th scope="col">{all.k > 2 ? "predicted" : "score f"}</th>
             <th scope="col">mistakes</th>
             <th scope="col">now</th>
           </tr>
         </thead>
         <tbody>
           {visible.map((i) => {
-            const f = score(all, i, w);
             const right = isRight(all, rule, i, w);
             return (
               <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
                 <th scope="row">{i + 1}</th>
-                <td><Badge side={all.y[i]} /> {shown(situation.value.data.labels[all.y[i] > 0 ? 1 : 0])}</td>
+                <td><Badge code={codeOf(all, i)} /> {shown(labelAt(situation.value.data, i))}</td>
                 {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j])}</td>)}
                 {all.d > columns && <td>…</td>}
-                <td class="number">{num(f)}</td>
+                {all.k > 2 ? <td>{shown(situation.value.data.labels[predicted(all, rule, i, w)])}</td> : <td class="number">{num(score(all, i, w))}</td>}
                 <td class="number">{counts[i]}</td>
                 <td class={right ? "good" : "bad"}>{right ? "right" : "wrong"}</td>
               </tr>
@@ -92,13 +92,14 @@ function Log(): JSX.Element {
   const last = updates.value;
   const first = Math.max(0, last - MOST);
   const d = rows.value.d;
+  const several = made.scheme !== "binary";
   if (!made.mistakes) return <p>This run made no mistake.</p>;
   return (
     <>
       {first > 0 && <p class="small">The last {MOST} of {last} mistakes so far.</p>}
       {last === 0 && <p class="small">No mistake so far.</p>}
       <table>
-        <thead><tr><th scope="col">mistake</th><th scope="col">pass</th><th scope="col">point</th><th scope="col">score</th><th scope="col">step</th><th scope="col">weights after</th><th scope="col">bias</th></tr></thead>
+        <thead><tr><th scope="col">mistake</th><th scope="col">pass</th><th scope="col">point</th><th scope="col">score</th><th scope="col">step</th>{several ? <th scope="col">moved</th> : <><th scope="col">weights after</th><th scope="col">bias</th></>}</tr></thead>
         <tbody>
           {Array.from({ length: last - first }, (_, k) => last - 1 - k).map((k) => {
             const place = made.positionOf(k);
@@ -110,8 +111,7 @@ function Log(): JSX.Element {
                 <td class="number">{made.index[k] + 1}</td>
                 <td class="number">{num(made.score[k])}</td>
                 <td class="number">{num(made.step[k])}</td>
-                <td>{vec(w.subarray(0, Math.min(d, 6)), 5)}{d > 6 && " …"}</td>
-                <td class="number">{num(w[d])}</td>
+                {several ? <td>{made.movesAt(k).map(([m, c]) => `${machineName(m)} ${c > 0 ? "+" : "−"}`).join(", ")}</td> : <><td>{vec(w.subarray(0, Math.min(d, 6)), 5)}{d > 6 && " …"}</td><td class="number">{num(w[d])}</td></>}
               </tr>
             );
           })}
