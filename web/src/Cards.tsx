@@ -7,7 +7,7 @@ import { type Fraction, gcd } from "./exact.ts";
 import { palette } from "./palette.ts";
 import { averaged, bound, checkProof, checked, endInWords, fromPython, machineName, outcome, errors, here, message, names, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
 import { proofOf } from "./proof.ts";
-import { askToDecide, served, waiting } from "./server.ts";
+import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
 import { num, shown, term, vec } from "./words.ts";
 
@@ -247,6 +247,8 @@ export function BoundCard(): JSX.Element {
       ) : rows.value.k > 2 ? <p class="small">Points wrong now: {errors.value} of {rows.value.n}.</p> : (
         <p class="small">{verdict.value.kind === "inseparable" ? "No bound holds: it needs a line that separates the classes, and there is none. The run can go on for ever." : "The bound needs a separating line that was checked exactly."}</p>
       )}
+      {served.value === "open" && rows.value.k === 2 && rows.value.n > 1 && bounds.value?.rows !== rows.value && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askForBounds()}>All bounds, from Python</button></p>}
+      {bounds.value?.rows === rows.value && <pre class="bounds" tabIndex={0}>{bounds.value.text}</pre>}
       {(averaged.value || pocketed.value || b) && (
         <table class="compare">
           <thead><tr><th scope="col">hypothesis</th><th scope="col">points wrong</th><th scope="col">mistakes made</th></tr></thead>

@@ -235,6 +235,7 @@ export function endDrag(): void {
 
 export function setData(data: Data, options: { keep?: boolean; quiet?: boolean } = {}): void {
   if (!options.keep) selected.value = -1;
+  outcome.value = null;
   change({ ...situation.value, data, map: data.features.length > 10 ? "plain" : situation.value.map }, options);
 }
 
