@@ -14,10 +14,10 @@ import rosenblatt as rb
 from rosenblatt.certify.check import ProofError, check, read_proof
 from rosenblatt.loops.reference import train
 from rosenblatt.loops.rules import Rule, tie_shares
-from tests.lab.lab_engine import NODE, WITHOUT_NODE, Engine
+from tests.lab.lab_engine import Engine, needs_node
 
 pytestmark = [
-    pytest.mark.skipif(NODE is None, reason=WITHOUT_NODE),
+    needs_node,
     pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning"),
 ]

@@ -5,21 +5,17 @@ import hashlib
 import io
 import json
 import re
-import shutil
 import subprocess
 import warnings
 from base64 import b64encode
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rosenblatt as rb
 from rosenblatt.certify.check import check, read_proof, read_table
-from tests.lab.lab_engine import NODE, PAGE, WITHOUT_NODE, Engine
+from tests.lab.lab_engine import CHROMIUM, NODE, PAGE, WEB, Engine, needs_browser, needs_node, needs_packages
 
-WEB = Path(__file__).parents[2] / "web"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 CHECKS = (
     "every_step",
     "random_walk",
@@ -35,16 +31,11 @@ CHECKS = (
     "accessible",
     "playing",
     "many_points",
-)
-
-needs_node = pytest.mark.skipif(NODE is None, reason=WITHOUT_NODE)
-needs_packages = pytest.mark.skipif(
-    not (WEB / "node_modules" / "esbuild").exists(),
-    reason="web/node_modules is missing: run `make web`",
-)
-needs_browser = pytest.mark.skipif(
-    CHROMIUM is None or not (WEB / "node_modules" / "playwright-core").exists(),
-    reason="no Chromium, or web/node_modules is missing",
+    "several",
+    "forced_colours",
+    "live_region",
+    "hostile_server",
+    "widget",
 )
 
 
@@ -120,6 +111,8 @@ def test_the_tests_of_the_script_pass():
 @pytest.fixture(scope="module")
 def browser():
     """Run all checks in one browser; each test looks at the outcome of one."""
+    assert NODE is not None, "node is not installed"
+    assert CHROMIUM is not None, "there is no Chromium"
     command = [NODE, "test/browser.mjs", str(PAGE), CHROMIUM]
     done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, timeout=900, check=False)
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]

@@ -3,11 +3,9 @@
 import http.client
 import json
 import re
-import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -16,16 +14,13 @@ import pytest
 import rosenblatt as rb
 from rosenblatt import registry
 from rosenblatt.certify.check import check, read_proof
-from tests.lab.lab_engine import NODE
+from tests.lab.lab_engine import CHROMIUM, NODE, WEB, needs_browser, needs_node
 
 for package in ("starlette", "uvicorn", "msgspec", "websockets"):
     pytest.importorskip(package, reason=f"{package} is not installed: rosenblatt[lab] has it")
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 from websockets.sync.client import connect  # noqa: E402
-
-WEB = Path(__file__).parents[2] / "web"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Served:
@@ -287,10 +282,8 @@ def test_what_is_no_data_gets_a_sentence():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    NODE is None or CHROMIUM is None or not (WEB / "node_modules" / "playwright-core").exists(),
-    reason="no node, no Chromium, or web/node_modules is missing",
-)
+@needs_node
+@needs_browser
 def test_in_the_browser(served):
     command = [NODE, "test/served.mjs", served.address, CHROMIUM]
     done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, timeout=900, check=False)

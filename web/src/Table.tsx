@@ -1,12 +1,25 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { codeOf, isRight, predicted, score } from "./engine.ts";
+import { type Run, codeOf, isRight, predicted, score } from "./engine.ts";
 import { goTo, machineName, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
 import { Badge } from "./Marks.tsx";
 import { labelAt } from "./setup.ts";
 import { num, shown, vec } from "./words.ts";
 
 const MOST = 60;
+/** Of more points than MOST, so many around the one visited. */
+const NEAR = 16;
+
+/** The mistakes on each point up to some update, counted on from the last ones asked for. */
+const counted = { made: null as Run | null, upTo: 0, counts: new Int32Array(0) };
+function countsAt(made: Run, upTo: number): Int32Array {
+  if (counted.made !== made) Object.assign(counted, { made, upTo: 0, counts: new Int32Array(made.rows.n) });
+  const { counts } = counted;
+  for (let k = counted.upTo; k < upTo; k++) counts[made.index[k]]++;
+  for (let k = upTo; k < counted.upTo; k++) counts[made.index[k]]--;
+  counted.upTo = upTo;
+  return counts;
+}
 
 export function Table(): JSX.Element {
   const tab = useSignal<"points" | "log">("points");
@@ -45,15 +58,14 @@ function Points(): JSX.Element {
   const { rule } = trainedA.value;
   const current = visit.value?.row ?? -1;
   const { w } = state.value;
-  const counts = new Int32Array(all.n);
-  const { index } = run.value;
-  for (let k = 0; k < updates.value; k++) counts[index[k]]++;
-  const first = all.n <= MOST ? 0 : Math.max(0, Math.min(all.n - MOST, current - MOST / 2));
-  const visible = Array.from({ length: Math.min(MOST, all.n) }, (_, k) => first + k);
+  const counts = countsAt(run.value, updates.value);
+  const most = all.n <= MOST ? all.n : NEAR;
+  const first = Math.max(0, Math.min(all.n - most, current - most / 2));
+  const visible = Array.from({ length: most }, (_, k) => first + k);
   const columns = Math.min(all.d, 6);
   return (
     <>
-      {all.n > MOST && <p class="small">Points {first + 1} to {first + MOST} of {all.n}, around the one visited.</p>}
+      {all.n > MOST && <p class="small">Points {first + 1} to {first + most} of {all.n}, around the one visited.</p>}
       <table>
         <thead>
           <tr>

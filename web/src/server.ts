@@ -5,6 +5,7 @@ import { Refused, fromDocument, toJson } from "./document.ts";
 import { type Outcome, answered, message, outcome, play, rows, setData, situation } from "./player.ts";
 import { readProof } from "./proof.ts";
 import type { Config } from "./setup.ts";
+import { fromPlain } from "./share.ts";
 import type { Drawn } from "./view.ts";
 
 /** "" where the page stands alone. */
@@ -109,13 +110,15 @@ function attempt(act: () => void): void {
 
 function show(reply: Reply): void {
   waiting.value = "";
-  if (reply.learners) learners.value = reply.learners;
+  if (Array.isArray(reply.learners)) learners.value = reply.learners;
   if (reply.error) message.value = reply.error;
   if (reply.document) {
     play(fromDocument(reply.document));
   }
   if (reply.points) {
-    setData({ name: "A projection", ...reply.points });
+    const { features, labels, X, y } = reply.points;
+    const codes = Array.isArray(y) && Array.isArray(labels) ? y.map((each) => (labels.length > 2 ? each : Number(each > 0)).toString(36)).join("") : null;
+    setData(fromPlain({ n: "A projection", f: features, l: labels, X, y: codes, a: {} }).situation.data);
     projected = rows.value;
   }
   if (reply.outcome) outcome.value = outcomeOf(reply.outcome);
@@ -128,6 +131,8 @@ function show(reply: Reply): void {
 }
 
 function outcomeOf({ title, lines, predicted, grid }: NonNullable<Reply["outcome"]>): Outcome {
+  const isList = (value: unknown, type: string): boolean => Array.isArray(value) && value.every((each) => typeof each === type);
+  if (typeof title !== "string" || !isList(lines, "string") || !isList(predicted, "number") || predicted.length !== rows.value.n) throw new Refused("Python's answer does not fit the points shown. Ask again.");
   let drawn: Drawn | null = null;
   if (grid) {
     const codes = Uint8Array.from(grid.codes, (c) => parseInt(c, 36));
