@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { BoundCard, OutcomeCard, Retina, StepCard, VerdictCard } from "./Cards.tsx";
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
-import { LessonCard, LessonList, begin } from "./LessonPanel.tsx";
+import { LessonCard, LessonList, begin, leave } from "./LessonPanel.tsx";
 import { Badge } from "./Marks.tsx";
 import { dark, palette, wide } from "./palette.ts";
 import { Plane, type Tool, arrows, planar, tool } from "./Plane.tsx";
@@ -43,8 +43,8 @@ function Legend(): JSX.Element {
       {labels.map((label, code) => <span key={label}><Badge code={code} /> {shown(label)}</span>)}
       {fromPython.value ? <span>regions: as Python predicts</span> : two ? <span><i class="line" /> line now</span> : flat && <span><i class="line" /> borders now</span>}
       {turned && <span><i class="line before" /> before</span>}
-      {averaged.value && <span><i class="line average" /> average</span>}
-      {pocketed.value && <span><i class="line pocket" /> pocket</span>}
+      {two && averaged.value && <span><i class="line average" /> average</span>}
+      {two && pocketed.value && <span><i class="line pocket" /> pocket</span>}
       <span><i class="ring" style={{ borderColor: palette.value.wrong }} /> mistake</span>
       {scale > 0 && scale < 1 && <span>arrows × {num(scale)}</span>}
       {!flat && <span>{two ? "seen along the weights; distances are exact" : "seen in the two directions in which points differ most"}</span>}
@@ -104,7 +104,7 @@ export function App(): JSX.Element {
       <header class="top">
         <h1>Perceptron lab</h1>
         <nav aria-label="Page">
-          <button type="button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? (lesson.value = -1) : begin(0))}>Lessons</button>
+          <button type="button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? leave() : begin(0))}>Lessons</button>
           <button type="button" aria-pressed={both} onClick={toggleCompare}>Compare</button>
           <button type="button" onClick={undo} aria-disabled={!undoable.value}>Undo</button>
           <button type="button" onClick={redo} aria-disabled={!redoable.value}>Redo</button>

@@ -348,7 +348,7 @@ export function VerdictCard(): JSX.Element {
       )}
       {found.kind === "inseparable" && (
         <>
-          <p>Proved: {found.shape}. {found.bias && found.point ? "So one point lies in the hulls of both classes, and it cannot be on both sides of a line:" : "A separating line would make this sum positive:"}</p>
+          <p>Proved: {found.shape}. {found.bias && found.point ? "So one point lies in the hulls of both classes, and it cannot be on both sides of a line:" : rows.value.d <= 2 && !found.bias ? "Points of the negative class count turned about the origin, drawn hollow. A separating line would make this sum positive:" : "A separating line would make this sum positive:"}</p>
           <Combination />
         </>
       )}

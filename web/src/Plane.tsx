@@ -304,7 +304,11 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     const [width, height] = size.value;
     const kept = last.current;
     const same = kept && kept.width === width && kept.height === height && flat.value && isChanged(situation.value.data);
-    if (!same || !shows(kept, places.value)) last.current = fit(places.value, width, height);
+    // Without a bias a proof shows points turned about the origin, which must be seen as well.
+    const found = flat.value && !quadratic.value && showProof.value ? verdict.value : null;
+    const turned = found?.kind === "inseparable" && !found.bias ? found.rows.filter((i) => rows.value.y[i] < 0) : [];
+    const seen = turned.length ? Float64Array.from([...places.value, ...turned.flatMap((i) => [-places.value[2 * i], -places.value[2 * i + 1]])]) : places.value;
+    if (!same || !shows(kept, seen)) last.current = fit(seen, width, height);
     return last.current!;
   });
   const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([rows.value.k === 2 && now.value.w.some((w, j) => j < rows.value.d && w !== 0) ? 1 : 0, 0, 0])));
@@ -589,8 +593,13 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
       if (visit.update >= 0) {
         const side = rows.value.y[visit.row];
         parts.push(<Arrow from={origin} to={before} stroke={p.faint} width={2} />, <Arrow from={before} to={after} stroke={p.wrong} width={2.6} />);
-        if (Math.hypot(after[0] - before[0], after[1] - before[1]) > 26) {
-          parts.push(<Words x={(before[0] + after[0]) / 2} y={(before[1] + after[1]) / 2 - 6} fill={p.wrong}>{`${side > 0 ? "+" : "−"}η·x`}</Words>);
+        const [dx, dy] = [after[0] - before[0], after[1] - before[1]];
+        const size = Math.hypot(dx, dy);
+        if (size > 26) {
+          // Beside the middle of the arrow, on the side away from the origin.
+          const [mx, my] = [(before[0] + after[0]) / 2, (before[1] + after[1]) / 2];
+          const away = (mx - origin[0]) * -dy + (my - origin[1]) * dx >= 0 ? 18 : -18;
+          parts.push(<Words x={mx + (-dy / size) * away} y={my + (dx / size) * away + 4} fill={p.wrong}>{`${side > 0 ? "+" : "−"}η·x`}</Words>);
         }
       }
       parts.push(<Arrow from={origin} to={after} stroke={p.ink} width={3} />);

@@ -164,7 +164,7 @@ export function areas(v: View, k: number, from: Drawn | ((x: number, y: number) 
 export function cellsOf(v: View, vectors: Weights, k: number): Corner[][] {
   const d1 = vectors.length / k;
   return Array.from({ length: k }, (_, c) => {
-    let cell: Corner[] = [[0, 0], [v.width, 0], [v.width, v.height], [0, v.height]];
+    let cell: Corner[] = [[-9, -9], [v.width + 9, -9], [v.width + 9, v.height + 9], [-9, v.height + 9]];
     for (let rival = 0; rival < k; rival++) {
       if (rival === c) continue;
       const w = Array.from({ length: d1 }, (_, j) => vectors[c * d1 + j] - vectors[rival * d1 + j]);

@@ -309,7 +309,7 @@ const checks = {
       if (key === "png") must(bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 5000, "the picture is empty");
     }
     kept.python = await page.locator("textarea.code").inputValue();
-    must(kept.svg.startsWith("<svg") && (kept.svg.match(/<circle/g) ?? []).length >= 3, "the picture has no points");
+    must(kept.svg.startsWith("<svg") && (kept.svg.match(/<path d="M/g) ?? []).length >= 6, "the picture has no points");
     await page.keyboard.press("Escape");
     await paste(page, kept.run);
     must((await message(page)).startsWith("A recorded run"), await message(page));
