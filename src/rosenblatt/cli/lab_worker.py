@@ -11,6 +11,8 @@ import pickle
 import subprocess
 import sys
 import warnings
+from queue import SimpleQueue
+from threading import Thread
 from typing import IO, Any
 
 LENGTH = 8
@@ -42,10 +44,12 @@ class Worker:
     """
 
     def __init__(self, places: tuple[str, ...], options: dict[str, Any]) -> None:
+        # In a session of its own, Ctrl-C does not reach it: the lab ends it.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "rosenblatt.cli.lab_worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            start_new_session=os.name == "posix",
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -66,22 +70,29 @@ class Worker:
         self._process.wait()
 
 
+def _read_all(messages: SimpleQueue[bytes]) -> None:
+    """Pass on what is asked; end the process, whatever it is doing, when nobody can ask any more."""
+    while (text := receive(sys.stdin.buffer)) is not None:
+        messages.put(text)
+    os._exit(0)
+
+
 def main() -> None:
     """Answer questions until the standard input ends."""
-    questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    messages: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_read_all, args=(messages,), daemon=True).start()
+    answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print must not mix with answers
     warnings.simplefilter("ignore")  # how a run ended is in its answer
-    start = receive(questions)
-    if start is None:
-        return
+    start = messages.get()
     from rosenblatt.cli.lab_answers import Answers
     from rosenblatt.cli.lab_messages import read_message
     from rosenblatt.exceptions import RosenblattError
 
     known = Answers(*pickle.loads(start))  # written by the process that started this one
-    while (text := receive(questions)) is not None:
+    while True:
         try:
-            answer = known.answer(read_message(text))
+            answer = known.answer(read_message(messages.get()))
         except (RosenblattError, OSError, ImportError, ValueError, TypeError, MemoryError) as error:
             answer = {"error": f"Python says: {error}"}
         send(answers, json.dumps(answer, allow_nan=False).encode())
