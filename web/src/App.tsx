@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { BoundCard, OutcomeCard, Retina, StepCard, VerdictCard } from "./Cards.tsx";
+import { BoundCard, OutcomeCard, Retina, StepCard, Told, VerdictCard } from "./Cards.tsx";
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin, leave } from "./LessonPanel.tsx";
@@ -116,7 +116,7 @@ export function App(): JSX.Element {
       {waiting.value && <p class="message" role="status"><span>Python is {waiting.value}.</span><button type="button" onClick={cancel}>Cancel</button></p>}
       {message.value && (
         <p class="message" role="alert">
-          <span>{message.value}</span>
+          <span><Told text={message.value} /></span>
           <button type="button" onClick={() => (message.value = "")}>Dismiss</button>
         </p>
       )}

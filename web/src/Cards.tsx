@@ -9,7 +9,10 @@ import { averaged, bound, checkProof, checked, endInWords, fromPython, machineNa
 import { proofOf } from "./proof.ts";
 import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
-import { num, shown, term, vec } from "./words.ts";
+import { num, pieces, shown, term, vec } from "./words.ts";
+
+/** A sentence, with its commands set as code. */
+export const Told = ({ text }: { text: string }): JSX.Element => <>{pieces(text).map((each, k) => (k % 2 ? <code key={k}>{each}</code> : each))}</>;
 
 const labelOf = (row: number): string => shown(labelAt(situation.value.data, row));
 
@@ -354,7 +357,7 @@ export function VerdictCard(): JSX.Element {
       )}
       {found.kind === "argmax" && <p>Proved: every point scores strictly highest in its own class, checked in exact fractions.</p>}
       {found.kind === "clash" && <p>Proved: {found.rows.length} weighted pairs of a point and a rival class balance in every class, so some point cannot score highest in its own (Nilsson 1965).</p>}
-      {found.kind === "undecided" && <p>{found.why}</p>}
+      {found.kind === "undecided" && <p><Told text={found.why} /></p>}
       {found.kind === "undecided" && served.value === "open" && rows.value.n > 1 && !waiting.value && <p class="row"><button type="button" class="main" onClick={() => askToDecide(situation.value.a.bias !== "none")}>Decide it in Python</button></p>}
       {ended && <p class="small">{endInWords()}</p>}
       <p class="row">

@@ -216,7 +216,7 @@ function hullsOf(v: View, at: (row: number) => [number, number]): { colour: stri
   const found = verdict.value;
   const all = rows.value;
   const p = palette.value;
-  if (all.d > 2 || found.kind !== "inseparable" || !showProof.value) return [];
+  if (all.d > 2 || found.kind !== "inseparable" || !showProof.value || drawnInPython.value) return [];
   if (found.bias) return [1, -1].map((side) => ({ colour: side > 0 ? p.plus : p.minus, corners: found.rows.filter((i) => all.y[i] === side).map(at) }));
   const turned = found.rows.map((i): [number, number] => [toX(v, all.y[i] * all.x[i * all.d]), toY(v, all.d > 1 ? all.y[i] * all.x[i * all.d + 1] : 0)]);
   return [{ colour: p.wrong, corners: turned }];
@@ -567,7 +567,7 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
   const parts: JSX.Element[] = flat && which === "a" ? [<ProofMarks v={v} at={at} />] : [];
   const { rule } = which === "a" ? trainedA.value : (trainedB.value ?? trainedA.value);
   const visit = which === "a" ? run.value.visitAt(here.value) : null;
-  if (drawnInPython.value) return <g>{parts}</g>;
+  if (drawnInPython.value) return <g />;
   if (rows.value.k > 2) return <g>{flat && !quadratic && which === "a" && <Turns v={v} />}</g>;
   if (quadratic) parts.push(<path d={curve(v, w).line} stroke={p.ink} stroke-width="2.5" fill="none" />);
   else {

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Run, codeOf, isRight, predicted, score } from "./engine.ts";
-import { goTo, machineName, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
+import { fromPython, goTo, machineName, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
 import { Badge } from "./Marks.tsx";
 import { labelAt } from "./setup.ts";
 import { num, shown, vec } from "./words.ts";
@@ -63,6 +63,8 @@ function Points(): JSX.Element {
   const first = Math.max(0, Math.min(all.n - most, current - most / 2));
   const visible = Array.from({ length: most }, (_, k) => first + k);
   const columns = Math.min(all.d, 6);
+  const python = fromPython.value;
+  const codes = python ? (i: number) => python.predicted[i] : all.k > 2 ? (i: number) => predicted(all, rule, i, w) : null;
   return (
     <>
       {all.n > MOST && <p class="small">Points {first + 1} to {first + most} of {all.n}, around the one visited.</p>}
@@ -73,21 +75,21 @@ function Points(): JSX.Element {
             <th scope="col">class</th>
             {names.value.slice(0, columns).map((name) => <th key={name} scope="col">{name}</th>)}
             {all.d > columns && <th scope="col">…</th>}
-            <th scope="col">{all.k > 2 ? "predicted" : "score f"}</th>
+            <th scope="col">{codes ? "predicted" : "score f"}</th>
             <th scope="col">mistakes</th>
             <th scope="col">now</th>
           </tr>
         </thead>
         <tbody>
           {visible.map((i) => {
-            const right = isRight(all, rule, i, w);
+            const right = python ? python.predicted[i] === codeOf(all, i) : isRight(all, rule, i, w);
             return (
               <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
                 <th scope="row">{i + 1}</th>
                 <td><Badge code={codeOf(all, i)} /> {shown(labelAt(situation.value.data, i))}</td>
                 {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j])}</td>)}
                 {all.d > columns && <td>…</td>}
-                {all.k > 2 ? <td>{shown(situation.value.data.labels[predicted(all, rule, i, w)])}</td> : <td class="number">{num(score(all, i, w))}</td>}
+                {codes ? <td>{shown(situation.value.data.labels[codes(i)] ?? "?")}</td> : <td class="number">{num(score(all, i, w))}</td>}
                 <td class="number">{counts[i]}</td>
                 <td class={right ? "good" : "bad"}>{right ? "right" : "wrong"}</td>
               </tr>

@@ -68,6 +68,9 @@ export const errors = computed(() => countErrors(rows.value, trainedA.value.rule
 export const fromPython = computed<Outcome | null>(() => (outcome.value?.rows === rows.value ? outcome.value : null));
 export const drawnInPython = computed<Drawn | null>(() => fromPython.value?.drawn ?? null);
 
+/** The rows shown, if they are a projection of a larger table, which Python has. */
+export const projected = signal<Rows | null>(null);
+
 /** What Python proved about some rows. */
 export const answered = signal<{ readonly rows: Rows; readonly verdict: Verdict } | null>(null);
 
@@ -75,6 +78,7 @@ export const verdict = computed<Verdict>(() => {
   const bias = situation.value.a.bias !== "none";
   const all = rows.value;
   if (!all.n) return { kind: "undecided", why: "There are no points yet. Draw some, or choose an example." };
+  if (projected.value === all) return { kind: "undecided", why: "These points are a projection. What holds for them need not hold for the table behind them." };
   if (all.k === 2 && all.d <= 2) return decide(all, bias);
   const known = answered.value;
   if (known && known.rows === all && known.verdict.kind !== "undecided" && known.verdict.bias === bias) return known.verdict;

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { Refused, fromDocument, toJson } from "./document.ts";
-import { type Outcome, answered, message, outcome, play, rows, setData, situation } from "./player.ts";
+import { type Outcome, answered, message, outcome, play, projected, rows, setData, situation } from "./player.ts";
 import { readProof } from "./proof.ts";
 import type { Config } from "./setup.ts";
 import { fromPlain } from "./share.ts";
@@ -13,8 +13,6 @@ export const served = signal<"" | "open" | "lost">("");
 export const waiting = signal("");
 /** The learners that Python knows, by their names on the command line. */
 export const learners = signal<readonly string[]>([]);
-/** The rows shown, if they are a projection of a larger table, which Python has. */
-let projected: object | null = null;
 /** Python's table of bounds. */
 export const bounds = signal<{ readonly rows: object; readonly text: string } | null>(null);
 
@@ -119,7 +117,7 @@ function show(reply: Reply): void {
     const { features, labels, X, y } = reply.points;
     const codes = Array.isArray(y) && Array.isArray(labels) ? y.map((each) => (labels.length > 2 ? each : Number(each > 0)).toString(36)).join("") : null;
     setData(fromPlain({ n: "A projection", f: features, l: labels, X, y: codes, a: {} }).situation.data);
-    projected = rows.value;
+    projected.value = rows.value;
   }
   if (reply.outcome) outcome.value = outcomeOf(reply.outcome);
   if (reply.bounds) bounds.value = { rows: rows.value, text: reply.bounds };
@@ -143,7 +141,7 @@ function outcomeOf({ title, lines, predicted, grid }: NonNullable<Reply["outcome
 }
 
 const points = (): object => {
-  if (projected === rows.value) return {};
+  if (projected.value === rows.value) return {};
   const all = rows.value;
   return { X: Array.from({ length: all.n }, (_, i) => Array.from(all.x.subarray(i * all.d, i * all.d + all.d))), y: Array.from(all.y), labels: situation.value.data.labels };
 };

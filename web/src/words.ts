@@ -21,6 +21,11 @@ export function shown(label: string): string {
   return label.replace(/^-(?=\d)/, "−");
 }
 
+/** Text whose commands stand between backticks, as pieces; every second one is a command. */
+export function pieces(text: string): string[] {
+  return text.split("`");
+}
+
 /** A number in brackets where a sign would stand beside another. */
 export function term(x: number): string {
   return x < 0 ? `(${num(x)})` : num(x);

@@ -433,7 +433,7 @@ const checks = {
     ws.send(Buffer.from("\xff\xfe bad"));
     await page.getByText("Python").first().waitFor();
     await ws.close();
-    await page.getByText("The connection to Python was lost. Start `rosenblatt lab` again").waitFor();
+    await page.getByText("The connection to Python was lost. Start rosenblatt lab again").waitFor();
     await press(page, "Next mistake");
     must((await state(page)).position === 1, "the page does not go on without Python");
     must(problems.length === 0, problems.join("; "));
