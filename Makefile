@@ -11,7 +11,7 @@ KILLS ?= 1000
 # Compiled loops are cached under a name made of their sources: numba does not notice an edit in another file.
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loops/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-all check format bench docs web package clean
+.PHONY: demo test test-all check format bench docs web web-check package clean
 
 demo: $(VENV)/demo
 	$(BIN)/rosenblatt demo -o out
@@ -45,6 +45,11 @@ docs: $(VENV)/docs
 # The lab page is one file in the package; npm and node are needed only to change it.
 web: web/node_modules
 	cd web && npm run --silent types && npm run --silent test && npm run --silent build
+
+# What CI asks of the page: its types are right, its tests pass, and it was built from these sources.
+web-check: web/node_modules
+	cd web && npm run --silent types && npm run --silent test && npm run --silent build .build/page
+	cmp web/.build/page/index.html src/rosenblatt/lab_page/index.html
 
 web/node_modules: web/package.json web/package-lock.json
 	cd web && npm ci --silent --no-fund --no-audit

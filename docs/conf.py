@@ -1,3 +1,6 @@
+from pathlib import Path
+from shutil import copyfile
+
 from rosenblatt import __version__ as release  # noqa: F401
 
 project = "rosenblatt"
@@ -16,3 +19,14 @@ numpydoc_show_class_members = True
 numpydoc_class_members_toctree = False
 numpydoc_show_inherited_class_members = {"rosenblatt.Perceptron": True}
 numpydoc_validation_checks = set()
+
+
+def setup(app):
+    """Copy the lab page beside the pages that show it."""
+    app.connect("build-finished", _copy_lab)
+
+
+def _copy_lab(app, error):
+    if error is None and app.builder.format == "html":
+        page = Path(__file__).parent.parent / "src" / "rosenblatt" / "lab_page" / "index.html"
+        copyfile(page, Path(app.outdir) / "_static" / "lab.html")

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "src" / "rosenblatt" / "lab_page" / "index.html"
+WEB = Path(__file__).parents[2] / "web"
 NODE = shutil.which("node")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WITHOUT_NODE = "node is not installed"
+REQUIRED = os.environ.get("LAB_BROWSER") == "required"  # CI installs all of it, and then nothing may be skipped
+HAS_PACKAGES = (WEB / "node_modules" / "playwright-core").exists() and (WEB / "node_modules" / "esbuild").exists()
+
+needs_node = pytest.mark.skipif(NODE is None and not REQUIRED, reason=WITHOUT_NODE)
+needs_packages = pytest.mark.skipif(
+    not HAS_PACKAGES and not REQUIRED, reason="web/node_modules is missing: run `make web`"
+)
+needs_browser = pytest.mark.skipif(
+    (CHROMIUM is None or not HAS_PACKAGES) and not REQUIRED,
+    reason="the page was NOT tested in a browser: install Chromium and run `make web`",
+)
 
 SERVE = """
 const { readFileSync } = require("node:fs");
@@ -31,7 +47,7 @@ class Engine:
     """Runs the script of the built page in Node and asks it questions."""
 
     def __init__(self) -> None:
-        assert NODE is not None
+        assert NODE is not None, WITHOUT_NODE
         assert re.search(r"<script>", PAGE.read_text(encoding="utf-8")), "the page has no script"
         self.process = subprocess.Popen(
             [NODE, "-e", SERVE, str(PAGE)],

@@ -32,6 +32,10 @@ def golden_runs():
     yield "six-points-averaged", rb.Perceptron(order="cyclic", average=True), *six, range(6)
     yield "xor-three-orders", rb.Perceptron(order=orders, eta0=0.1, tie="half", max_iter=3), *xor, orders
     yield "spam-without-order", rb.Perceptron(bias="radius", random_state=1), *spam, None
+    three = np.array([0, 1, 2, 0, 1, 2])
+    for scheme in ("direct", "ovr", "ovo"):
+        several = rb.Perceptron(order="cyclic", multiclass=scheme, average=scheme == "direct", max_iter=20)
+        yield f"three-classes-{scheme}", several, six[0], three, range(6)
 
 
 def same(a, b):
@@ -67,23 +71,30 @@ def test_golden_documents_follow_the_schema(path):
     jsonschema.validate(json.loads(path.read_text()), json.loads(SCHEMA.read_text()))
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["mistake", "sign", "half", "correct"]), st.booleans())
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["mistake", "sign", "half", "correct"]),
+    st.booleans(),
+    st.integers(2, 5),
+    st.sampled_from(["direct", "ovr", "ovo"]),
+)
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
-def test_round_trip(seed, tie, average):
+def test_round_trip(seed, tie, average, classes, scheme):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 12)), int(rng.integers(1, 8))
-    X, y = np.round(rng.normal(size=(n, d)), 1) * -1.0, np.where(np.arange(n) % 2, "yes", "no")
+    n, d = int(rng.integers(classes, 12)), int(rng.integers(1, 8))
+    X, y = np.round(rng.normal(size=(n, d)), 1) * -1.0, np.array(list("abcde"))[np.arange(n) % classes]
     order = [rng.integers(n, size=n).tolist() for _ in range(5)]
-    clf = rb.Perceptron(order=order, tie=tie, average=average, eta0=float(rng.random() + 0.1), init="random")
+    rule = {"tie": tie, "average": average, "eta0": float(rng.random() + 0.1)}
+    clf = rb.Perceptron(order=order, init="random", multiclass=scheme, **rule)
     document = document_of(clf, X, y, order)
     trace, X2, y2 = rb.Trace.from_document(document)
     assert same(trace.to_document(X2, y2, **known(document)), document)
-    for name in ("visit", "index", "score", "step", "mistakes_per_pass", "visits_per_pass"):
+    for name in ("visit", "index", "score", "step", "machine", "mistakes_per_pass", "visits_per_pass"):
         assert np.array_equal(getattr(trace, name), getattr(clf.trace_, name))
 
 
-def broken(change):
-    document = json.loads((GOLDEN / "six-points-averaged.json").read_text())
+def broken(change, name="six-points-averaged"):
+    document = json.loads((GOLDEN / f"{name}.json").read_text())
     change(document)
     return document
 
@@ -92,7 +103,8 @@ def broken(change):
     "change, message",
     [
         (lambda d: d.update(format="other"), "not a run document"),
-        (lambda d: d.update(version=2), "version 2"),
+        (lambda d: d.update(version=3), "version 3"),
+        (lambda d: d.update(version=2), "scheme"),
         (lambda d: d.pop("rule"), "no object 'rule'"),
         (lambda d: d["rule"].update(beta=None), r"rule\.beta"),
         (lambda d: d["rule"].update(beta=True), r"rule\.beta"),
@@ -102,7 +114,7 @@ def broken(change):
         (lambda d: d["data"]["X"][0].__setitem__(0, "1"), r"data\.X\[0\]"),
         (lambda d: d["data"]["X"][0].__setitem__(0, float("inf")), r"data\.X\[0\]"),
         (lambda d: d["data"]["y"].__setitem__(0, 0), r"data\.y"),
-        (lambda d: d["data"].update(labels=["a", "a"]), "two different labels"),
+        (lambda d: d["data"].update(labels=["a", "a"]), "different labels"),
         (lambda d: d["data"].update(labels=[None, "a"]), "label None"),
         (lambda d: d["mistakes"]["index"].__setitem__(0, 99), "cannot be a run"),
         (lambda d: d["mistakes"]["score"].__setitem__(0, 1.0), "scored 1.0"),
@@ -119,6 +131,28 @@ def test_what_is_no_run_is_refused(change, message):
         rb.Trace.from_document(broken(change))
 
 
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda d: d.update(scheme="tree"), "direct, ovr, ovo"),
+        (lambda d: d.update(version=1), r"start\.b"),
+        (lambda d: d["data"]["labels"].pop(), r"start\.w"),
+        (lambda d: d["data"]["y"].__setitem__(0, -1), r"data\.y"),
+        (lambda d: d["data"]["y"].__setitem__(0, 3), r"data\.y"),
+        (lambda d: d["start"]["w"].pop(), r"start\.w"),
+        (lambda d: d["start"]["w"].__setitem__(0, 1.0), r"start\.w\[0\]"),
+        (lambda d: d["start"]["b"].pop(), r"start\.b"),
+        (lambda d: d["mistakes"]["machine"].__setitem__(0, 3), "machine"),
+        (lambda d: d["mistakes"]["machine"].__setitem__(0, d["data"]["y"][0]), "cannot be"),
+        (lambda d: d["mistakes"]["machine"].pop(), "cannot be a run"),
+        (lambda d: d["end"]["b"].__setitem__(1, 9.0), "other weights"),
+    ],
+)
+def test_several_classes_that_are_no_run_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        rb.Trace.from_document(broken(change, "three-classes-direct"))
+
+
 @pytest.mark.parametrize("document", [None, [], 1, "run", {}, {"format": "rosenblatt-run"}])
 def test_other_json_is_refused(document):
     with pytest.raises(InputError):
@@ -128,9 +162,9 @@ def test_other_json_is_refused(document):
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
 def test_what_a_document_cannot_hold_is_refused():
     X, y = rb.datasets.load_six_points()
-    three = rb.Perceptron(order="cyclic").fit(X, [0, 1, 2, 0, 1, 2])
-    with pytest.raises(InputError, match="two classes, but this run has 3"):
-        three.trace_.to_document(X, [0, 1, 2, 0, 1, 2])
+    one = rb.Perceptron().partial_fit(X[:1], y[:1])
+    with pytest.raises(InputError, match="has met one"):
+        one.trace_.to_document(X[:1], y[:1])
     shrunk = rb.Perceptron(penalty="l2").fit(X, y)
     with pytest.raises(InputError, match="penalty"):
         shrunk.trace_.to_document(X, y)

@@ -14,10 +14,10 @@ import rosenblatt as rb
 from rosenblatt.certify.check import ProofError, check, read_proof
 from rosenblatt.loops.reference import train
 from rosenblatt.loops.rules import Rule, tie_shares
-from tests.lab.lab_engine import NODE, WITHOUT_NODE, Engine
+from tests.lab.lab_engine import Engine, needs_node
 
 pytestmark = [
-    pytest.mark.skipif(NODE is None, reason=WITHOUT_NODE),
+    needs_node,
     pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning"),
 ]
@@ -116,7 +116,7 @@ def compare_one(engine, rng, ends):
     assert bits(said["scores"]) == bits(clf.decision_function(X))
     averaged = fit(rb.Perceptron, X, y, parameters, order, w0, average=True)
     assert bits(document["end"]["average"]) == bits([*averaged.coef_[0], averaged.intercept_[0]])
-    assert said["predictions"] == averaged.predict(X).tolist()
+    assert said["predictions"] == (averaged.predict(X) > 0).astype(int).tolist()
     pocket = fit(rb.PocketPerceptron, X, y, parameters | {"averages": False}, order, w0)
     assert said["pocket"]["errors"] == pocket.pocket_errors_
     assert said["pocket"]["visits"] == pocket.pocket_visit_
@@ -124,7 +124,60 @@ def compare_one(engine, rng, ends):
     ends[clf.stop_reason_] += 1
 
 
-def compare(engine, seeds):
+def compare_classes(engine, rng, ends):
+    """Several classes: every mistake with its machine, every state, averages and predictions."""
+    X, _, parameters, order, _ = random_problem(rng)
+    n, d = X.shape
+    k = int(rng.integers(3, 6))
+    if n < k:
+        return
+    y = rng.integers(k, size=n)
+    y[:k] = np.arange(k)
+    if rng.random() < 0.5:
+        scores = X @ rng.normal(size=(d, k)) + rng.normal(size=k)
+        y[k:] = scores[k:].argmax(axis=1)
+        order = order * 3
+    scheme = str(rng.choice(["direct", "ovr", "ovo"]))
+    machines = k * (k - 1) // 2 if scheme == "ovo" else k
+    w0 = None
+    if rng.random() < 0.5:
+        w0 = np.round(rng.normal(size=(machines, d + 1)), 1)
+        w0[:, -1] *= parameters["bias"] is not None
+    start = {} if w0 is None else {"coef_init": w0[:, :-1], "intercept_init": w0[:, -1]}
+    if parameters["bias"] is None:
+        start.pop("intercept_init", None)
+    limits = {"max_iter": len(order), "n_iter_no_change": 10**9}
+    fitted = [
+        rb.Perceptron(order=order, multiclass=scheme, average=average, **limits, **parameters).fit(X, y, **start)
+        for average in (False, True)
+    ]
+    named = {"eta": parameters["eta0"], "bias": parameters["bias"] or "none"} | {
+        name: parameters[name] for name in ("margin", "tie", "zero")
+    }
+    data = {"X": X.tolist(), "y": y.tolist(), "labels": [str(c) for c in range(k)]}
+    start_of_page = None if w0 is None else w0.ravel().tolist()
+    said = engine.ask(do="run", **data, scheme=scheme, order=order, passes=len(order), w0=start_of_page, **named)
+    document, clf, trace = said["document"], fitted[0], fitted[0].trace_
+    for name in ("visit", "index", "machine"):
+        assert document["mistakes"][name] == getattr(trace, name).tolist()
+    for name in ("score", "step"):
+        assert bits(document["mistakes"][name]) == bits(getattr(trace, name))
+    assert document["end"]["reason"] == clf.stop_reason_
+    assert bits(document["end"]["w"]) == bits(trace.replay(X, y).coef)
+    assert bits(document["end"]["b"]) == bits(trace.replay(X, y).intercept)
+    averages = np.array(document["end"]["average"])
+    mean = fitted[1].trace_.replay(X, y)
+    assert bits(averages[:, :-1]) == bits(mean.coef)
+    assert said["predictions"] == fitted[1].predict(X).tolist()
+    rb.Trace.from_document(document)
+    ends[clf.stop_reason_] += 1
+
+
+def test_runs_of_several_classes_equal_python(engine):
+    compare(engine, range(300), compare_classes)
+
+
+def compare(engine, seeds, compare_one=compare_one):
     ends = Counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -146,6 +199,7 @@ def test_runs_equal_python(engine):
 def test_thousands_of_runs_equal_python(engine):
     ends = compare(engine, range(1000, 6000))
     assert ends["plateau"]
+    compare(engine, range(6000, 8000), compare_classes)
 
 
 @pytest.mark.parametrize("seed", range(40))

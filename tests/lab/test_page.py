@@ -5,21 +5,17 @@ import hashlib
 import io
 import json
 import re
-import shutil
 import subprocess
 import warnings
 from base64 import b64encode
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rosenblatt as rb
 from rosenblatt.certify.check import check, read_proof, read_table
-from tests.lab.lab_engine import NODE, PAGE, WITHOUT_NODE, Engine
+from tests.lab.lab_engine import CHROMIUM, NODE, PAGE, WEB, Engine, needs_browser, needs_node, needs_packages
 
-WEB = Path(__file__).parents[2] / "web"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 CHECKS = (
     "every_step",
     "random_walk",
@@ -35,16 +31,11 @@ CHECKS = (
     "accessible",
     "playing",
     "many_points",
-)
-
-needs_node = pytest.mark.skipif(NODE is None, reason=WITHOUT_NODE)
-needs_packages = pytest.mark.skipif(
-    not (WEB / "node_modules" / "esbuild").exists(),
-    reason="web/node_modules is missing: run `make web`",
-)
-needs_browser = pytest.mark.skipif(
-    CHROMIUM is None or not (WEB / "node_modules" / "playwright-core").exists(),
-    reason="no Chromium, or web/node_modules is missing",
+    "several",
+    "forced_colours",
+    "live_region",
+    "hostile_server",
+    "widget",
 )
 
 
@@ -117,31 +108,27 @@ def test_the_tests_of_the_script_pass():
     assert done.returncode == 0, done.stdout[-4000:]
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """Run all checks in one browser; each test looks at the outcome of one."""
+@pytest.mark.slow
+@needs_node
+@needs_browser
+def test_in_the_browser(tmp_path):
+    """Run all checks in one browser, and compare what they return with Python."""
+    assert NODE is not None, "node is not installed"
+    assert CHROMIUM is not None, "there is no Chromium"
     command = [NODE, "test/browser.mjs", str(PAGE), CHROMIUM]
     done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, timeout=900, check=False)
-    outcomes = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(outcomes) == len(CHECKS), done.stdout[-2000:] + done.stderr[-2000:]
-    return {outcome["check"]: outcome for outcome in outcomes}
+    outcomes = {each["check"]: each for each in map(json.loads, done.stdout.splitlines())}
+    assert outcomes.keys() == set(CHECKS), done.stderr[-2000:]
+    assert [(name, each["say"]) for name, each in outcomes.items() if not each["ok"]] == []
+    require_states_of_python(outcomes["every_step"]["data"])
+    require_files_for_python(outcomes["files"]["data"], tmp_path)
+    xor, labels = rb.datasets.load_xor()
+    check(read_proof(outcomes["proofs"]["data"]), xor.tolist(), labels.tolist())
 
 
-@pytest.mark.slow
-@needs_node
-@needs_browser
-@pytest.mark.parametrize("name", CHECKS)
-def test_in_the_browser(browser, name):
-    outcome = browser[name]
-    assert outcome["ok"], outcome.get("say")
-
-
-@pytest.mark.slow
-@needs_node
-@needs_browser
-def test_every_state_in_the_browser_is_that_of_python(browser):
+def require_states_of_python(states):
     X, y = rb.datasets.load_six_points()
-    states = browser["every_step"]["data"]
+    assert len(states) == 13
     for state in states[1:]:
         visits = state["visits"]
         passes, rest = divmod(visits, len(X))
@@ -156,18 +143,12 @@ def test_every_state_in_the_browser_is_that_of_python(browser):
         assert w == clf._state.w.tolist()
 
 
-@pytest.mark.slow
-@needs_node
-@needs_browser
-def test_files_of_the_page_are_read_by_python(browser, tmp_path):
-    files = browser["files"]["data"]
-    (tmp_path / "points.csv").write_text(files["csv"])
-    rows = list(read_table(str(tmp_path / "points.csv")))
+def require_files_for_python(files, folder):
+    (folder / "points.csv").write_text(files["csv"])
+    rows = list(read_table(str(folder / "points.csv")))
     check(read_proof(files["proof"]), [row for row, _ in rows], [label for _, label in rows])
     X, _ = rb.datasets.load_six_points()
     assert [row for row, _ in rows] == X.tolist()
     trace, _, _ = rb.Trace.from_document(json.loads(files["run"]))
     assert len(trace) == 3
     assert next(csv.reader(io.StringIO(files["csv"]))) == ["x1", "x2", "label"]
-    xor, labels = rb.datasets.load_xor()
-    check(read_proof(browser["proofs"]["data"]), xor.tolist(), labels.tolist())

@@ -11,6 +11,7 @@ from PIL import Image
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.plot.animation import run_page
+from rosenblatt.plot.notebook import LabView
 
 
 @pytest.fixture
@@ -50,7 +51,8 @@ def test_no_text_of_the_data_ends_the_element():
 
 def test_a_notebook_shows_the_page_in_a_frame_of_its_own(six):
     clf, X, y = six
-    frame = rb.lab(clf, X, y, height=640)._repr_html_()
+    page = run_page(clf.trace_.to_document(X, y, reason=clf.stop_reason_))
+    frame = LabView(page, height=640)._repr_html_()
     assert 'sandbox="allow-scripts allow-downloads"' in frame
     assert "height:640px" in frame
     page = html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1])

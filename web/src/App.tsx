@@ -1,29 +1,31 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { BoundCard, Retina, StepCard, VerdictCard } from "./Cards.tsx";
+import { BoundCard, OutcomeCard, Retina, StepCard, Told, VerdictCard } from "./Cards.tsx";
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
-import { LessonCard, LessonList, begin } from "./LessonPanel.tsx";
+import { LessonCard, LessonList, begin, leave } from "./LessonPanel.tsx";
+import { Badge } from "./Marks.tsx";
 import { dark, palette, wide } from "./palette.ts";
 import { Plane, type Tool, arrows, planar, tool } from "./Plane.tsx";
-import { averaged, endInWords, here, lesson, message, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
+import { averaged, endInWords, fromPython, here, lesson, message, playing, pocketed, redo, redoable, run, say, situation, spoken, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
 import { cancel, waiting } from "./server.ts";
+import { labelAt } from "./setup.ts";
 import { Setup, toggleCompare } from "./SetupPanel.tsx";
 import { Table } from "./Table.tsx";
 import { Transport, transportKeys } from "./Transport.tsx";
 import { num, shown, visitInWords } from "./words.ts";
 
-const TOOLS: readonly (readonly [Tool, string])[] = [["move", "Move"], ["plus", "Draw"], ["minus", "Draw"], ["flip", "Flip"], ["delete", "Delete"]];
-
 function Tools(): JSX.Element {
   const { labels } = situation.value.data;
+  const classes = labels.length > 2 ? labels.map((_, code) => code) : [1, 0];
+  const all: [Tool, string][] = [["move", "Move"], ...classes.map((code): [Tool, string] => [code, `Draw ${shown(labels[code])}`]), ["flip", labels.length > 2 ? "Next class" : "Flip"], ["delete", "Delete"]];
   return (
     <div class="tools" role="radiogroup" aria-label="Tool for the plane">
-      {TOOLS.map(([each, text]) => (
+      {all.map(([each, text]) => (
         <label key={each} class={tool.value === each ? "tool on" : "tool"}>
           <input type="radio" name="tool" checked={tool.value === each} onChange={() => (tool.value = each)} />
-          {each === "plus" || each === "minus" ? <><span class={`mark ${each}`} aria-hidden="true" /><span>{text} {shown(labels[each === "plus" ? 1 : 0])}</span></> : text}
+          {typeof each === "number" ? <><Badge code={each} /><span>{text}</span></> : text}
         </label>
       ))}
     </div>
@@ -34,17 +36,18 @@ function Legend(): JSX.Element {
   const { labels, features } = situation.value.data;
   const flat = features.length <= 2;
   const scale = arrows.value;
+  const two = labels.length === 2;
+  const turned = two && flat && visit.value && visit.value.update >= 0 && visit.value.before.w.some((w) => w !== 0);
   return (
     <p class="legend">
-      <span><i class="mark minus" /> {shown(labels[0])}</span>
-      <span><i class="mark plus" /> {shown(labels[1])}</span>
-      <span><i class="line" /> line now</span>
-      {visit.value && visit.value.update >= 0 && flat && <span><i class="line before" /> before</span>}
-      {averaged.value && <span><i class="line average" /> average</span>}
-      {pocketed.value && <span><i class="line pocket" /> pocket</span>}
+      {labels.map((label, code) => <span key={label}><Badge code={code} /> {shown(label)}</span>)}
+      {fromPython.value ? <span>regions: as Python predicts</span> : two ? <span><i class="line" /> line now</span> : flat && <span><i class="line" /> borders now</span>}
+      {turned && <span><i class="line before" /> before</span>}
+      {two && averaged.value && <span><i class="line average" /> average</span>}
+      {two && pocketed.value && <span><i class="line pocket" /> pocket</span>}
       <span><i class="ring" style={{ borderColor: palette.value.wrong }} /> mistake</span>
       {scale > 0 && scale < 1 && <span>arrows × {num(scale)}</span>}
-      {!flat && <span>seen along the weights; distances are exact</span>}
+      {!flat && <span>{two ? "seen along the weights; distances are exact" : "seen in the two directions in which points differ most"}</span>}
     </p>
   );
 }
@@ -58,7 +61,7 @@ export function App(): JSX.Element {
     const v = visit.value;
     if (playing.value) return;
     const { labels } = situation.value.data;
-    const step = visitInWords(v, (row) => shown(labels[rows.value.y[row] > 0 ? 1 : 0]), run.value.mistakes);
+    const step = visitInWords(v, (row) => shown(labelAt(situation.value.data, row)), run.value, labels);
     say(v && here.value >= run.value.length ? `${step} ${endInWords()}` : step);
   });
   useEffect(() => {
@@ -101,7 +104,7 @@ export function App(): JSX.Element {
       <header class="top">
         <h1>Perceptron lab</h1>
         <nav aria-label="Page">
-          <button type="button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? (lesson.value = -1) : begin(0))}>Lessons</button>
+          <button type="button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? leave() : begin(0))}>Lessons</button>
           <button type="button" aria-pressed={both} onClick={toggleCompare}>Compare</button>
           <button type="button" onClick={undo} aria-disabled={!undoable.value}>Undo</button>
           <button type="button" onClick={redo} aria-disabled={!redoable.value}>Redo</button>
@@ -113,7 +116,7 @@ export function App(): JSX.Element {
       {waiting.value && <p class="message" role="status"><span>Python is {waiting.value}.</span><button type="button" onClick={cancel}>Cancel</button></p>}
       {message.value && (
         <p class="message" role="alert">
-          <span>{message.value}</span>
+          <span><Told text={message.value} /></span>
           <button type="button" onClick={() => (message.value = "")}>Dismiss</button>
         </p>
       )}
@@ -129,6 +132,7 @@ export function App(): JSX.Element {
           <Transport />
         </div>
         <div class="cards">
+          <OutcomeCard />
           <StepCard />
           <Retina />
           <VerdictCard />

@@ -1,25 +1,73 @@
 import type { JSX } from "preact";
-import { countErrors, pocketReach } from "./engine.ts";
+import { codeOf, countErrors, pocketReach, score } from "./engine.ts";
+import { Badge } from "./Marks.tsx";
+import { labelAt } from "./setup.ts";
 import { Refused } from "./document.ts";
 import { type Fraction, gcd } from "./exact.ts";
 import { palette } from "./palette.ts";
-import { averaged, bound, endInWords, errors, here, message, names, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
-import { checkProof, proofOf } from "./proof.ts";
-import { askToDecide, served, waiting } from "./server.ts";
+import { averaged, bound, checkProof, checked, endInWords, fromPython, machineName, outcome, errors, here, message, names, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
+import { proofOf } from "./proof.ts";
+import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
-import { num, shown, term, vec } from "./words.ts";
+import { num, pieces, shown, term, vec } from "./words.ts";
 
-const labelOf = (row: number): string => shown(situation.value.data.labels[rows.value.y[row] > 0 ? 1 : 0]);
+/** A sentence, with its commands set as code. */
+export const Told = ({ text }: { text: string }): JSX.Element => <>{pieces(text).map((each, k) => (k % 2 ? <code key={k}>{each}</code> : each))}</>;
 
-export function Badge({ side }: { side: number }): JSX.Element {
-  return <span class={side > 0 ? "mark plus" : "mark minus"} aria-hidden="true" />;
+const labelOf = (row: number): string => shown(labelAt(situation.value.data, row));
+
+/** What a model trained in Python is, where the page shows one. */
+export function OutcomeCard(): JSX.Element | null {
+  const found = fromPython.value;
+  if (!found) return null;
+  return (
+    <section class="card outcome" aria-labelledby="outcome-title">
+      <h2 id="outcome-title">{found.title}</h2>
+      {found.lines.map((each) => <p key={each}>{each}</p>)}
+      <p class="row"><button type="button" onClick={() => (outcome.value = null)}>Back to the run</button></p>
+    </section>
+  );
+}
+
+/** The arithmetic of a step with several classes. */
+function ClassStep(): JSX.Element {
+  const v = visit.value!;
+  const all = rows.value;
+  const { rule } = trainedA.value;
+  const { labels } = situation.value.data;
+  const d = all.d;
+  const code = codeOf(all, v.row);
+  const x = all.x.subarray(v.row * d, v.row * d + d);
+  const scheme = run.value.scheme;
+  const machines = v.before.w.length / (d + 1);
+  const own = (m: number): boolean => scheme !== "ovo" || machineName(m).split(" against ").some((each) => each === labels[code]);
+  const scores = Array.from({ length: machines }, (_, m) => [m, score(all, v.row, v.before.w, m)] as const).filter(([m]) => own(m));
+  const moves = v.faults.flatMap((_, k) => run.value.movesAt(v.update - v.faults.length + 1 + k));
+  return (
+    <dl class="sums">
+      <dt>scores</dt>
+      <dd>{scores.map(([m, f]) => <span key={m} class="score">{shown(machineName(m))} <b title={String(f)}>{num(f)}</b></span>)}</dd>
+      <dt>test</dt>
+      <dd>
+        {scheme === "direct" ? (
+          v.update >= 0 ? <>{shown(labels[code])} − {shown(labels[v.faults[0].machine])} = <b>{num(v.faults[0].score)}</b> {v.faults[0].score === rule.margin ? "=" : "<"} {num(rule.margin)} <span class="bad">{v.faults[0].score === rule.margin ? "a tie" : "mistake"}</span></> : <span class="good">its own class leads: nothing changes</span>
+        ) : v.update >= 0 ? <span class="bad">{v.faults.length === 1 ? `${shown(machineName(v.faults[0].machine))} errs` : `${v.faults.length} lines err`}</span> : <span class="good">right: nothing changes</span>}
+      </dd>
+      {moves.map(([m, c], k) => (
+        <>
+          <dt key={`t${k}`}>{k ? "" : "update"}</dt>
+          <dd key={`d${k}`}>w[{shown(machineName(m))}] ← {vec(v.before.w.subarray(m * (d + 1), m * (d + 1) + d), 4)} {c > 0 ? "+" : "−"} {num(Math.abs(c))}·{vec(x, 4)} = <b>{vec(v.after.w.subarray(m * (d + 1), m * (d + 1) + d))}</b>{rule.beta > 0 && <>, b ← <b>{num(v.after.w[m * (d + 1) + d])}</b></>}</dd>
+        </>
+      ))}
+    </dl>
+  );
 }
 
 /** Rows with a square number of features as pictures, as the Mark I saw them on its retina; and the weights. */
 export function Retina(): JSX.Element | null {
   const { d, x } = rows.value;
   const side = Math.round(Math.sqrt(d));
-  if (side * side !== d || side < 3 || side > 32 || situation.value.map !== "plain") return null;
+  if (side * side !== d || side < 3 || side > 32 || situation.value.map !== "plain" || rows.value.k > 2) return null;
   const p = palette.value;
   const v = visit.value;
   const { w } = state.value;
@@ -61,12 +109,21 @@ export function StepCard(): JSX.Element {
     return (
       <section class="card" aria-labelledby="step-title">
         <h2 id="step-title">This step</h2>
-        <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{config.bias !== "none" && <>, <code>b = {num(w[d])}</code></>}.</p>
+        {rows.value.k > 2 ? <p>The start: one vector of weights for each {trainedA.value.rule.scheme === "ovo" ? "pair of classes" : "class"}, {w.every((each) => each === 0) ? "all of them zero" : "not zero"}.</p> : <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{config.bias !== "none" && <>, <code>b = {num(w[d])}</code></>}.</p>}
         <p>{rows.value.n ? "Step forward to visit the first point." : "Draw points in the plane, or choose an example."}</p>
       </section>
     );
   }
   const x = rows.value.x.subarray(v.row * d, v.row * d + d);
+  if (rows.value.k > 2) {
+    return (
+      <section class="card" aria-labelledby="step-title">
+        <h2 id="step-title">This step</h2>
+        <p>Point <b>{v.row + 1}</b>, <Badge code={codeOf(rows.value, v.row)} /> <b>{labelOf(v.row)}</b>, at <code>x = {vec(x)}</code>.</p>
+        <ClassStep />
+      </section>
+    );
+  }
   const y = rows.value.y[v.row];
   const w = v.before.w;
   const after = v.after.w;
@@ -81,7 +138,7 @@ export function StepCard(): JSX.Element {
     <section class="card" aria-labelledby="step-title">
       <h2 id="step-title">This step</h2>
       <p>
-        Point <b>{v.row + 1}</b>, <Badge side={y} /> <b>{labelOf(v.row)}</b>, so <code>y = {num(y)}</code>, at <code>x = {vec(x)}</code>.
+        Point <b>{v.row + 1}</b>, <Badge code={y > 0 ? 1 : 0} /> <b>{labelOf(v.row)}</b>, so <code>y = {num(y)}</code>, at <code>x = {vec(x)}</code>.
       </p>
       <dl class="sums">
         <dt>score</dt>
@@ -175,11 +232,11 @@ export function BoundCard(): JSX.Element {
   const moving = made.start.w.some((w) => w !== 0) || rule.margin > 0;
   return (
     <section class="card" aria-labelledby="bound-title">
-      <h2 id="bound-title">Mistakes and the bound</h2>
+      <h2 id="bound-title">{rows.value.k > 2 ? "Mistakes" : "Mistakes and the bound"}</h2>
       <div class="figures">
         <p><b>{updates.value}</b> <span>so far</span></p>
         <p><b>{made.mistakes}</b> <span>in this run</span></p>
-        <p><b>{found ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>
+        {rows.value.k === 2 && <p><b>{found ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>}
       </div>
       {found ? (
         <>
@@ -190,17 +247,19 @@ export function BoundCard(): JSX.Element {
           </p>
           <Curves />
         </>
-      ) : (
+      ) : rows.value.k > 2 ? <p class="small">Points wrong now: {errors.value} of {rows.value.n}.</p> : (
         <p class="small">{verdict.value.kind === "inseparable" ? "No bound holds: it needs a line that separates the classes, and there is none. The run can go on for ever." : "The bound needs a separating line that was checked exactly."}</p>
       )}
+      {served.value === "open" && rows.value.k === 2 && rows.value.n > 1 && bounds.value?.rows !== rows.value && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askForBounds()}>All bounds, from Python</button></p>}
+      {bounds.value?.rows === rows.value && <pre class="bounds" tabIndex={0}>{bounds.value.text}</pre>}
       {(averaged.value || pocketed.value || b) && (
         <table class="compare">
           <thead><tr><th scope="col">hypothesis</th><th scope="col">points wrong</th><th scope="col">mistakes made</th></tr></thead>
           <tbody>
             <tr><th scope="row"><i class="line" /> {b ? "first rule" : "this line"}</th><td>{errors.value}</td><td>{updates.value}</td></tr>
-            {averaged.value && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule.zero, averaged.value)}</td><td /></tr>}
+            {averaged.value && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule, averaged.value)}</td><td /></tr>}
             {pocketed.value && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.value.errors}</td><td>{updates.value > pocketReach(made) && `counted up to mistake ${pocketReach(made)}`}</td></tr>}
-            {b && <tr><th scope="row">second rule</th><td>{countErrors(rows.value, b.rule.zero, b.run.at(Math.min(position.value, b.run.length)).w)}</td><td>{b.run.updatesAt(Math.min(position.value, b.run.length))} of {b.run.mistakes}</td></tr>}
+            {b && <tr><th scope="row">second rule</th><td>{countErrors(rows.value, b.rule, b.run.at(Math.min(position.value, b.run.length)).w)}</td><td>{b.run.updatesAt(Math.min(position.value, b.run.length))} of {b.run.mistakes}</td></tr>}
           </tbody>
         </table>
       )}
@@ -223,8 +282,8 @@ function Combination(): JSX.Element | null {
   };
   return (
     <div class="sum">
-      <p><Badge side={1} /> <code>{side(1)}</code></p>
-      <p><Badge side={-1} /> <code>= {side(-1)}</code></p>
+      <p><Badge code={1} /> <code>{side(1)}</code></p>
+      <p><Badge code={0} /> <code>= {side(-1)}</code></p>
       {found.point && <p><code>= {vec(found.point)}</code></p>}
     </div>
   );
@@ -261,6 +320,8 @@ export function VerdictCard(): JSX.Element {
   const ended = here.value >= run.value.length && run.value.length > 0;
   const through = situation.value.a.bias === "none" ? " through the origin" : "";
   const kind = rows.value.d > 2 ? "hyperplane" : "line";
+  const told = checked.value?.rows === rows.value ? checked.value : null;
+  const rejected = told !== null && !told.holds;
   const save = (): void => {
     try {
       download("proof.json", proofOf(rows.value, situation.value.data.labels, found), "application/json");
@@ -273,16 +334,12 @@ export function VerdictCard(): JSX.Element {
     const file = input.files?.[0];
     input.value = "";
     if (!file) return;
-    try {
-      message.value = checkProof(await file.text(), rows.value);
-    } catch (error) {
-      message.value = error instanceof Refused ? error.message : "The proof is rejected: the file cannot be read.";
-    }
+    checkProof(await file.text());
   };
   return (
-    <section class={`card verdict ${found.kind}`} aria-labelledby="verdict-title">
+    <section class={`card verdict ${rejected ? "rejected" : found.kind}`} aria-labelledby="verdict-title">
       <h2 id="verdict-title">
-        {found.kind === "separable" ? `A ${kind}${through} separates the classes` : found.kind === "inseparable" ? `No ${kind}${through} separates the classes` : "Not decided"}
+        {found.kind === "argmax" ? "Linear scores separate the classes" : found.kind === "clash" ? "No linear scores separate the classes" : found.kind === "separable" ? `A ${kind}${through} separates the classes` : found.kind === "inseparable" ? `No ${kind}${through} separates the classes` : "Not decided"}
       </h2>
       {found.kind === "separable" && (
         <>
@@ -294,19 +351,22 @@ export function VerdictCard(): JSX.Element {
       )}
       {found.kind === "inseparable" && (
         <>
-          <p>Proved: {found.shape}. {found.bias && found.point ? "So one point lies in the hulls of both classes, and it cannot be on both sides of a line:" : "A separating line would make this sum positive:"}</p>
+          <p>Proved: {found.shape}. {found.bias && found.point ? "So one point lies in the hulls of both classes, and it cannot be on both sides of a line:" : rows.value.d <= 2 && !found.bias ? "Points of the negative class count turned about the origin, drawn hollow. A separating line would make this sum positive:" : "A separating line would make this sum positive:"}</p>
           <Combination />
         </>
       )}
-      {found.kind === "undecided" && <p>{found.why}</p>}
+      {found.kind === "argmax" && <p>Proved: every point scores strictly highest in its own class, checked in exact fractions.</p>}
+      {found.kind === "clash" && <p>Proved: {found.rows.length} weighted pairs of a point and a rival class balance in every class, so some point cannot score highest in its own (Nilsson 1965).</p>}
+      {found.kind === "undecided" && <p><Told text={found.why} /></p>}
       {found.kind === "undecided" && served.value === "open" && rows.value.n > 1 && !waiting.value && <p class="row"><button type="button" class="main" onClick={() => askToDecide(situation.value.a.bias !== "none")}>Decide it in Python</button></p>}
       {ended && <p class="small">{endInWords()}</p>}
       <p class="row">
-        {found.kind === "inseparable" && found.point && found.bias && <label class="check"><input type="checkbox" checked={showProof.value} onChange={(event) => (showProof.value = event.currentTarget.checked)} /> draw the proof</label>}
-        {found.kind === "separable" && found.widest && found.bias && <label class="check"><input type="checkbox" checked={showWidest.value} onChange={(event) => (showWidest.value = event.currentTarget.checked)} /> draw the widest line</label>}
+        {found.kind === "inseparable" && (found.point || !found.bias) && rows.value.d <= 2 && <label class="check"><input type="checkbox" checked={showProof.value} onChange={(event) => (showProof.value = event.currentTarget.checked)} /> draw the proof</label>}
+        {found.kind === "separable" && found.widest && <label class="check"><input type="checkbox" checked={showWidest.value} onChange={(event) => (showWidest.value = event.currentTarget.checked)} /> draw the widest line</label>}
         {found.kind !== "undecided" && <button type="button" onClick={save}>Save the proof</button>}
         <label class="button">Check a proof<input type="file" accept=".json,application/json" class="hidden" onChange={check} /></label>
       </p>
+      {told && <p class={told.holds ? "told good" : "told bad"}>{told.say}</p>}
     </section>
   );
 }

@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import { LESSONS } from "./lessons.ts";
 import { bound, change, here, length, lesson, position, say, showProof, showWidest, situation, trainedA, trainedB, verdict } from "./player.ts";
 
+const PROOF = LESSONS.findIndex(({ title }) => title.includes("proof"));
 const chosen = signal(-1);
 const reply = signal<{ done: boolean; say: string } | null>(null);
 export const solved = signal<ReadonlySet<number>>(new Set());
@@ -11,10 +12,15 @@ export function begin(k: number): void {
   lesson.value = k;
   chosen.value = -1;
   reply.value = null;
-  showProof.value = true;
+  showProof.value = k === PROOF; // elsewhere the drawing would hide what the lesson is about
   showWidest.value = false;
   change(LESSONS[k].scene());
   requestAnimationFrame(() => document.getElementById("lesson-title")?.focus());
+}
+
+export function leave(): void {
+  lesson.value = -1;
+  showProof.value = true;
 }
 
 function check(): void {
@@ -45,7 +51,7 @@ export function LessonCard(): JSX.Element | null {
   const result = reply.value;
   return (
     <section class="card lesson" aria-labelledby="lesson-title">
-      <p class="small">Lesson {k + 1} of {LESSONS.length} <button type="button" class="link" onClick={() => (lesson.value = -1)}>leave</button></p>
+      <p class="small">Lesson {k + 1} of {LESSONS.length} <button type="button" class="link" onClick={leave}>leave</button></p>
       <h2 id="lesson-title" tabIndex={-1}>{title}</h2>
       {text.map((each) => <p key={each}>{each}</p>)}
       <p class="task"><b>To do:</b> {task}</p>

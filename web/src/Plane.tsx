@@ -1,14 +1,16 @@
 import { computed, signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { type Rows, type Weights, predicts, score } from "./engine.ts";
+import { type Rows, type Rule, type Weights, classWeights, codeOf, predicted, predicts, score } from "./engine.ts";
+import { colourOf, draw, markPath } from "./Marks.tsx";
 import { palette } from "./palette.ts";
-import { averaged, beginDrag, endDrag, here, letterKeys, message, path, played, pocketed, position, redo, rows, say, selected, setData, showProof, showWidest, situation, trainedA, trainedB, undo, verdict, run } from "./player.ts";
-import type { Data } from "./setup.ts";
-import { type View, curve, fit, fromX, fromY, grid, half, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
+import { averaged, beginDrag, drawnInPython, endDrag, here, letterKeys, message, path, played, pocketed, position, redo, rows, say, selected, setData, showProof, showWidest, situation, trainedA, trainedB, undo, verdict, run } from "./player.ts";
+import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
+import { type View, areas, cellsOf, curve, fit, fromX, fromY, grid, half, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
 import { num } from "./words.ts";
 
-export type Tool = "move" | "plus" | "minus" | "flip" | "delete";
+/** A number draws points of that class. */
+export type Tool = "move" | "flip" | "delete" | number;
 export const tool = signal<Tool>("move");
 
 /** Whether the columns themselves are the axes. */
@@ -48,22 +50,22 @@ function isChanged(data: Data): boolean {
   return data.name.endsWith(CHANGED);
 }
 
-function withRow(change: (X: number[][], y: (1 | -1)[]) => void): Data {
+function withRow(change: (X: number[][], y: number[]) => void): Data {
   const { data } = situation.value;
   const [X, y] = [data.X.map((x) => [...x]), [...data.y]];
   change(X, y);
   return { ...data, name: isChanged(data) ? data.name : `${data.name}${CHANGED}`, X, y };
 }
 
-export function addPoint(x: number, y: number, side: 1 | -1): void {
+export function addPoint(x: number, y: number, code: number): void {
   if (!editable()) return;
   const data = withRow((X, sides) => {
     X.push([x, y]);
-    sides.push(side);
+    sides.push(valueOf(situation.value.data, code));
   });
   setData(data);
   selected.value = data.X.length - 1;
-  say(`Point ${data.X.length} added at ${num(x)}, ${num(y)}, class ${data.labels[side > 0 ? 1 : 0]}.`);
+  say(`Point ${data.X.length} added at ${num(x)}, ${num(y)}, class ${data.labels[code]}.`);
 }
 
 export function movePoint(row: number, x: number, y: number, quiet = false): void {
@@ -73,8 +75,9 @@ export function movePoint(row: number, x: number, y: number, quiet = false): voi
 }
 
 export function flipPoint(row: number): void {
-  setData(withRow((_, y) => (y[row] = -y[row] as 1 | -1)), { keep: true });
-  say(`Point ${row + 1} is now class ${situation.value.data.labels[situation.value.data.y[row] > 0 ? 1 : 0]}.`);
+  const { data } = situation.value;
+  setData(withRow((_, y) => (y[row] = valueOf(data, (placeOf(data, y[row]) + 1) % data.labels.length))), { keep: true });
+  say(`Point ${row + 1} is now class ${labelAt(situation.value.data, row)}.`);
 }
 
 export function deletePoint(row: number): void {
@@ -147,14 +150,31 @@ function clearance(all: Rows, w: Weights): number {
   return Math.max(0, least);
 }
 
+/** The regions of several classes, as Python or the weights predict them. */
+function Regions({ v, w, quadratic }: { v: View; w: Weights; quadratic: boolean }): JSX.Element | null {
+  const p = palette.value;
+  const all = rows.value;
+  const fromPython = drawnInPython.value;
+  const classes = Array.from({ length: all.k }, (_, c) => c);
+  if (fromPython) return <g>{areas(v, all.k, fromPython).map((d, c) => <path key={c} d={d} fill={colourOf(c)} opacity={1.6 * p.tint} />)}</g>;
+  const vectors = classWeights(all, trainedA.value.rule.scheme, w);
+  if (vectors.every((each) => each === 0)) return null;
+  if (quadratic) {
+    const best = (x: number, y: number): number => classes.reduce((found, c) => (liftedScore(vectors, c, x, y) > liftedScore(vectors, found, x, y) ? c : found), 0);
+    return <g>{areas(v, all.k, best).map((d, c) => <path key={c} d={d} fill={colourOf(c)} opacity={p.tint} />)}</g>;
+  }
+  return <g>{cellsOf(v, vectors, all.k).map((cell, c) => cell.length > 2 && <polygon key={c} points={points(cell)} fill={colourOf(c)} fill-opacity={p.tint} stroke={p.ink} stroke-width="2.2" stroke-linejoin="round" />)}</g>;
+}
+
 /** Axes and the coloured half planes, below the points. */
-function Under({ v, w, quadratic, flat }: { v: View; w: Weights; quadratic: boolean; flat: boolean }): JSX.Element {
+function Under({ v, w, quadratic, flat, at, which }: { v: View; w: Weights; quadratic: boolean; flat: boolean; at: (row: number) => [number, number]; which: "a" | "b" }): JSX.Element {
   const p = palette.value;
   const xs = ticks(fromX(v, 0), fromX(v, v.width), v.width / 70);
   const ys = ticks(fromY(v, v.height), fromY(v, 0), v.height / 55);
   const { features } = situation.value.data;
   let sides: JSX.Element | null = null;
-  if (quadratic) {
+  if (flat && (drawnInPython.value || rows.value.k > 2)) sides = <Regions v={v} w={w} quadratic={quadratic} />;
+  else if (quadratic) {
     const { region } = curve(v, w);
     sides = (
       <g>
@@ -184,43 +204,67 @@ function Under({ v, w, quadratic, flat }: { v: View; w: Weights; quadratic: bool
       {ys.map((y) => <line key={`y${y}`} x1={0} x2={v.width} y1={toY(v, y)} y2={toY(v, y)} stroke={p.faint} stroke-width="1" opacity={y === 0 ? 0.55 : 0.14} />)}
       {xs.map((x) => <text key={`tx${x}`} x={toX(v, x)} y={Math.min(v.height - 6, Math.max(14, oy + 15))} font-size="11" fill={p.faint} text-anchor="middle" font-family="system-ui, sans-serif">{x === 0 ? "" : num(x)}</text>)}
       {ys.map((y) => <text key={`ty${y}`} x={Math.min(v.width - 26, Math.max(26, ox - 5))} y={toY(v, y) + 4} font-size="11" fill={p.faint} text-anchor="end" font-family="system-ui, sans-serif">{y === 0 ? "" : num(y)}</text>)}
-      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{flat ? features[0] : "distance from the line"}</text>
-      {(!flat || features.length > 1) && <text x={Math.max(32, Math.min(v.width - 60, ox + 7))} y={14} font-size="12" fill={p.faint} font-style="italic" font-family="system-ui, sans-serif">{flat ? features[1] : "across it"}</text>}
+      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{flat ? features[0] : rows.value.k > 2 ? "first principal direction" : "distance from the line"}</text>
+      {(!flat || features.length > 1) && <text x={Math.max(32, Math.min(v.width - 60, ox + 7))} y={14} font-size="12" fill={p.faint} font-style="italic" font-family="system-ui, sans-serif">{flat ? features[1] : rows.value.k > 2 ? "second" : "across it"}</text>}
+      {flat && which === "a" && <Hulls v={v} at={at} />}
     </g>
   );
 }
 
-function Mark({ x, y, r, side, fill, stroke, width }: { x: number; y: number; r: number; side: number; fill: string; stroke: string; width: number }): JSX.Element {
-  return side > 0 ? (
-    <rect x={x - r * 0.9} y={y - r * 0.9} width={1.8 * r} height={1.8 * r} fill={fill} stroke={stroke} stroke-width={width} />
-  ) : (
-    <circle cx={x} cy={y} r={r} fill={fill} stroke={stroke} stroke-width={width} />
+/** The sets that meet in a proof that no line exists: points of each class; without a bias, points turned to one side. */
+function hullsOf(v: View, at: (row: number) => [number, number]): { colour: string; corners: [number, number][] }[] {
+  const found = verdict.value;
+  const all = rows.value;
+  const p = palette.value;
+  if (all.d > 2 || found.kind !== "inseparable" || !showProof.value || drawnInPython.value) return [];
+  if (found.bias) return [1, -1].map((side) => ({ colour: side > 0 ? p.plus : p.minus, corners: found.rows.filter((i) => all.y[i] === side).map(at) }));
+  const turned = found.rows.map((i): [number, number] => [toX(v, all.y[i] * all.x[i * all.d]), toY(v, all.d > 1 ? all.y[i] * all.x[i * all.d + 1] : 0)]);
+  return [{ colour: p.wrong, corners: turned }];
+}
+
+/** The sets of a proof, below the points. */
+function Hulls({ v, at }: { v: View; at: (row: number) => [number, number] }): JSX.Element {
+  const p = palette.value;
+  return (
+    <g>
+      {hullsOf(v, at).map(({ colour, corners }, k) => corners.length > 1 && (
+        <g key={k}>
+          <polygon points={points(corners)} fill={colour} fill-opacity={corners.length > 2 ? 0.18 : 0} stroke={p.ink} stroke-width="4.5" stroke-linejoin="round" opacity="0.85" />
+          <polygon points={points(corners)} fill="none" stroke={colour} stroke-width="2.5" stroke-linejoin="round" />
+        </g>
+      ))}
+    </g>
   );
 }
 
-/** The proof of the verdict, drawn. */
+/** The proof of the verdict, drawn: the point in both sets, or the widest line. */
 function ProofMarks({ v, at }: { v: View; at: (row: number) => [number, number] }): JSX.Element | null {
   const p = palette.value;
   const found = verdict.value;
   const all = rows.value;
   if (all.d > 2) return null;
-  if (found.kind === "inseparable" && showProof.value && found.point && found.bias) {
-    const sides = [1, -1].map((side) => found.rows.filter((i) => all.y[i] === side).map(at));
-    const [x, y] = [toX(v, found.point[0]), toY(v, found.point[1])];
+  if (found.kind === "inseparable" && showProof.value && (found.point || !found.bias)) {
+    const point = found.bias ? found.point! : [0, 0];
+    const [x, y] = [toX(v, point[0]), toY(v, point[1])];
+    const turned = found.bias ? [] : hullsOf(v, at)[0].corners;
     const star = Array.from({ length: 10 }, (_, k): [number, number] => {
       const r = k % 2 ? 6.5 : 14;
       return [x + r * Math.sin((k * Math.PI) / 5), y - r * Math.cos((k * Math.PI) / 5)];
     });
     return (
       <g>
-        {sides.map((corners, k) => corners.length > 1 && <polygon key={`o${k}`} points={points(corners)} fill={k ? p.minus : p.plus} fill-opacity={corners.length > 2 ? 0.18 : 0} stroke={p.ink} stroke-width="4.5" stroke-linejoin="round" opacity="0.85" />)}
-        {sides.map((corners, k) => corners.length > 1 && <polygon key={`i${k}`} points={points(corners)} fill="none" stroke={k ? p.minus : p.plus} stroke-width="2.5" stroke-linejoin="round" />)}
+        {turned.map(([tx, ty], k) => (
+          <g key={k}>
+            {all.y[found.rows[k]] < 0 && <line x1={at(found.rows[k])[0]} y1={at(found.rows[k])[1]} x2={tx} y2={ty} stroke={p.faint} stroke-width="1.3" stroke-dasharray="2 4" />}
+            <circle cx={tx} cy={ty} r="5" fill={p.paper} stroke={p.wrong} stroke-width="2" />
+          </g>
+        ))}
         <polygon points={points(star)} fill="none" stroke={p.paper} stroke-width="5" stroke-linejoin="round" />
         <polygon points={points(star)} fill="none" stroke={p.wrong} stroke-width="2.6" stroke-linejoin="round" />
       </g>
     );
   }
-  if (found.kind === "separable" && showWidest.value && found.widest && found.bias) {
+  if (found.kind === "separable" && showWidest.value && found.widest) {
     const w = [...found.w, found.b].map((each) => each.toNumber());
     const least = found.widest.least.toNumber();
     const [a, b] = found.widest.points.map(([x, y]): [number, number] => [toX(v, x), toY(v, y)]);
@@ -260,10 +304,14 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     const [width, height] = size.value;
     const kept = last.current;
     const same = kept && kept.width === width && kept.height === height && flat.value && isChanged(situation.value.data);
-    if (!same || !shows(kept, places.value)) last.current = fit(places.value, width, height);
+    // Without a bias a proof shows points turned about the origin, which must be seen as well.
+    const found = flat.value && !quadratic.value && showProof.value ? verdict.value : null;
+    const turned = found?.kind === "inseparable" && !found.bias ? found.rows.filter((i) => rows.value.y[i] < 0) : [];
+    const seen = turned.length ? Float64Array.from([...places.value, ...turned.flatMap((i) => [-places.value[2 * i], -places.value[2 * i + 1]])]) : places.value;
+    if (!same || !shows(kept, seen)) last.current = fit(seen, width, height);
     return last.current!;
   });
-  const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([now.value.w.some((w, j) => j < rows.value.d && w !== 0) ? 1 : 0, 0, 0])));
+  const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([rows.value.k === 2 && now.value.w.some((w, j) => j < rows.value.d && w !== 0) ? 1 : 0, 0, 0])));
 
   useEffect(() => {
     const element = box.current!;
@@ -288,7 +336,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     if (target.width !== width * ratio || target.height !== height * ratio) [target.width, target.height] = [width * ratio, height * ratio];
     const context = target.getContext("2d")!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    paint(context, view.value, places.value, rows.value, rows.value.n <= 3000 ? now.value.w : null, trained.value.rule.zero);
+    paint(context, view.value, places.value, rows.value, rows.value.n <= 3000 ? wrongRows(rows.value, trained.value.rule, now.value.w) : null);
   });
 
   const at = (row: number): [number, number] => [toX(view.value, places.value[2 * row]), toY(view.value, places.value[2 * row + 1])];
@@ -315,15 +363,14 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     const [px, py] = pixel(event);
     const hit = nearest(px, py, event.pointerType === "touch" ? 24 : 14);
     cursor.value = null;
+    if (typeof tool.value === "number") {
+      if (!editable()) return;
+      frozen.value = view.value;
+      addPoint(...snapped(px, py), tool.value);
+      frozen.value = null;
+      return;
+    }
     switch (tool.value) {
-      case "plus":
-      case "minus":
-        if (editable()) {
-          frozen.value = view.value;
-          addPoint(...snapped(px, py), tool.value === "plus" ? 1 : -1);
-          frozen.value = null;
-        }
-        break;
       case "flip":
         if (hit >= 0) flipPoint(hit);
         break;
@@ -384,7 +431,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       const [x, y] = place ?? [Math.round(v.cx / unit) * unit, Math.round(v.cy / unit) * unit];
       cursor.value = place ? [x + dx * step, y + dy * step] : [x, y];
       const found = nearest(toX(v, cursor.value[0]), toY(v, cursor.value[1]), 14);
-      say(`${num(cursor.value[0])}, ${num(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${situation.value.data.labels[rows.value.y[found] > 0 ? 1 : 0]}` : ""}`);
+      say(`${num(cursor.value[0])}, ${num(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${labelAt(situation.value.data, found)}` : ""}`);
     } else if (event.key === "Enter" || event.key === " ") {
       if (!place) cursor.value = [Math.round(v.cx), Math.round(v.cy)];
       else if (carried.value >= 0) {
@@ -400,7 +447,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
           say(`Point ${hit + 1} picked up. Move with the arrows, Enter puts it down.`);
         } else if (tool.value !== "flip" && tool.value !== "delete") {
           frozen.value = v;
-          addPoint(place[0], place[1], tool.value === "minus" ? -1 : 1);
+          addPoint(place[0], place[1], typeof tool.value === "number" ? tool.value : 1);
           frozen.value = null;
         }
       }
@@ -413,14 +460,15 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     else if (letterKeys.value && letter === "d" && under() >= 0) deletePoint(under());
     else if (letterKeys.value && letter === "u") undo();
     else if (letterKeys.value && letter === "r") redo();
-    else if (letterKeys.value && (letter === "p" || letter === "+")) tool.value = "plus";
-    else if (letterKeys.value && (letter === "n" || letter === "-")) tool.value = "minus";
+    else if (letterKeys.value && (letter === "p" || letter === "+")) tool.value = 1;
+    else if (letterKeys.value && (letter === "n" || letter === "-")) tool.value = 0;
+    else if (letterKeys.value && /^[1-9]$/.test(letter) && Number(letter) <= rows.value.k) tool.value = Number(letter) - 1;
     else if (letterKeys.value && letter === "m") tool.value = "move";
     else if (letterKeys.value && (letter === "." || letter === ",") && rows.value.n) {
       const next = (selected.value + (letter === "." ? 1 : -1) + rows.value.n) % rows.value.n;
       selected.value = next;
       cursor.value = [...(situation.value.data.X[next] as [number, number])];
-      say(`Point ${next + 1} at ${num(cursor.value[0])}, ${num(cursor.value[1])}, class ${situation.value.data.labels[rows.value.y[next] > 0 ? 1 : 0]}.`);
+      say(`Point ${next + 1} at ${num(cursor.value[0])}, ${num(cursor.value[1])}, class ${labelAt(situation.value.data, next)}.`);
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -430,7 +478,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const p = palette.value;
   const visit = visited.value;
   const over = <Over v={v} which={which} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
-  const under = <Under v={v} w={drawn.value} quadratic={quadratic.value} flat={flat.value} />;
+  const under = <Under v={v} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} which={which} />;
   const overRef = useRef<SVGSVGElement>(null);
   const underRef = useRef<SVGSVGElement>(null);
   useMemo(() => {
@@ -439,12 +487,8 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       const [vv, r] = [view.value, sizeOf(rows.value.n)];
       const shapes = Array.from({ length: rows.value.n }, (_, i) => {
         const [x, y] = at(i);
-        const side = rows.value.y[i];
-        const fill = side > 0 ? palette.value.plus : palette.value.minus;
-        const style = `fill="${fill}" stroke="${palette.value.outline}" stroke-width="1.3"`;
-        return side > 0
-          ? `<rect x="${(x - r * 0.9).toFixed(2)}" y="${(y - r * 0.9).toFixed(2)}" width="${(1.8 * r).toFixed(2)}" height="${(1.8 * r).toFixed(2)}" ${style}/>`
-          : `<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${r}" ${style}/>`;
+        const code = codeOf(rows.value, i);
+        return `<path d="${markPath(code, x, y, r)}" fill="${colourOf(code)}" stroke="${palette.value.outline}" stroke-width="1.3"/>`;
       });
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${vv.width}" height="${vv.height}" viewBox="0 0 ${vv.width} ${vv.height}">${underRef.current?.innerHTML ?? ""}${shapes.join("")}${overRef.current?.innerHTML ?? ""}</svg>`;
     };
@@ -454,7 +498,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   return (
     <div
       ref={box}
-      class={`plane tool-${tool.value}`}
+      class={`plane ${typeof tool.value === "number" ? "drawing" : ""}`}
       style={{ height: `${v.height}px` }}
       tabIndex={0}
       role="application"
@@ -480,7 +524,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
         {place && (
           <g stroke={p.ink} stroke-width="1.5">
             <path d={`M${toX(v, place[0]) - 12} ${toY(v, place[1])}h24M${toX(v, place[0])} ${toY(v, place[1]) - 12}v24`} />
-            {carried.value >= 0 && <Mark x={toX(v, place[0])} y={toY(v, place[1])} r={6.5} side={rows.value.y[carried.value]} fill={rows.value.y[carried.value] > 0 ? p.plus : p.minus} stroke={p.outline} width={1.3} />}
+            {carried.value >= 0 && <path d={markPath(codeOf(rows.value, carried.value), toX(v, place[0]), toY(v, place[1]), 6.5)} fill={colourOf(codeOf(rows.value, carried.value))} stroke={p.outline} stroke-width="1.3" />}
           </g>
         )}
       </svg>
@@ -488,28 +532,30 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   );
 }
 
-function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array, all: Rows, w: Weights | null, zero: -1 | 1): void {
+/** Which rows the weights, or Python's model, predict wrong; null where there are no weights yet. */
+function wrongRows(all: Rows, rule: Rule, w: Weights): Uint8Array | null {
+  const fromPython = drawnInPython.value;
+  if (fromPython) return Uint8Array.from({ length: all.n }, (_, i) => (fromPython.predicted[i] === codeOf(all, i) ? 0 : 1));
+  if (w.every((each) => each === 0)) return null;
+  if (rule.scheme !== "binary") return Uint8Array.from({ length: all.n }, (_, i) => (predicted(all, rule, i, w) === all.y[i] ? 0 : 1));
+  return Uint8Array.from({ length: all.n }, (_, i) => (predicts(rule.zero, all.y[i], score(all, i, w)) ? 0 : 1));
+}
+
+function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array, all: Rows, wrong: Uint8Array | null): void {
   const p = palette.value;
   const r = sizeOf(all.n);
   context.clearRect(0, 0, v.width, v.height);
-  const moves = w !== null && w.some((each) => each !== 0);
-  for (const side of [1, -1]) {
-    for (const wrong of moves ? [false, true] : [false]) {
+  for (let code = all.k - 1; code >= 0; code--) {
+    for (const bad of wrong ? [0, 1] : [0]) {
       context.beginPath();
       for (let i = 0; i < all.n; i++) {
-        if (all.y[i] !== side || (moves && !predicts(zero, side, score(all, i, w)) !== wrong)) continue;
-        const [x, y] = [toX(v, places[2 * i]), toY(v, places[2 * i + 1])];
-        if (side > 0) context.rect(x - r * 0.9, y - r * 0.9, 1.8 * r, 1.8 * r);
-        else {
-          context.moveTo(x + r, y);
-          context.arc(x, y, r, 0, 2 * Math.PI);
-        }
+        if (codeOf(all, i) === code && (!wrong || wrong[i] === bad)) draw(context, code, toX(v, places[2 * i]), toY(v, places[2 * i + 1]), r);
       }
-      context.fillStyle = side > 0 ? p.plus : p.minus;
+      context.fillStyle = colourOf(code);
       context.fill();
       if (all.n > 3000) continue; // outlines would hide the colours
-      context.lineWidth = wrong ? 2.6 : 1.4;
-      context.strokeStyle = wrong ? p.wrong : p.outline;
+      context.lineWidth = bad ? 2.6 : 1.4;
+      context.strokeStyle = bad ? p.wrong : p.outline;
       context.stroke();
     }
   }
@@ -521,6 +567,8 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
   const parts: JSX.Element[] = flat && which === "a" ? [<ProofMarks v={v} at={at} />] : [];
   const { rule } = which === "a" ? trainedA.value : (trainedB.value ?? trainedA.value);
   const visit = which === "a" ? run.value.visitAt(here.value) : null;
+  if (drawnInPython.value) return <g />;
+  if (rows.value.k > 2) return <g>{flat && !quadratic && which === "a" && <Turns v={v} />}</g>;
   if (quadratic) parts.push(<path d={curve(v, w).line} stroke={p.ink} stroke-width="2.5" fill="none" />);
   else {
     const level = rule.margin > 0 ? rule.margin : clearance(rows.value, w);
@@ -545,8 +593,13 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
       if (visit.update >= 0) {
         const side = rows.value.y[visit.row];
         parts.push(<Arrow from={origin} to={before} stroke={p.faint} width={2} />, <Arrow from={before} to={after} stroke={p.wrong} width={2.6} />);
-        if (Math.hypot(after[0] - before[0], after[1] - before[1]) > 26) {
-          parts.push(<Words x={(before[0] + after[0]) / 2} y={(before[1] + after[1]) / 2 - 6} fill={p.wrong}>{`${side > 0 ? "+" : "−"}η·x`}</Words>);
+        const [dx, dy] = [after[0] - before[0], after[1] - before[1]];
+        const size = Math.hypot(dx, dy);
+        if (size > 26) {
+          // Beside the middle of the arrow, on the side away from the origin.
+          const [mx, my] = [(before[0] + after[0]) / 2, (before[1] + after[1]) / 2];
+          const away = (mx - origin[0]) * -dy + (my - origin[1]) * dx >= 0 ? 18 : -18;
+          parts.push(<Words x={mx + (-dy / size) * away} y={my + (dx / size) * away + 4} fill={p.wrong}>{`${side > 0 ? "+" : "−"}η·x`}</Words>);
         }
       }
       parts.push(<Arrow from={origin} to={after} stroke={p.ink} width={3} />);
@@ -557,6 +610,34 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
     }
   }
   return <g>{parts}</g>;
+}
+
+/** The update of several classes as arrows: the vector of each machine that moved, before and after. */
+function Turns({ v }: { v: View }): JSX.Element | null {
+  const p = palette.value;
+  const visit = run.value.visitAt(here.value);
+  const k = arrowScale(v);
+  if (!visit || visit.update < 0 || !(k > 0)) return null;
+  const d1 = rows.value.d + 1;
+  const origin: [number, number] = [toX(v, 0), toY(v, 0)];
+  const tip = (w: Weights, m: number): [number, number] => [origin[0] + w[m * d1] * k * v.scale, origin[1] - (d1 > 2 ? w[m * d1 + 1] : 0) * k * v.scale];
+  const moved = [...new Set(visit.faults.flatMap((fault) => (run.value.scheme === "direct" ? [rows.value.y[visit.row], fault.machine] : [fault.machine])))];
+  return (
+    <g>
+      {moved.map((m) => {
+        const [before, after] = [tip(visit.before.w, m), tip(visit.after.w, m)];
+        return (
+          <g key={m}>
+            <Arrow from={origin} to={before} stroke={p.faint} width={2} />
+            <Arrow from={before} to={after} stroke={p.wrong} width={2.4} />
+            <Arrow from={origin} to={after} stroke={p.ink} width={4.2} />
+            <Arrow from={origin} to={after} stroke={run.value.scheme === "ovo" ? p.ink : colourOf(m)} width={2.2} />
+            {run.value.scheme !== "ovo" && <Words x={after[0]} y={after[1] - 8} fill={p.ink} bold>{`w ${situation.value.data.labels[m]}`}</Words>}
+          </g>
+        );
+      })}
+    </g>
+  );
 }
 
 /** The factor by which arrows of weights are drawn, so that the longest of the run fits. */

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { EXAMPLES, MAKERS } from "./data.ts";
 import { takeFile, take } from "./files.ts";
 import { change, message, played, rows, run, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
-import { askToTrain, served, waiting } from "./server.ts";
+import { askLearner, askToTrain, learners, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
 import { num } from "./words.ts";
 
@@ -42,12 +42,13 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
   const config = situation.value[which]!;
   const set = (part: Partial<Config>): void => setConfig(which, part);
   const { rule } = which === "a" ? trainedA.value : trainedB.value!;
-  const many = rows.value.d > 2;
+  const many = rows.value.d > 2 || rows.value.k > 2;
   return (
     <div class="fields">
       <Choice label="Bias" value={config.bias} options={[["unit", "moves by η"], ["radius", "moves by η·R²"], ["none", "none"]]} pick={(bias) => set({ bias })} />
       <Number_ label="Step η" value={config.eta} above={0} pick={(eta) => set({ eta })} />
       <Number_ label="Margin" value={config.margin} low={0} pick={(margin) => set({ margin })} />
+      {rows.value.k > 2 && <Choice label="Classes" value={config.scheme} options={[["direct", "compared"], ["ovr", "each against the rest"], ["ovo", "in pairs"]]} pick={(scheme) => set({ scheme })} />}
       <Choice label="A tie is" value={config.tie} options={TIES} pick={(tie) => set({ tie })} />
       {config.tie === "sign" && <Choice label="Sign of 0" value={config.zero} options={[[-1, "negative"], [1, "positive"]]} pick={(zero) => set({ zero })} />}
       <Choice label="Order" value={config.order} options={[["cyclic", "as listed"], ["shuffle", "shuffled"], ["random", "at random"], ["given", "given"]]} pick={(order) => set({ order, given: order === "given" && !config.given.length ? [Array.from({ length: rows.value.n }, (_, i) => i)] : config.given })} />
@@ -142,8 +143,9 @@ export function Setup(): JSX.Element {
         <h2 id="rule-title">{b ? "First rule" : "Rule"}</h2>
         {played.value && <p class="small">A recorded run. Change anything to train anew.</p>}
         <Rule which="a" />
-        {served.value === "open" && !waiting.value && <p class="row"><button type="button" onClick={() => askToTrain(situation.value.a)}>Train it in Python</button></p>}
+        {served.value === "open" && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askToTrain(situation.value.a)}>Train it in Python</button></p>}
       </section>
+      <PythonCard />
       {b && (
         <section class="card" aria-labelledby="rule-b-title">
           <h2 id="rule-b-title">Second rule</h2>
@@ -151,6 +153,27 @@ export function Setup(): JSX.Element {
         </section>
       )}
     </div>
+  );
+}
+
+/** Any learner of the package, on these points or on the file behind them. */
+function PythonCard(): JSX.Element | null {
+  const learner = useSignal("kernel");
+  const settings = useSignal("");
+  if (served.value !== "open" || !learners.value.length) return null;
+  const lines = (): string[] => settings.value.split("\n").map((line) => line.trim()).filter(Boolean);
+  return (
+    <section class="card" aria-labelledby="python-title">
+      <h2 id="python-title">Other learners</h2>
+      <div class="fields">
+        <Choice label="Learner" value={learner.value} options={learners.value.map((name) => [name, name] as const)} pick={(name) => (learner.value = name)} />
+        <label class="field tall">
+          <span>Parameters, one a line</span>
+          <textarea rows={2} placeholder={"max_iter=50\nkernel=rbf(gamma=2)"} value={settings.value} onInput={(event) => (settings.value = event.currentTarget.value)} />
+        </label>
+      </div>
+      <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askLearner(learner.value, lines())}>Train in Python</button></p>
+    </section>
   );
 }
 

@@ -1,11 +1,25 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { isRight, score } from "./engine.ts";
-import { goTo, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
-import { Badge } from "./Cards.tsx";
+import { type Run, codeOf, isRight, predicted, score } from "./engine.ts";
+import { fromPython, goTo, machineName, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
+import { Badge } from "./Marks.tsx";
+import { labelAt } from "./setup.ts";
 import { num, shown, vec } from "./words.ts";
 
 const MOST = 60;
+/** Of more points than MOST, so many around the one visited. */
+const NEAR = 16;
+
+/** The mistakes on each point up to some update, counted on from the last ones asked for. */
+const counted = { made: null as Run | null, upTo: 0, counts: new Int32Array(0) };
+function countsAt(made: Run, upTo: number): Int32Array {
+  if (counted.made !== made) Object.assign(counted, { made, upTo: 0, counts: new Int32Array(made.rows.n) });
+  const { counts } = counted;
+  for (let k = counted.upTo; k < upTo; k++) counts[made.index[k]]++;
+  for (let k = upTo; k < counted.upTo; k++) counts[made.index[k]]--;
+  counted.upTo = upTo;
+  return counts;
+}
 
 export function Table(): JSX.Element {
   const tab = useSignal<"points" | "log">("points");
@@ -44,15 +58,16 @@ function Points(): JSX.Element {
   const { rule } = trainedA.value;
   const current = visit.value?.row ?? -1;
   const { w } = state.value;
-  const counts = new Int32Array(all.n);
-  const { index } = run.value;
-  for (let k = 0; k < updates.value; k++) counts[index[k]]++;
-  const first = all.n <= MOST ? 0 : Math.max(0, Math.min(all.n - MOST, current - MOST / 2));
-  const visible = Array.from({ length: Math.min(MOST, all.n) }, (_, k) => first + k);
+  const counts = countsAt(run.value, updates.value);
+  const most = all.n <= MOST ? all.n : NEAR;
+  const first = Math.max(0, Math.min(all.n - most, current - most / 2));
+  const visible = Array.from({ length: most }, (_, k) => first + k);
   const columns = Math.min(all.d, 6);
+  const python = fromPython.value;
+  const codes = python ? (i: number) => python.predicted[i] : all.k > 2 ? (i: number) => predicted(all, rule, i, w) : null;
   return (
     <>
-      {all.n > MOST && <p class="small">Points {first + 1} to {first + MOST} of {all.n}, around the one visited.</p>}
+      {all.n > MOST && <p class="small">Points {first + 1} to {first + most} of {all.n}, around the one visited.</p>}
       <table>
         <thead>
           <tr>
@@ -60,22 +75,21 @@ function Points(): JSX.Element {
             <th scope="col">class</th>
             {names.value.slice(0, columns).map((name) => <th key={name} scope="col">{name}</th>)}
             {all.d > columns && <th scope="col">…</th>}
-            <th scope="col">score f</th>
+            <th scope="col">{codes ? "predicted" : "score f"}</th>
             <th scope="col">mistakes</th>
             <th scope="col">now</th>
           </tr>
         </thead>
         <tbody>
           {visible.map((i) => {
-            const f = score(all, i, w);
-            const right = isRight(all, rule, i, w);
+            const right = python ? python.predicted[i] === codeOf(all, i) : isRight(all, rule, i, w);
             return (
               <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
                 <th scope="row">{i + 1}</th>
-                <td><Badge side={all.y[i]} /> {shown(situation.value.data.labels[all.y[i] > 0 ? 1 : 0])}</td>
+                <td><Badge code={codeOf(all, i)} /> {shown(labelAt(situation.value.data, i))}</td>
                 {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j])}</td>)}
                 {all.d > columns && <td>…</td>}
-                <td class="number">{num(f)}</td>
+                {codes ? <td>{shown(situation.value.data.labels[codes(i)] ?? "?")}</td> : <td class="number">{num(score(all, i, w))}</td>}
                 <td class="number">{counts[i]}</td>
                 <td class={right ? "good" : "bad"}>{right ? "right" : "wrong"}</td>
               </tr>
@@ -92,13 +106,14 @@ function Log(): JSX.Element {
   const last = updates.value;
   const first = Math.max(0, last - MOST);
   const d = rows.value.d;
+  const several = made.scheme !== "binary";
   if (!made.mistakes) return <p>This run made no mistake.</p>;
   return (
     <>
       {first > 0 && <p class="small">The last {MOST} of {last} mistakes so far.</p>}
       {last === 0 && <p class="small">No mistake so far.</p>}
       <table>
-        <thead><tr><th scope="col">mistake</th><th scope="col">pass</th><th scope="col">point</th><th scope="col">score</th><th scope="col">step</th><th scope="col">weights after</th><th scope="col">bias</th></tr></thead>
+        <thead><tr><th scope="col">mistake</th><th scope="col">pass</th><th scope="col">point</th><th scope="col">score</th><th scope="col">step</th>{several ? <th scope="col">moved</th> : <><th scope="col">weights after</th><th scope="col">bias</th></>}</tr></thead>
         <tbody>
           {Array.from({ length: last - first }, (_, k) => last - 1 - k).map((k) => {
             const place = made.positionOf(k);
@@ -110,8 +125,7 @@ function Log(): JSX.Element {
                 <td class="number">{made.index[k] + 1}</td>
                 <td class="number">{num(made.score[k])}</td>
                 <td class="number">{num(made.step[k])}</td>
-                <td>{vec(w.subarray(0, Math.min(d, 6)), 5)}{d > 6 && " …"}</td>
-                <td class="number">{num(w[d])}</td>
+                {several ? <td>{made.movesAt(k).map(([m, c]) => `${machineName(m)} ${c > 0 ? "+" : "−"}`).join(", ")}</td> : <><td>{vec(w.subarray(0, Math.min(d, 6)), 5)}{d > 6 && " …"}</td><td class="number">{num(w[d])}</td></>}
               </tr>
             );
           })}

@@ -1,18 +1,20 @@
 /** The engine without a page: one JSON question, one JSON answer. Tests compare the answers with Python's. */
 
-import { type Side, type Tie, average, pocket, predicts, rowsOf, score } from "./engine.ts";
+import { type Side, type Tie, average, pocket, predicted, rowsOf, score } from "./engine.ts";
 import { decide } from "./exact.ts";
 import { fromDocument, toDocument, toJson } from "./document.ts";
 import { checkProof, proofOf } from "./proof.ts";
 import { Random } from "./random.ts";
-import { type Bias, PLAIN, runOf, ruleOf } from "./setup.ts";
+import { type Bias, PLAIN, type Several, runOf, ruleOf } from "./setup.ts";
 import { pythonLines } from "./share.ts";
 import { boundBy, widePadded } from "./bound.ts";
 
 interface Question {
   do: "run" | "prove" | "check" | "walk" | "bound" | "python";
   X: number[][];
-  y: Side[];
+  y: number[];
+  labels?: string[];
+  scheme?: Several;
   eta?: number;
   bias?: Bias;
   margin?: number;
@@ -28,8 +30,8 @@ interface Question {
 
 export function answer(text: string): string {
   const question = JSON.parse(text) as Question;
-  const rows = question.do === "walk" ? fromDocument(question.document).rows : rowsOf(question.X, question.y);
-  const labels: [string, string] = ["-1", "1"];
+  const labels = question.labels ?? ["-1", "1"];
+  const rows = question.do === "walk" ? fromDocument(question.document).rows : rowsOf(question.X, question.y, labels.length);
   const config = {
     ...PLAIN,
     eta: question.eta ?? 1,
@@ -37,6 +39,7 @@ export function answer(text: string): string {
     margin: question.margin ?? 0,
     tie: question.tie ?? "mistake",
     zero: question.zero ?? -1,
+    scheme: question.scheme ?? ("direct" as const),
     order: question.order ? ("given" as const) : ("cyclic" as const),
     given: question.order ?? [],
     start: question.w0 ? ("given" as const) : ("zero" as const),
@@ -56,9 +59,7 @@ export function answer(text: string): string {
         pocket: { w: best.w, errors: best.errors, visits: best.visits },
         passes: bounds.slice(1).map((position) => trained.run.at(position).w),
         scores: Array.from({ length: rows.n }, (_, i) => score(rows, i, end.w)),
-        predictions: Array.from({ length: rows.n }, (_, i) =>
-          predicts(config.zero, 1, score(rows, i, average(end))) ? 1 : -1,
-        ),
+        predictions: Array.from({ length: rows.n }, (_, i) => predicted(rows, trained.rule, i, average(end))),
       });
     }
     case "walk": {

@@ -1,14 +1,13 @@
 /** Data: the worked examples, makers of random points, and CSV. */
 
 import { Refused } from "./document.ts";
-import type { Side } from "./engine.ts";
 import { Random } from "./random.ts";
-import { type Data, MOST_FEATURES, MOST_ROWS } from "./setup.ts";
+import { type Data, MOST_CLASSES, MOST_FEATURES, MOST_ROWS, labelAt } from "./setup.ts";
 
 const SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]];
 
 function table(name: string, X: readonly (readonly number[])[], y: readonly number[], features = ["x1", "x2"]): Data {
-  return { name, features, labels: ["-1", "1"], X, y: y as readonly Side[] };
+  return { name, features, labels: ["-1", "1"], X, y };
 }
 
 export const EXAMPLES: Record<string, { title: string; make: () => Data }> = {
@@ -85,7 +84,7 @@ export const MAKERS: Record<string, { title: string; make: (n: number, seed: num
       const plain = MAKERS["margin"].make(n, seed);
       const random = new Random(seed + 1000);
       const flipped = new Set(random.permutation(n).subarray(0, Math.max(1, Math.round(n / 12))));
-      return { ...plain, name: "A gap, some labels flipped", y: plain.y.map((side, i) => (flipped.has(i) ? -side : side) as Side) };
+      return { ...plain, name: "A gap, some labels flipped", y: plain.y.map((side, i) => (flipped.has(i) ? -side : side)) };
     },
   },
   diagonal: {
@@ -98,6 +97,15 @@ export const MAKERS: Record<string, { title: string; make: (n: number, seed: num
         if (point[0] !== point[1]) X.push(point);
       }
       return table("Above and below the diagonal", X, X.map(([x, y]) => (y > x ? 1 : -1)));
+    },
+  },
+  three: {
+    title: "Three classes",
+    make: (n, seed) => {
+      const random = new Random(seed);
+      const centres = [[-1.2, -0.8], [1.2, -0.8], [0, 1.3]];
+      const X = Array.from({ length: n }, (_, i) => centres[i % 3].map((c) => onGrid(c + 0.45 * random.normal())));
+      return { name: "Three classes", features: ["x1", "x2"], labels: ["a", "b", "c"], X, y: X.map((_, i) => i % 3) };
     },
   },
   ring: {
@@ -174,22 +182,22 @@ export function fromCsv(text: string, name = "Your data"): Data {
     const label = row[width].slice(0, 60);
     if (!label) throw new Refused(`Line ${number} has no label in its last column.`);
     if (!labels.includes(label)) labels.push(label);
-    if (labels.length > 2) throw new Refused(`Line ${number} has a third label, “${label}”. The page compares two classes: keep the rows of two.`);
+    if (labels.length > MOST_CLASSES) throw new Refused(`Line ${number} has label number ${labels.length}, “${label}”. The page takes at most ${MOST_CLASSES} classes; is the label in the last column?`);
     which.push(labels.indexOf(label));
   }
-  if (labels.length < 2) throw new Refused(`All rows have the label “${labels[0]}”. Two classes are needed.`);
+  if (labels.length < 2) throw new Refused(`All rows have the label “${labels[0]}”. Two classes or more are needed.`);
   const sorted = [...labels].sort((a, b) => (NUMBER.test(a) && NUMBER.test(b) ? Number(a) - Number(b) : a < b ? -1 : 1));
   return {
     name,
     features: named ? head.slice(0, -1).map((cell, j) => cell.slice(0, 40) || `x${j + 1}`) : X[0].map((_, j) => `x${j + 1}`),
-    labels: [sorted[0], sorted[1]],
+    labels: sorted,
     X,
-    y: which.map((k) => (labels[k] === sorted[1] ? 1 : -1)),
+    y: which.map((k) => (sorted.length > 2 ? sorted.indexOf(labels[k]) : labels[k] === sorted[1] ? 1 : -1)),
   };
 }
 
 export function toCsv(data: Data): string {
   const cell = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = data.X.map((x, i) => [...x.map((value) => (Object.is(value, -0) ? "-0.0" : String(value))), cell(data.labels[data.y[i] > 0 ? 1 : 0])].join(","));
+  const lines = data.X.map((x, i) => [...x.map((value) => (Object.is(value, -0) ? "-0.0" : String(value))), cell(labelAt(data, i))].join(","));
   return `${[...data.features.map(cell), "label"].join(",")}\n${lines.join("\n")}\n`;
 }

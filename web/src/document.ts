@@ -1,11 +1,13 @@
 /** Run documents: what `Trace.to_document` writes in Python, and what the page writes of its own runs. */
 
-import { type Rows, type Side, Run, average, rowsOf } from "./engine.ts";
-import type { Data, Trained } from "./setup.ts";
+import { type Rows, type Scheme, Run, average, machinesOf, rowsOf } from "./engine.ts";
+import { type Data, MOST_CLASSES, type Trained } from "./setup.ts";
 
 export interface RunDocument {
   readonly format: "rosenblatt-run";
-  readonly version: 1;
+  /** 2 with more than two classes: weights of several machines, and classes by number. */
+  readonly version: 1 | 2;
+  readonly scheme?: Scheme;
   readonly data: { features: string[]; labels: (string | number | boolean)[]; X: number[][]; y: number[] };
   readonly rule: {
     eta: number | null;
@@ -15,11 +17,11 @@ export interface RunDocument {
     tie: string | null;
     zero: number;
   };
-  readonly start: { w: number[]; b: number; visits: number; sums: number[] | null };
+  readonly start: { w: number[] | number[][]; b: number | number[]; visits: number; sums: number[] | number[][] | null };
   readonly order: { repeat: boolean; passes: number[][] } | null;
-  readonly mistakes: { visit: number[]; index: number[]; score: number[]; step: number[] };
+  readonly mistakes: { visit: number[]; index: number[]; score: number[]; step: number[]; machine?: number[] };
   readonly passes: { visits: number[]; mistakes: number[] };
-  readonly end: { w: number[]; b: number; average: number[] | null; reason: string | null };
+  readonly end: { w: number[] | number[][]; b: number | number[]; average: number[] | number[][] | null; reason: string | null };
 }
 
 /** A value as JSON in which minus zero stays minus zero. */
@@ -42,11 +44,19 @@ export function toDocument(data: Data, names: readonly string[], trained: Traine
   const { rows } = run;
   const end = run.at(run.length);
   const d = rows.d;
+  const several = run.scheme !== "binary";
+  const each = <T,>(w: ArrayLike<number>, part: (machine: number[]) => T): T | T[] => {
+    const parts = Array.from({ length: w.length / (d + 1) }, (_, m) => part(Array.from(w).slice(m * (d + 1), (m + 1) * (d + 1))));
+    return several ? parts : parts[0];
+  };
+  const whole = (w: ArrayLike<number>): number[] | number[][] => each(w, (machine) => machine) as number[] | number[][];
+  const split = (w: ArrayLike<number>): { w: number[] | number[][]; b: number | number[] } => ({ w: each(w, (machine) => machine.slice(0, d)) as number[] | number[][], b: each(w, (machine) => machine[d]) });
   const passes = run.passes.map((pass) => Array.from(pass.rows ?? []));
   const repeat = passes.length > 0 && run.passes.every((pass) => pass.rows === run.passes[0].rows);
   return {
     format: "rosenblatt-run",
-    version: 1,
+    version: several ? 2 : 1,
+    ...(several ? { scheme: run.scheme } : {}),
     data: {
       features: [...names],
       labels: [...data.labels],
@@ -61,16 +71,17 @@ export function toDocument(data: Data, names: readonly string[], trained: Traine
       tie: config.tie,
       zero: config.zero,
     },
-    start: { w: Array.from(run.start.w.subarray(0, d)), b: run.start.w[d], visits: 0, sums: averaged ? Array.from(run.start.u) : null },
+    start: { ...split(run.start.w), visits: 0, sums: averaged ? whole(run.start.u) : null },
     order: { repeat, passes: repeat ? passes.slice(0, 1) : passes },
     mistakes: {
       visit: Array.from(run.visit),
       index: Array.from(run.index),
       score: Array.from(run.score),
       step: Array.from(run.step),
+      ...(several ? { machine: Array.from(run.machine) } : {}),
     },
     passes: { visits: run.passes.map((pass) => pass.visits), mistakes: run.passes.map((pass) => pass.mistakes) },
-    end: { w: Array.from(end.w.subarray(0, d)), b: end.w[d], average: averaged ? Array.from(average(end)) : null, reason: run.reason },
+    end: { ...split(end.w), average: averaged ? whole(average(end)) : null, reason: run.reason },
   };
 }
 
@@ -100,7 +111,9 @@ export interface Played {
 /** Read a run document; its mistakes must lead from its start to its end. */
 export function fromDocument(value: unknown): Played {
   need(isObject(value) && value["format"] === "rosenblatt-run", "This file is not a run document.");
-  need(value["version"] === 1, `This run document has version ${String(value["version"])}; the page reads version 1.`);
+  const several = value["version"] === 2;
+  need(several || value["version"] === 1, `This run document has version ${String(value["version"])}; the page reads versions 1 and 2.`);
+  need(!several || value["scheme"] === "direct" || value["scheme"] === "ovr" || value["scheme"] === "ovo", "The run document is damaged: its scheme is unknown.");
   for (const part of ["data", "rule", "start", "mistakes", "passes", "end"]) {
     need(isObject(value[part]), `The run document is damaged: it has no object "${part}".`);
   }
@@ -112,38 +125,53 @@ export function fromDocument(value: unknown): Played {
     "The run document is damaged: data.features is not a list of names.",
   );
   const d = data.features.length;
-  need(Array.isArray(data.labels) && data.labels.length === 2, "The run document is damaged: it needs two labels.");
+  const isLabel = (label: unknown): boolean => typeof label === "string" || typeof label === "number" || typeof label === "boolean";
+  need(Array.isArray(data.labels) && data.labels.every(isLabel) && (several ? data.labels.length > 2 && data.labels.length <= MOST_CLASSES : data.labels.length === 2), `The run document is damaged: it needs ${several ? `3 to ${MOST_CLASSES}` : "two"} labels.`);
+  const k = data.labels.length;
+  const scheme: Scheme = several ? document.scheme! : "binary";
+  const machines = machinesOf(scheme, k);
   need(Array.isArray(data.X) && data.X.length > 0, "The run document is damaged: it has no rows.");
   data.X.forEach((row, i) => list(row, `data.X[${i}]`, isNumber, d));
   const n = data.X.length;
-  list(data.y, "data.y", (y): y is Side => y === 1 || y === -1, n);
+  list(data.y, "data.y", (y): y is number => (several ? isCount(y) && y < k : y === 1 || y === -1), n);
   need(isNumber(rule.beta) && (rule.zero === 1 || rule.zero === -1), "The run document is damaged: its rule is incomplete.");
-  list(start.w, "start.w", isNumber, d);
-  need(isNumber(start.b) && isCount(start.visits), "The run document is damaged: its start is incomplete.");
-  if (start.sums !== null) list(start.sums, "start.sums", isNumber, d + 1);
+  need(isCount(start.visits), "The run document is damaged: its start is incomplete.");
+  const vectors = (value: unknown, name: string, length: number): number[][] => {
+    need(!several || (Array.isArray(value) && value.length === machines), `The run document is damaged: ${name} does not hold ${machines} lists.`);
+    return (several ? (value as unknown[]) : [value]).map((each) => list(each, name, isNumber, length));
+  };
+  const padded = (w: unknown, b: unknown, name: string): Float64Array => {
+    const biases = list(several ? b : [b], `${name}.b`, isNumber, machines);
+    return Float64Array.from(vectors(w, `${name}.w`, d).flatMap((each, m) => [...each, biases[m]]));
+  };
+  const w0 = padded(start.w, start.b, "start");
+  const u0 = start.sums === null ? new Float64Array(w0.length) : Float64Array.from(vectors(start.sums, "start.sums", d + 1).flat());
   const count = list(mistakes.visit, "mistakes.visit", isCount).length;
   list(mistakes.index, "mistakes.index", (i): i is number => isCount(i) && i < n, count);
   list(mistakes.score, "mistakes.score", isNumber, count);
   list(mistakes.step, "mistakes.step", isNumber, count);
+  const errs = (m: number, n: number): boolean => m < machines && (scheme === "binary" || m !== data.y[mistakes.index[n]] || scheme !== "direct");
+  const machine = several ? list(mistakes.machine, "mistakes.machine", isCount, count) : new Array<number>(count).fill(0);
+  need(machine.every(errs), "The run document is damaged: a mistake is on a machine that does not exist.");
   const visits = list(passes.visits, "passes.visits", isCount);
   const counts = list(passes.mistakes, "passes.mistakes", isCount, visits.length);
-  let [k, before] = [0, start.visits];
+  let [made, before] = [0, start.visits];
   for (let p = 0; p < visits.length; p++) {
-    for (let m = 0; m < counts[p]; m++, k++) {
-      const at = mistakes.visit[k];
-      need(at >= before && at < before + visits[p] && (k === 0 || at > mistakes.visit[k - 1]), "The run document is damaged: its mistakes are not in order.");
+    for (let m = 0; m < counts[p]; m++, made++) {
+      const at = mistakes.visit[made];
+      need(at >= before && at < before + visits[p] && (made === 0 || (scheme === "ovr" || scheme === "ovo" ? at >= mistakes.visit[made - 1] : at > mistakes.visit[made - 1])), "The run document is damaged: its mistakes are not in order.");
     }
     before += visits[p];
   }
-  need(k === count, "The run document is damaged: passes and mistakes do not agree.");
+  need(made === count, "The run document is damaged: passes and mistakes do not agree.");
   const orders = orderOfDocument(document, n);
-  const rows = rowsOf(data.X, data.y);
+  const rows = rowsOf(data.X, data.y, k);
   const run = new Run({
     rows,
     beta: rule.beta,
     start: {
-      w: Float64Array.from([...start.w, start.b]),
-      u: Float64Array.from(start.sums ?? new Array<number>(d + 1).fill(0)),
+      w: w0,
+      u: u0,
       visits: start.visits,
     },
     passes: visits.map((made, p) => ({ rows: orders ? orders[p] : null, visits: made, mistakes: counts[p] })),
@@ -151,13 +179,14 @@ export function fromDocument(value: unknown): Played {
     index: Float64Array.from(mistakes.index),
     score: Float64Array.from(mistakes.score),
     step: Float64Array.from(mistakes.step),
+    scheme,
+    machine: Float64Array.from(machine),
     reason: "document",
     note: typeof end.reason === "string" ? end.reason : "",
   });
-  list(end.w, "end.w", isNumber, d);
   const last = run.at(run.length).w;
   need(
-    [...end.w, end.b].every((w, j) => Object.is(w, last[j]) || w === last[j]),
+    padded(end.w, end.b, "end").every((w, j) => w === last[j]),
     "The run document is damaged: its mistakes do not lead to the weights at its end.",
   );
   return { document, rows, run };

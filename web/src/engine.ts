@@ -5,13 +5,19 @@
 
 export type Tie = "mistake" | "sign" | "half" | "correct";
 export type Side = -1 | 1;
+/** How classes become hyperplanes: one for two classes; for more, one vector a class, compared; one machine for each
+ * class against the rest; or one for each pair, of which the lower class is the negative one. */
+export type Scheme = "binary" | "direct" | "ovr" | "ovo";
 
-/** Rows of numbers with a side each; `x` holds row after row. */
+/** Rows of numbers with a class each; `x` holds row after row. */
 export interface Rows {
   readonly x: Float64Array;
+  /** −1 or 1 for two classes; for more, the class counted from 0. */
   readonly y: Int8Array;
   readonly n: number;
   readonly d: number;
+  /** The number of classes. */
+  readonly k: number;
 }
 
 /** A visit is a mistake if y f < margin; a tie, y f = margin, takes a share of a step. */
@@ -22,9 +28,10 @@ export interface Rule {
   readonly tiePlus: number;
   readonly tieMinus: number;
   readonly zero: Side;
+  readonly scheme: Scheme;
 }
 
-/** Weights with the bias last. */
+/** Weights with the bias last; of several machines one after the other. */
 export type Weights = Float64Array;
 
 /** The rows visited in pass 1, 2, …; null where there are no more passes. */
@@ -47,20 +54,134 @@ export function tieShares(tie: Tie, zero: Side): [number, number] {
   }
 }
 
-export function rowsOf(X: readonly (readonly number[])[], y: readonly number[]): Rows {
+export function rowsOf(X: readonly (readonly number[])[], y: readonly number[], k = 2): Rows {
   const n = X.length;
   const d = n ? X[0].length : 0;
   const x = new Float64Array(n * d);
   for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) x[i * d + j] = X[i][j];
-  return { x, y: Int8Array.from(y), n, d };
+  return { x, y: Int8Array.from(y), n, d, k };
 }
 
-/** The score ⟨w, x⟩ + b of row i. */
-export function score(rows: Rows, i: number, w: Weights): number {
+/** The class of row i, counted from 0; of two classes 1 is the positive one. */
+export function codeOf(rows: Rows, i: number): number {
+  return rows.k > 2 ? rows.y[i] : rows.y[i] > 0 ? 1 : 0;
+}
+
+/** The negative and the positive class of each machine, one against one. */
+export function pairsOf(k: number): [number, number][] {
+  const pairs: [number, number][] = [];
+  for (let a = 0; a < k; a++) for (let b = a + 1; b < k; b++) pairs.push([a, b]);
+  return pairs;
+}
+
+export function machinesOf(scheme: Scheme, k: number): number {
+  return scheme === "binary" ? 1 : scheme === "ovo" ? (k * (k - 1)) / 2 : k;
+}
+
+/** The side that a class has in a machine: 1, −1, or 0 if the machine does not learn from it. */
+export function sideOf(scheme: Scheme, k: number, code: number, machine: number): number {
+  if (scheme !== "ovo") return code === machine ? 1 : -1;
+  const [negative, positive] = pairsOf(k)[machine];
+  return code === positive ? 1 : code === negative ? -1 : 0;
+}
+
+/** The score ⟨w, x⟩ + b of row i, of machine m. */
+export function score(rows: Rows, i: number, w: Weights, m = 0): number {
   const { x, d } = rows;
+  const first = m * (d + 1);
   let f = 0;
-  for (let j = 0, at = i * d; j < d; j++, at++) f += w[j] * x[at];
-  return f + w[d];
+  for (let j = 0, at = i * d; j < d; j++, at++) f += w[first + j] * x[at];
+  return f + w[first + d];
+}
+
+/** The vectors whose largest score is the class predicted, one after the other; of pairs, their sums. */
+export function classWeights(rows: Rows, scheme: Scheme, w: Weights): Weights {
+  if (scheme !== "ovo") return w;
+  const d1 = rows.d + 1;
+  const sums = new Float64Array(rows.k * d1);
+  pairsOf(rows.k).forEach(([negative, positive], m) => {
+    for (let j = 0; j < d1; j++) {
+      sums[negative * d1 + j] -= w[m * d1 + j];
+      sums[positive * d1 + j] += w[m * d1 + j];
+    }
+  });
+  return sums;
+}
+
+/** The class that a row is predicted as. Equal scores go to the lowest class, or with zero = 1 to the highest. */
+export function predicted(rows: Rows, rule: Pick<Rule, "scheme" | "zero">, i: number, w: Weights): number {
+  const { scheme, zero } = rule;
+  if (scheme === "binary") {
+    const f = score(rows, i, w);
+    return f > 0 || (f === 0 && zero > 0) ? 1 : 0;
+  }
+  const values = new Float64Array(rows.k);
+  if (scheme === "ovo") {
+    pairsOf(rows.k).forEach(([negative, positive], m) => {
+      const f = score(rows, i, w, m);
+      values[negative] -= f;
+      values[positive] += f;
+    });
+  } else for (let c = 0; c < rows.k; c++) values[c] = score(rows, i, w, c);
+  return best(values, -1, zero);
+}
+
+/** The class with the largest value, other than one. */
+function best(values: Float64Array, other: number, zero: Side): number {
+  let found = -1;
+  for (let c = 0; c < values.length; c++) {
+    if (c !== other && (found < 0 || values[c] > values[found] || (zero > 0 && values[c] === values[found]))) found = c;
+  }
+  return found;
+}
+
+/** A machine that erred, or the class that a row was taken for; the score by which it did, and the step it takes. */
+export interface Fault {
+  readonly machine: number;
+  readonly score: number;
+  readonly step: number;
+}
+
+const NONE: readonly Fault[] = [];
+
+/** The faults of a visit: none if it was right, null if a score is not a finite number. */
+export function judge(rows: Rows, rule: Rule, i: number, w: Weights): readonly Fault[] | null {
+  const { scheme } = rule;
+  if (scheme === "binary") {
+    const f = score(rows, i, w);
+    if (f - f !== 0) return null;
+    const step = stepOf(rule, rows.y[i], f);
+    return step === 0 ? NONE : [{ machine: 0, score: f, step }];
+  }
+  const code = rows.y[i];
+  if (scheme === "direct") {
+    const scores = new Float64Array(rows.k);
+    for (let c = 0; c < rows.k; c++) scores[c] = score(rows, i, w, c);
+    const machine = best(scores, code, rule.zero);
+    const f = scores[code] - scores[machine];
+    if (f - f !== 0) return null;
+    // A tie depends on the side of the row, as between two classes: the higher class is the positive one.
+    const side = code > machine ? 1 : -1;
+    const step = stepOf(rule, side, side * f);
+    return step === 0 ? NONE : [{ machine, score: f, step }];
+  }
+  const found: Fault[] = [];
+  for (let machine = 0; machine < machinesOf(scheme, rows.k); machine++) {
+    const side = sideOf(scheme, rows.k, code, machine);
+    if (side === 0) continue;
+    const f = score(rows, i, w, machine);
+    if (f - f !== 0) return null;
+    const step = stepOf(rule, side, f);
+    if (step !== 0) found.push({ machine, score: f, step });
+  }
+  return found;
+}
+
+/** The machines that a fault on row i moves, and by how many times x. */
+export function movesOf(rows: Rows, scheme: Scheme, i: number, machine: number, step: number): [number, number][] {
+  if (scheme === "binary") return [[0, rows.y[i] > 0 ? step : -step]];
+  if (scheme === "direct") return [[rows.y[i], step], [machine, -step]];
+  return [[machine, step * sideOf(scheme, rows.k, rows.y[i], machine)]];
 }
 
 /** The largest ‖x‖² of a row. */
@@ -82,15 +203,17 @@ export function stepOf(rule: Rule, y: number, f: number): number {
   return rule.eta * (y > 0 ? rule.tiePlus : rule.tieMinus);
 }
 
-/** Move weights by c·x of row i, and the bias by c·β. */
-export function move(rows: Rows, i: number, c: number, beta: number, w: Weights): void {
+/** Move the weights of machine m by c·x of row i, and its bias by c·β. */
+export function move(rows: Rows, i: number, c: number, beta: number, w: Weights, m = 0): void {
   const { x, d } = rows;
-  for (let j = 0, at = i * d; j < d; j++, at++) w[j] += c * x[at];
-  w[d] += c * beta;
+  const first = m * (d + 1);
+  for (let j = 0, at = i * d; j < d; j++, at++) w[first + j] += c * x[at];
+  w[first + d] += c * beta;
 }
 
 /** Whether row i is right by `w`: a visit would not correct it, and its label is predicted. */
 export function isRight(rows: Rows, rule: Rule, i: number, w: Weights): boolean {
+  if (rule.scheme !== "binary") return judge(rows, rule, i, w)?.length === 0 && predicted(rows, rule, i, w) === rows.y[i];
   const f = score(rows, i, w);
   return stepOf(rule, rows.y[i], f) === 0 && predicts(rule.zero, rows.y[i], f);
 }
@@ -100,10 +223,10 @@ export function predicts(zero: Side, y: number, f: number): boolean {
   return (f > 0 || (f === 0 && zero > 0)) === y > 0;
 }
 
-export function countErrors(rows: Rows, zero: Side, w: Weights, enough = Infinity): number {
+export function countErrors(rows: Rows, rule: Pick<Rule, "scheme" | "zero">, w: Weights, enough = Infinity): number {
   let errors = 0;
   for (let i = 0; i < rows.n && errors < enough; i++) {
-    if (!predicts(zero, rows.y[i], score(rows, i, w))) errors++;
+    if (rule.scheme === "binary" ? !predicts(rule.zero, rows.y[i], score(rows, i, w)) : predicted(rows, rule, i, w) !== rows.y[i]) errors++;
   }
   return errors;
 }
@@ -143,6 +266,8 @@ export interface Visit {
   readonly step: number;
   /** The number of the update, from 0, or −1. */
   readonly update: number;
+  /** The machines that erred; several can on one visit. */
+  readonly faults: readonly Fault[];
   readonly before: State;
   readonly after: State;
 }
@@ -173,6 +298,9 @@ interface Parts {
   readonly index: Float64Array;
   readonly score: Float64Array;
   readonly step: Float64Array;
+  readonly scheme: Scheme;
+  /** The machine of each mistake. */
+  readonly machine: Float64Array;
   readonly reason: Reason;
   readonly note?: string;
 }
@@ -193,6 +321,8 @@ export class Run {
   readonly index: Float64Array;
   readonly score: Float64Array;
   readonly step: Float64Array;
+  readonly scheme: Scheme;
+  readonly machine: Float64Array;
   readonly reason: Reason;
   readonly note: string;
   /** Positions at which passes begin; the last is the length of the run. */
@@ -209,6 +339,8 @@ export class Run {
     this.index = parts.index;
     this.score = parts.score;
     this.step = parts.step;
+    this.scheme = parts.scheme;
+    this.machine = parts.machine;
     this.reason = parts.reason;
     this.note = parts.note ?? "";
     this.ordered = parts.passes.every((pass) => pass.rows !== null);
@@ -259,7 +391,7 @@ export class Run {
 
   /** Weights and sums after so many updates: from the nearest keyframe, by the recorded steps. */
   private after(updates: number): { w: Weights; u: Weights } {
-    const d1 = this.rows.d + 1;
+    const d1 = this.start.w.length;
     if (!this.frames.length) {
       const first = new Float64Array(2 * d1);
       first.set(this.start.w);
@@ -282,11 +414,16 @@ export class Run {
 
   private take(w: Weights, u: Weights, first: number, last: number): void {
     for (let k = first; k < last; k++) {
-      const i = this.index[k];
-      const c = this.rows.y[i] > 0 ? this.step[k] : -this.step[k];
-      move(this.rows, i, c, this.beta, w);
-      move(this.rows, i, c * this.visit[k], this.beta, u);
+      for (const [m, c] of this.movesAt(k)) {
+        move(this.rows, this.index[k], c, this.beta, w, m);
+        move(this.rows, this.index[k], c * this.visit[k], this.beta, u, m);
+      }
     }
+  }
+
+  /** The machines that an update moves, and by how many times x. */
+  movesAt(update: number): [number, number][] {
+    return movesOf(this.rows, this.scheme, this.index[update], this.machine[update], this.step[update]);
   }
 
   /** The state at a position. */
@@ -307,7 +444,9 @@ export class Run {
     const before = this.at(position - 1);
     const after = this.at(position);
     const made = this.updatesAt(position);
-    const update = made > this.updatesAt(position - 1) ? made - 1 : -1;
+    const first = this.updatesAt(position - 1);
+    const update = made > first ? made - 1 : -1;
+    const faults = Array.from({ length: made - first }, (_, n) => ({ machine: this.machine[first + n], score: this.score[first + n], step: this.step[first + n] }));
     const order = this.passes[pass - 1].rows;
     const row = order === null ? this.index[update] : order[position - 1 - this.bounds[pass - 1]];
     return {
@@ -317,6 +456,7 @@ export class Run {
       score: update < 0 ? score(this.rows, row, before.w) : this.score[update],
       step: update < 0 ? 0 : this.step[update],
       update,
+      faults,
       before,
       after,
     };
@@ -326,11 +466,11 @@ export class Run {
 /** Train from a start until a pass without a mistake, the end of the order, or a limit. */
 export function train(rows: Rows, rule: Rule, w0: Weights, order: Order, limits: Limits): Run {
   const w = w0.slice();
-  const d1 = rows.d + 1;
   const visit = new Numbers();
   const index = new Numbers();
   const scores = new Numbers();
   const steps = new Numbers();
+  const machines = new Numbers();
   const passes: { rows: Int32Array; visits: number; mistakes: number }[] = [];
   let reason: Reason = "max_iter";
   let t = 0;
@@ -340,20 +480,22 @@ export function train(rows: Rows, rule: Rule, w0: Weights, order: Order, limits:
     let mistakes = 0;
     for (let p = 0; p < visits.length; p++, t++) {
       const i = visits[p];
-      const f = score(rows, i, w);
-      const step = f - f === 0 ? stepOf(rule, rows.y[i], f) : NaN;
-      if (step !== step || (step !== 0 && !fits(rows, i, rows.y[i] > 0 ? step : -step, rule.beta, w))) {
+      const faults = judge(rows, rule, i, w);
+      const moves = faults?.flatMap((fault) => movesOf(rows, rule.scheme, i, fault.machine, fault.step));
+      if (!faults || !moves || !moves.every(([m, c]) => fits(rows, i, c, rule.beta, w, m))) {
         if (p) passes.push({ rows: visits, visits: p, mistakes });
         reason = "overflow";
         break passing;
       }
-      if (step === 0) continue;
-      move(rows, i, rows.y[i] > 0 ? step : -step, rule.beta, w);
-      visit.push(t);
-      index.push(i);
-      scores.push(f);
-      steps.push(step);
-      mistakes++;
+      for (const [m, c] of moves) move(rows, i, c, rule.beta, w, m);
+      for (const fault of faults) {
+        visit.push(t);
+        index.push(i);
+        scores.push(fault.score);
+        steps.push(fault.step);
+        machines.push(fault.machine);
+        mistakes++;
+      }
     }
     passes.push({ rows: visits, visits: visits.length, mistakes });
     if (mistakes === 0) {
@@ -371,7 +513,9 @@ export function train(rows: Rows, rule: Rule, w0: Weights, order: Order, limits:
   return new Run({
     rows,
     beta: rule.beta,
-    start: { w: w0.slice(), u: new Float64Array(d1), visits: 0 },
+    start: { w: w0.slice(), u: new Float64Array(w0.length), visits: 0 },
+    scheme: rule.scheme,
+    machine: machines.done(),
     passes,
     visit: visit.done(),
     index: index.done(),
@@ -389,12 +533,13 @@ function atRest(rows: Rows, rule: Rule, visits: Int32Array, w: Weights): Reason 
   return new Set(visits).size === rows.n ? "plateau" : null;
 }
 
-function fits(rows: Rows, i: number, c: number, beta: number, w: Weights): boolean {
+function fits(rows: Rows, i: number, c: number, beta: number, w: Weights, m: number): boolean {
+  const first = m * (rows.d + 1);
   for (let j = 0; j < rows.d; j++) {
-    const moved = w[j] + c * rows.x[i * rows.d + j];
+    const moved = w[first + j] + c * rows.x[i * rows.d + j];
     if (moved - moved !== 0) return false;
   }
-  const bias = w[rows.d] + c * beta;
+  const bias = w[first + rows.d] + c * beta;
   return bias - bias === 0;
 }
 
@@ -410,15 +555,16 @@ export interface Best {
 /** The pocket (Gallant 1990): each hypothesis with fewer errors on all rows than any before it, the start first. */
 export function pocket(run: Run, zero: Side): Best[] {
   const w = run.start.w.slice();
+  const rule = { scheme: run.scheme, zero };
   const best: Best[] = [
-    { w: w.slice(), errors: countErrors(run.rows, zero, w), visits: run.start.visits, updates: 0 },
+    { w: w.slice(), errors: countErrors(run.rows, rule, w), visits: run.start.visits, updates: 0 },
   ];
   const reach = pocketReach(run);
   for (let k = 0; k < reach && best[best.length - 1].errors > 0; k++) {
-    const i = run.index[k];
-    move(run.rows, i, run.rows.y[i] > 0 ? run.step[k] : -run.step[k], run.beta, w);
+    for (const [m, c] of run.movesAt(k)) move(run.rows, run.index[k], c, run.beta, w, m);
+    if (k + 1 < reach && run.visit[k + 1] === run.visit[k]) continue; // another machine moves on the same visit
     const fewest = best[best.length - 1].errors;
-    const errors = countErrors(run.rows, zero, w, fewest);
+    const errors = countErrors(run.rows, rule, w, fewest);
     if (errors < fewest) best.push({ w: w.slice(), errors, visits: run.visit[k] + 1, updates: k + 1 });
   }
   return best;

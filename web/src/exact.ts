@@ -136,7 +136,57 @@ export type Verdict =
       readonly point?: readonly [number, number];
       readonly shape: string;
     }
+  | {
+      /** Of more than two classes: linear scores of which each point has the highest in its own class, bias last. */
+      readonly kind: "argmax";
+      readonly bias: boolean;
+      readonly vectors: readonly (readonly Fraction[])[];
+    }
+  | {
+      /** Points with a rival class and a weight each, which balance in every class: no such scores exist. */
+      readonly kind: "clash";
+      readonly bias: boolean;
+      readonly rows: readonly number[];
+      readonly rivals: readonly number[];
+      readonly weights: readonly bigint[];
+    }
   | { readonly kind: "undecided"; readonly why: string };
+
+/** Whether every point scores strictly highest in its own class, by vectors with the bias last. */
+export function argmaxHolds(rows: Rows, vectors: readonly (readonly Fraction[])[]): boolean {
+  const { d, k } = rows;
+  for (let c = 0; c < k; c++) {
+    const own = Array.from({ length: rows.n }, (_, i) => i).filter((i) => rows.y[i] === c);
+    if (!own.length) continue;
+    const x = new Float64Array(own.length * d);
+    own.forEach((i, at) => x.set(rows.x.subarray(i * d, i * d + d), at * d));
+    const part: Rows = { x, y: new Int8Array(own.length).fill(1), n: own.length, d, k: 2 };
+    for (let rival = 0; rival < k; rival++) {
+      const w = vectors[c].map((each, j) => each.minus(vectors[rival][j]));
+      if (rival !== c && !separates(part, w.slice(0, d), w[d])) return false;
+    }
+  }
+  return true;
+}
+
+/** Whether weights on points and rivals balance: in each class the weighted points sum to those taken for it. */
+export function checkClash(rows: Rows, which: readonly number[], rivals: readonly number[], weights: readonly bigint[], bias: boolean): boolean {
+  const { d, k } = rows;
+  const pairs = new Set(which.map((i, at) => i * k + rivals[at]));
+  if (!which.length || which.length !== weights.length || which.length !== rivals.length || pairs.size !== which.length) return false;
+  const inside = (i: unknown, most: number): boolean => Number.isInteger(i) && (i as number) >= 0 && (i as number) < most;
+  if (!which.every((i, at) => inside(i, rows.n) && inside(rivals[at], k) && rivals[at] !== rows.y[i] && weights[at] > 0n)) return false;
+  for (let j = 0; j < d + (bias ? 1 : 0); j++) {
+    const { values } = integers(which.map((i) => (j < d ? rows.x[i * d + j] : 1)));
+    const sums = new Array<bigint>(k).fill(0n);
+    which.forEach((i, at) => {
+      sums[rows.y[i]] += weights[at] * values[at];
+      sums[rivals[at]] -= weights[at] * values[at];
+    });
+    if (sums.some((sum) => sum !== 0n)) return false;
+  }
+  return true;
+}
 
 /** Whether w, the bias last, has every row strictly on its side, decided exactly; else the first row it has not. */
 export function checkLine(rows: Rows, w: ArrayLike<number>): { holds: boolean; row: number } {

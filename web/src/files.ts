@@ -2,8 +2,7 @@
 
 import { fromCsv } from "./data.ts";
 import { Refused, fromDocument } from "./document.ts";
-import { change, message, play, rows, setData } from "./player.ts";
-import { checkProof } from "./proof.ts";
+import { change, checkProof, message, play, setData } from "./player.ts";
 import { fromPlain } from "./share.ts";
 
 export function download(name: string, content: string | Blob, type = "text/plain"): void {
@@ -26,7 +25,7 @@ export function take(text: string, name: string): void {
         throw new Refused("This looks like JSON, but it is damaged. Save it again.");
       }
       const format = (value as { format?: unknown } | null)?.format;
-      if (format === "rosenblatt-proof") message.value = checkProof(text, rows.value);
+      if (format === "rosenblatt-proof") checkProof(text);
       else if (format === "rosenblatt-lab") {
         const kept = fromPlain(value);
         change(kept.situation, { at: kept.position });
@@ -38,7 +37,7 @@ export function take(text: string, name: string): void {
     }
     const data = fromCsv(text, name);
     setData(data);
-    message.value = `${data.X.length} points read. The label “${data.labels[1]}” is the positive class.`;
+    message.value = `${data.X.length} points read. ${data.labels.length > 2 ? `There are ${data.labels.length} classes.` : `The label “${data.labels[1]}” is the positive class.`}`;
   } catch (error) {
     message.value = error instanceof Refused ? error.message : "This file cannot be read as data. Use CSV with the label in the last column.";
   }

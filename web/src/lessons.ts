@@ -156,7 +156,7 @@ export const LESSONS: readonly Lesson[] = [
       if (answer < 0) return no("Choose an answer.");
       if (answer !== 1) return no("Step back and forth: does the number of the pocket ever rise?");
       const best = pocket(s.a.run, s.a.rule.zero).at(-1)!;
-      const last = countErrors(s.a.run.rows, s.a.rule.zero, s.a.run.at(s.a.run.length).w);
+      const last = countErrors(s.a.run.rows, s.a.rule, s.a.run.at(s.a.run.length).w);
       return yes(`Right. At the end the line has ${last} points wrong, the pocket ${best.errors}, found after ${best.visits} visits.`);
     },
   },
@@ -175,7 +175,7 @@ export const LESSONS: readonly Lesson[] = [
       if (!atEnd(s)) return no("Go to the end.");
       if (answer < 0) return no("Choose an answer.");
       const end = s.a.run.at(s.a.run.length);
-      const of = (w: Float64Array): number => countErrors(s.a.run.rows, s.a.rule.zero, w);
+      const of = (w: Float64Array): number => countErrors(s.a.run.rows, s.a.rule, w);
       const [last, mean, best] = [of(end.w), of(average(end)), pocket(s.a.run, s.a.rule.zero).at(-1)!.errors];
       const correct = mean <= last && mean <= best ? 1 : best < mean && best < last ? 2 : 0;
       return answer === correct ? yes(`Right: the last line has ${last} wrong, the average ${mean}, the pocket ${best}.`) : no(`Count again in the table of hypotheses: ${last}, ${mean} and ${best}.`);

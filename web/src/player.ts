@@ -3,9 +3,11 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { type Bound, boundBy, widePadded } from "./bound.ts";
 import { EXAMPLES } from "./data.ts";
-import { type Played } from "./document.ts";
-import { type Best, type Rows, type Visit, type Weights, Run, average, countErrors, pocket } from "./engine.ts";
-import { Fraction, type Verdict, checkCombination, checkLine, decide, gcd, hull } from "./exact.ts";
+import { type Played, Refused } from "./document.ts";
+import { type Best, type Rows, type Visit, type Weights, Run, average, classWeights, countErrors, move, pairsOf, pocket } from "./engine.ts";
+import { Fraction, type Verdict, argmaxHolds, checkCombination, checkLine, decide, gcd, hull } from "./exact.ts";
+import { checkProof as proved } from "./proof.ts";
+import type { Drawn } from "./view.ts";
 import { type Config, type Data, MOST_VISITS, PLAIN, type Situation, type Trained, namesFor, rowsFor, runOf } from "./setup.ts";
 
 const FIRST: Situation = { data: EXAMPLES["six"].make(), a: PLAIN, b: null, map: "plain" };
@@ -21,6 +23,15 @@ export const spoken = signal("");
 export const selected = signal(-1);
 export const showProof = signal(true);
 export const showWidest = signal(false);
+/** What a model trained in Python predicts, where it stands in the place of the run. */
+export interface Outcome {
+  readonly rows: Rows;
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly predicted: readonly number[];
+  readonly drawn: Drawn | null;
+}
+export const outcome = signal<Outcome | null>(null);
 export const letterKeys = signal(true);
 export const theme = signal<"auto" | "light" | "dark">("auto");
 export const lesson = signal(-1);
@@ -36,7 +47,7 @@ export const names = computed(() => namesFor(situation.value));
 export const trainedA = computed<Trained>(() => {
   const own = runOf(rows.value, situation.value.a, hurried.value ? 200_000 : MOST_VISITS);
   const document = played.value;
-  return document ? { ...own, run: document.run, rule: { ...own.rule, beta: document.run.beta } } : own;
+  return document ? { ...own, run: document.run, rule: { ...own.rule, beta: document.run.beta, scheme: document.run.scheme } } : own;
 });
 export const trainedB = computed<Trained | null>(() => {
   const { b } = situation.value;
@@ -51,7 +62,14 @@ export const updates = computed(() => run.value.updatesAt(here.value));
 export const averaged = computed<Weights | null>(() => (situation.value.a.average ? average(state.value) : null));
 const best = computed<Best[]>(() => (situation.value.a.pocket ? pocket(run.value, trainedA.value.rule.zero) : []));
 export const pocketed = computed<Best | null>(() => best.value.findLast((each) => each.updates <= updates.value) ?? null);
-export const errors = computed(() => countErrors(rows.value, trainedA.value.rule.zero, state.value.w));
+export const errors = computed(() => countErrors(rows.value, trainedA.value.rule, state.value.w));
+
+/** Python's regions for the rows shown. */
+export const fromPython = computed<Outcome | null>(() => (outcome.value?.rows === rows.value ? outcome.value : null));
+export const drawnInPython = computed<Drawn | null>(() => fromPython.value?.drawn ?? null);
+
+/** The rows shown, if they are a projection of a larger table, which Python has. */
+export const projected = signal<Rows | null>(null);
 
 /** What Python proved about some rows. */
 export const answered = signal<{ readonly rows: Rows; readonly verdict: Verdict } | null>(null);
@@ -60,12 +78,24 @@ export const verdict = computed<Verdict>(() => {
   const bias = situation.value.a.bias !== "none";
   const all = rows.value;
   if (!all.n) return { kind: "undecided", why: "There are no points yet. Draw some, or choose an example." };
-  if (all.d <= 2) return decide(all, bias);
+  if (projected.value === all) return { kind: "undecided", why: "These points are a projection. What holds for them need not hold for the table behind them." };
+  if (all.k === 2 && all.d <= 2) return decide(all, bias);
   const known = answered.value;
   if (known && known.rows === all && known.verdict.kind !== "undecided" && known.verdict.bias === bias) return known.verdict;
+  if (all.k > 2) return byScores(run.value, bias);
   if (!all.y.includes(1) || !all.y.includes(-1)) return { kind: "undecided", why: "There is only one class. Add a point of the other." };
   return bySpace(run.value, bias);
 });
+
+/** With several classes: the last scores of the run, checked. */
+function byScores(made: Run, bias: boolean): Verdict {
+  const { rows: all, scheme } = made;
+  const d1 = all.d + 1;
+  const w = Array.from(classWeights(all, scheme, made.at(made.length).w), (each) => Fraction.of(each));
+  const vectors = Array.from({ length: all.k }, (_, c) => w.slice(c * d1, (c + 1) * d1));
+  if (argmaxHolds(all, vectors)) return { kind: "argmax", bias, vectors };
+  return { kind: "undecided", why: "The run found no scores that are highest in the right class at every point, and that alone proves nothing. `rosenblatt certify` decides it." };
+}
 
 /** In more than two dimensions: the last line of the run, checked, or the mistakes between two equal states. */
 function bySpace(made: Run, bias: boolean): Verdict {
@@ -134,13 +164,13 @@ export const path = computed(() => {
       along[k] = sum / starLength;
     }
     let plane = 0;
-    for (let j = 0; j < d; j++) plane += w[j] * w[j];
-    largest = Math.max(largest, Math.sqrt(plane));
+    for (let first = 0; first < w.length; first += d + 1) {
+      plane = 0;
+      for (let j = first; j < first + d; j++) plane += w[j] * w[j];
+      largest = Math.max(largest, Math.sqrt(plane));
+    }
     if (k === count) break;
-    const i = made.index[k];
-    const c = made.rows.y[i] > 0 ? made.step[k] : -made.step[k];
-    for (let j = 0; j < d; j++) w[j] += c * made.rows.x[i * d + j];
-    w[d] += c * beta;
+    for (const [m, c] of made.movesAt(k)) move(made.rows, made.index[k], c, beta, w, m);
   }
   return { lengths, along, largest };
 });
@@ -209,6 +239,7 @@ export function endDrag(): void {
 
 export function setData(data: Data, options: { keep?: boolean; quiet?: boolean } = {}): void {
   if (!options.keep) selected.value = -1;
+  outcome.value = null;
   change({ ...situation.value, data, map: data.features.length > 10 ? "plain" : situation.value.map }, options);
 }
 
@@ -219,14 +250,35 @@ export function setConfig(which: "a" | "b", part: Partial<Config>): void {
 
 export function play(document: Played): void {
   const { data, rule } = document.document;
-  const labels = data.labels.map(String) as [string, string];
+  const labels = data.labels.map(String);
   change({
-    data: { name: "A recorded run", features: data.features, labels, X: data.X, y: data.y as (1 | -1)[] },
-    a: { ...PLAIN, eta: rule.eta ?? 1, bias: rule.radius !== null ? "radius" : rule.beta === 0 ? "none" : "unit", margin: rule.margin ?? 0, tie: (rule.tie ?? "mistake") as Config["tie"], zero: rule.zero as 1 | -1, average: document.document.start.sums !== null },
+    data: { name: "A recorded run", features: data.features, labels, X: data.X, y: data.y },
+    a: { ...PLAIN, eta: rule.eta ?? 1, bias: rule.radius !== null ? "radius" : rule.beta === 0 ? "none" : "unit", margin: rule.margin ?? 0, tie: (rule.tie ?? "mistake") as Config["tie"], zero: rule.zero as 1 | -1, scheme: document.run.scheme === "binary" ? "direct" : document.run.scheme, average: document.document.start.sums !== null },
     b: null,
     map: "plain",
   });
   played.value = document;
+}
+
+/** What the check of a proof file said. */
+export const checked = signal<{ readonly holds: boolean; readonly say: string; readonly rows: Rows } | null>(null);
+
+/** Check a proof file on the points shown, and say what came out. */
+export function checkProof(text: string): void {
+  try {
+    checked.value = { holds: true, say: proved(text, rows.value), rows: rows.value };
+  } catch (error) {
+    checked.value = { holds: false, say: error instanceof Refused ? error.message : "The proof is rejected: the file cannot be read.", rows: rows.value };
+  }
+  say(checked.value.say);
+}
+
+/** The name of a machine: its class, or its two classes. */
+export function machineName(m: number): string {
+  const { labels } = situation.value.data;
+  if (run.value.scheme !== "ovo") return labels[m];
+  const [negative, positive] = pairsOf(labels.length)[m];
+  return `${labels[positive]} against ${labels[negative]}`;
 }
 
 export function say(text: string): void {

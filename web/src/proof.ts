@@ -1,7 +1,7 @@
 /** Proof files that `rosenblatt check` accepts, and their check in the page. */
 
 import type { Rows } from "./engine.ts";
-import { Fraction, type Verdict, checkCombination, hex, separates } from "./exact.ts";
+import { Fraction, type Verdict, argmaxHolds, checkClash, checkCombination, hex, separates } from "./exact.ts";
 import { Refused } from "./document.ts";
 
 const K = new Uint32Array(64);
@@ -82,9 +82,9 @@ export function fingerprint(rows: Rows): string {
   const floats = new DataView(new ArrayBuffer(8 * values.length));
   values.forEach((each, k) => floats.setFloat64(8 * k, each, true));
   const pieces = [
-    new TextEncoder().encode("rosenblatt-data-1\n"),
+    new TextEncoder().encode(`rosenblatt-${rows.k > 2 ? "classes" : "data"}-1\n`),
     words([rows.n, rows.d]),
-    sha256(new Uint8Array(rows.y.buffer, rows.y.byteOffset, rows.n)),
+    sha256(rows.k > 2 ? words(Array.from(rows.y)) : new Uint8Array(rows.y.buffer, rows.y.byteOffset, rows.n)),
     sha256(words(lengths)),
     sha256(words(columns)),
     sha256(new Uint8Array(floats.buffer)),
@@ -99,16 +99,20 @@ export function fingerprint(rows: Rows): string {
 }
 
 /** The verdict as a proof file. */
-export function proofOf(rows: Rows, labels: readonly [string, string], verdict: Verdict): string {
+export function proofOf(rows: Rows, labels: readonly string[], verdict: Verdict): string {
   if (verdict.kind === "undecided") throw new Refused(`There is no proof to write. ${verdict.why}`);
   const proof: Record<string, unknown> = {
     format: "rosenblatt-proof",
     version: 1,
-    verdict: verdict.kind,
+    verdict: verdict.kind === "argmax" ? "separable" : verdict.kind === "clash" ? "inseparable" : verdict.kind,
     bias: verdict.bias,
-    data: { rows: rows.n, features: rows.d, positive: labels[1], negative: labels[0], sha256: fingerprint(rows) },
+    data: { rows: rows.n, features: rows.d, ...(rows.k > 2 ? { classes: labels } : { positive: labels[1], negative: labels[0] }), sha256: fingerprint(rows) },
   };
-  if (verdict.kind === "separable") {
+  if (verdict.kind === "argmax") {
+    proof["hyperplanes"] = verdict.vectors.map((w) => ({ w: w.slice(0, -1).map(String), b: String(w[w.length - 1]) }));
+  } else if (verdict.kind === "clash") {
+    proof["combination"] = { rows: verdict.rows, rivals: verdict.rivals, weights: verdict.weights.map(hex) };
+  } else if (verdict.kind === "separable") {
     proof["hyperplane"] = { w: verdict.w.map(String), b: String(verdict.b) };
     const { widest } = verdict;
     if (widest) {
@@ -153,6 +157,7 @@ export function readProof(text: string, rows: Rows): Verdict {
     if (!Array.isArray(value)) throw new Refused("The proof is rejected: a list is missing.");
     return value;
   };
+  if (rows.k > 2) return readClasses(proof, rows, bias, list);
   if (proof["verdict"] === "separable") {
     const w = vectorOf(proof["hyperplane"]?.w, rows.d, list);
     const b = numberOf(proof["hyperplane"]?.b);
@@ -162,9 +167,7 @@ export function readProof(text: string, rows: Rows): Verdict {
     return { kind: "separable", bias, w, b };
   }
   if (proof["verdict"] === "inseparable") {
-    const weights = list(proof["combination"]?.weights).map(numberOf);
-    const common = weights.reduce((all, each) => all * each.d, 1n);
-    const whole = weights.map((each) => each.n * (common / each.d));
+    const whole = wholeNumbers(list(proof["combination"]?.weights).map(numberOf));
     const which = list(proof["combination"]?.rows) as number[];
     if (!checkCombination(rows, which, whole, bias)) {
       throw new Refused("The proof is rejected: its weights do not sum the points to zero.");
@@ -172,6 +175,30 @@ export function readProof(text: string, rows: Rows): Verdict {
     return { kind: "inseparable", bias, rows: which, weights: whole, shape: "weights on some points sum both classes to the same point" };
   }
   throw new Refused("The proof is rejected: its verdict is unknown.");
+}
+
+/** A proof about several classes at once. */
+function readClasses(proof: Record<string, any>, rows: Rows, bias: boolean, list: (value: unknown) => unknown[]): Verdict {
+  if (proof["verdict"] === "separable") {
+    const vectors = list(proof["hyperplanes"]).map((each: any) => [...vectorOf(each?.w, rows.d, list), numberOf(each?.b)]);
+    if (vectors.length !== rows.k || vectors.some((w) => w.length !== rows.d + 1 || (!bias && w[rows.d].sign !== 0)) || !argmaxHolds(rows, vectors)) {
+      throw new Refused("The proof is rejected: a point does not score highest in its own class.");
+    }
+    return { kind: "argmax", bias, vectors };
+  }
+  if (proof["verdict"] === "inseparable") {
+    const weights = wholeNumbers(list(proof["combination"]?.weights).map(numberOf));
+    const which = list(proof["combination"]?.rows) as number[];
+    const rivals = list(proof["combination"]?.rivals) as number[];
+    if (!checkClash(rows, which, rivals, weights, bias)) throw new Refused("The proof is rejected: its weights do not balance the classes.");
+    return { kind: "clash", bias, rows: which, rivals, weights };
+  }
+  throw new Refused("The proof is rejected: its verdict is unknown.");
+}
+
+function wholeNumbers(weights: readonly Fraction[]): bigint[] {
+  const common = weights.reduce((all, each) => all * each.d, 1n);
+  return weights.map((each) => each.n * (common / each.d));
 }
 
 /** A vector of a proof: all its numbers, or some columns and zeros elsewhere. */
@@ -188,7 +215,14 @@ function vectorOf(value: any, width: number, list: (value: unknown) => unknown[]
 
 /** Check a proof file against rows: a sentence if it holds, a `Refused` that says why if it does not. */
 export function checkProof(text: string, rows: Rows): string {
-  return readProof(text, rows).kind === "separable"
-    ? "The proof holds: its line has every point strictly on its side."
-    : "The proof holds: a point lies in the hulls of both classes, so no line separates them.";
+  switch (readProof(text, rows).kind) {
+    case "separable":
+      return "The proof holds: its line has every point strictly on its side.";
+    case "argmax":
+      return "The proof holds: every point scores highest in its own class.";
+    case "clash":
+      return "The proof holds: no linear scores, one for each class, are highest in the right class at every point.";
+    default:
+      return "The proof holds: a point lies in the hulls of both classes, so no line separates them.";
+  }
 }

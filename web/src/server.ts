@@ -2,16 +2,23 @@
 
 import { signal } from "@preact/signals";
 import { Refused, fromDocument, toJson } from "./document.ts";
-import { answered, message, play, rows, situation } from "./player.ts";
+import { type Outcome, answered, message, outcome, play, projected, rows, setData, situation } from "./player.ts";
 import { readProof } from "./proof.ts";
 import type { Config } from "./setup.ts";
+import { fromPlain } from "./share.ts";
+import type { Drawn } from "./view.ts";
 
 /** "" where the page stands alone. */
 export const served = signal<"" | "open" | "lost">("");
 export const waiting = signal("");
+/** The learners that Python knows, by their names on the command line. */
+export const learners = signal<readonly string[]>([]);
+/** Python's table of bounds. */
+export const bounds = signal<{ readonly rows: object; readonly text: string } | null>(null);
 
 let socket: WebSocket | null = null;
 let count = 0;
+let pieces: { bytes: number; parts: Uint8Array[]; got: number } | null = null;
 
 const LOST = "The connection to Python was lost. Start `rosenblatt lab` again and open its address; this page goes on without it.";
 
@@ -19,16 +26,17 @@ const LOST = "The connection to Python was lost. Start `rosenblatt lab` again an
 export function connect(): void {
   if (!document.querySelector('meta[name="lab-server"]')) return;
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+  socket.binaryType = "arraybuffer";
   socket.onopen = () => {
     served.value = "open";
     send({ do: "data" }, "reading the data");
   };
   socket.onclose = () => {
-    if (served.value === "open") message.value = LOST;
+    message.value = LOST;
     served.value = "lost";
     waiting.value = "";
   };
-  socket.onmessage = (event) => receive(String(event.data));
+  socket.onmessage = (event) => (typeof event.data === "string" ? receive(event.data) : receivePiece(new Uint8Array(event.data as ArrayBuffer)));
 }
 
 function send(question: object, what: string): void {
@@ -37,42 +45,127 @@ function send(question: object, what: string): void {
     return;
   }
   waiting.value = what;
+  pieces = null;
   socket.send(toJson({ ...question, id: ++count }));
 }
 
+interface Reply {
+  readonly id: number;
+  readonly error?: string;
+  readonly bytes?: number;
+  readonly learners?: string[];
+  readonly document?: unknown;
+  readonly points?: { features: string[]; labels: string[]; X: number[][]; y: number[] };
+  readonly outcome?: { title: string; lines: string[]; predicted: number[]; grid: { low: number[]; high: number[]; cells: number; codes: string } | null };
+  readonly proof?: string | null;
+  readonly verdict?: string;
+  readonly reason?: string;
+  readonly bounds?: string;
+}
+
+/** A long answer comes in pieces, the next only when the page asks for it: Python never sends more than the page takes. */
+function receivePiece(part: Uint8Array): void {
+  if (!pieces) return;
+  pieces.parts.push(part);
+  pieces.got += part.length;
+  if (pieces.got < pieces.bytes) {
+    socket?.send(toJson({ do: "more", id: count }));
+    return;
+  }
+  const { parts, bytes, got } = pieces;
+  pieces = null;
+  const all = new Uint8Array(got);
+  let at = 0;
+  for (const each of parts) {
+    all.set(each, at);
+    at += each.length;
+  }
+  attempt(() => {
+    if (got !== bytes) throw new Refused("Python's answer has the wrong length. Ask again.");
+    show({ ...(JSON.parse(new TextDecoder().decode(all)) as Reply), id: count });
+  });
+}
+
 function receive(text: string): void {
+  attempt(() => {
+    const reply = JSON.parse(text) as Reply;
+    if (reply.id !== count && reply.id !== 0) return;
+    if (reply.bytes) {
+      pieces = { bytes: reply.bytes, parts: [], got: 0 };
+      socket?.send(toJson({ do: "more", id: count }));
+    } else show(reply);
+  });
+}
+
+function attempt(act: () => void): void {
   try {
-    const reply = JSON.parse(text) as { id: number; error?: string; document?: unknown; proof?: string; verdict?: string; reason?: string };
-    if (reply.id !== count) return;
-    waiting.value = "";
-    if (reply.error) message.value = reply.error;
-    else if (reply.document) play(fromDocument(reply.document));
-    else if (reply.proof) {
-      answered.value = { rows: rows.value, verdict: readProof(reply.proof, rows.value) };
-      message.value = `Python answers: ${reply.verdict}. The page has checked the proof.`;
-    } else if (reply.reason) message.value = `Python answers: ${reply.reason}`;
+    act();
   } catch (error) {
     waiting.value = "";
     message.value = error instanceof Refused ? error.message : "Python sent an answer that the page cannot read. Reload the page.";
   }
 }
 
+function show(reply: Reply): void {
+  waiting.value = "";
+  if (Array.isArray(reply.learners)) learners.value = reply.learners;
+  if (reply.error) message.value = reply.error;
+  if (reply.document) {
+    play(fromDocument(reply.document));
+  }
+  if (reply.points) {
+    const { features, labels, X, y } = reply.points;
+    const codes = Array.isArray(y) && Array.isArray(labels) ? y.map((each) => (labels.length > 2 ? each : Number(each > 0)).toString(36)).join("") : null;
+    setData(fromPlain({ n: "A projection", f: features, l: labels, X, y: codes, a: {} }).situation.data);
+    projected.value = rows.value;
+  }
+  if (reply.outcome) outcome.value = outcomeOf(reply.outcome);
+  if (reply.bounds) bounds.value = { rows: rows.value, text: reply.bounds };
+  if (reply.proof) {
+    answered.value = { rows: rows.value, verdict: readProof(reply.proof, rows.value) };
+    message.value = `Python answers: ${reply.verdict}. The page has checked the proof.`;
+  } else if (reply.verdict) message.value = `Python answers: ${reply.verdict}. The page shows a projection, so it cannot check this; \`rosenblatt certify\` writes the proof.`;
+  if (reply.reason) message.value = `Python answers: ${reply.reason}`;
+}
+
+function outcomeOf({ title, lines, predicted, grid }: NonNullable<Reply["outcome"]>): Outcome {
+  const isList = (value: unknown, type: string): boolean => Array.isArray(value) && value.every((each) => typeof each === type);
+  if (typeof title !== "string" || !isList(lines, "string") || !isList(predicted, "number") || predicted.length !== rows.value.n) throw new Refused("Python's answer does not fit the points shown. Ask again.");
+  let drawn: Drawn | null = null;
+  if (grid) {
+    const codes = Uint8Array.from(grid.codes, (c) => parseInt(c, 36));
+    if (codes.length !== grid.cells * grid.cells) throw new Refused("Python's picture has the wrong size. Ask again.");
+    drawn = { x0: grid.low[0], y0: grid.low[1], x1: grid.high[0], y1: grid.high[1], nx: grid.cells, ny: grid.cells, codes, predicted };
+  }
+  return { rows: rows.value, title, lines, predicted, drawn };
+}
+
 const points = (): object => {
+  if (projected.value === rows.value) return {};
   const all = rows.value;
-  return { X: Array.from({ length: all.n }, (_, i) => Array.from(all.x.subarray(i * all.d, i * all.d + all.d))), y: Array.from(all.y) };
+  return { X: Array.from({ length: all.n }, (_, i) => Array.from(all.x.subarray(i * all.d, i * all.d + all.d))), y: Array.from(all.y), labels: situation.value.data.labels };
 };
 
 export function askToTrain(config: Config): void {
-  const { eta, bias, margin, tie, zero, order, orderSeed, passes, average } = config;
-  send({ do: "run", ...points(), labels: situation.value.data.labels, eta, bias, margin, tie, zero, order: order === "given" ? "cyclic" : order, seed: orderSeed, passes, average }, "training in Python");
+  const { eta, bias, margin, tie, zero, scheme, order, orderSeed, passes, average } = config;
+  send({ do: "run", ...points(), eta, bias, margin, tie, zero, scheme, order: order === "given" ? "cyclic" : order, seed: orderSeed, passes, average }, "training");
+}
+
+export function askLearner(learner: string, settings: readonly string[]): void {
+  send({ do: "run", ...points(), learner, settings }, `training ${learner}`);
 }
 
 export function askToDecide(bias: boolean): void {
-  send({ do: "certify", ...points(), bias }, "deciding in Python");
+  send({ do: "certify", ...points(), bias }, "looking for a proof");
+}
+
+export function askForBounds(): void {
+  send({ do: "bounds", ...points() }, "evaluating the bounds");
 }
 
 export function cancel(): void {
   if (socket?.readyState === WebSocket.OPEN) socket.send(toJson({ do: "cancel", id: count }));
   count++;
+  pieces = null;
   waiting.value = "";
 }

@@ -1,17 +1,19 @@
 /** What a person chooses: data and rules, as plain values that fit in an address, and the runs they lead to. */
 
-import { type Order, type Rows, type Rule, type Side, type Tie, type Weights, Run, largestSquare, move, rowsOf, tieShares, train } from "./engine.ts";
+import { type Order, type Rows, type Rule, type Scheme, type Side, type Tie, type Weights, Run, codeOf, largestSquare, machinesOf, move, movesOf, rowsOf, tieShares, train } from "./engine.ts";
 import { Random } from "./random.ts";
 
 export interface Data {
   readonly name: string;
   readonly features: readonly string[];
-  /** The negative label, then the positive one. */
-  readonly labels: readonly [string, string];
+  /** Of two labels the negative one comes first. */
+  readonly labels: readonly string[];
   readonly X: readonly (readonly number[])[];
-  readonly y: readonly Side[];
+  /** −1 or 1 for two classes; for more, places in labels. */
+  readonly y: readonly number[];
 }
 
+export type Several = Exclude<Scheme, "binary">;
 export type Bias = "unit" | "radius" | "none";
 export type OrderKind = "cyclic" | "shuffle" | "random" | "given";
 export type StartKind = "zero" | "first" | "random" | "given";
@@ -22,6 +24,8 @@ export interface Config {
   readonly margin: number;
   readonly tie: Tie;
   readonly zero: Side;
+  /** What more than two classes become; two always have one line. */
+  readonly scheme: Several;
   readonly order: OrderKind;
   readonly orderSeed: number;
   /** The visits of each pass, for order "given"; one pass is repeated. */
@@ -41,6 +45,7 @@ export const PLAIN: Config = {
   margin: 0,
   tie: "mistake",
   zero: -1,
+  scheme: "direct",
   order: "cyclic",
   orderSeed: 1,
   given: [],
@@ -65,10 +70,26 @@ export interface Situation {
 export const MOST_VISITS = 2_000_000;
 export const MOST_ROWS = 20_000;
 export const MOST_FEATURES = 64;
+export const MOST_CLASSES = 20;
+
+/** The label of row i. */
+export function labelAt(data: Data, i: number): string {
+  return data.labels[placeOf(data, data.y[i])];
+}
+
+/** The place in the labels that a value of y means. */
+export function placeOf(data: Data, y: number): number {
+  return data.labels.length > 2 ? y : y > 0 ? 1 : 0;
+}
+
+/** The value of y that a place in the labels has. */
+export function valueOf(data: Data, place: number): number {
+  return data.labels.length > 2 ? place : place ? 1 : -1;
+}
 
 /** The rows that training sees: the columns, or the columns with their squares and products. */
 export function rowsFor(data: Data, map: Map): Rows {
-  return rowsOf(map === "plain" ? data.X : data.X.map((x) => lifted(x)), data.y);
+  return rowsOf(map === "plain" ? data.X : data.X.map((x) => lifted(x)), data.y, data.labels.length);
 }
 
 export function lifted(x: readonly number[]): number[] {
@@ -92,7 +113,7 @@ export function namesFor(situation: Situation): readonly string[] {
 export function ruleOf(config: Config, rows: Rows): Rule {
   const beta = config.bias === "unit" ? 1 : config.bias === "none" ? 0 : largestSquare(rows);
   const [tiePlus, tieMinus] = tieShares(config.tie, config.zero);
-  return { eta: config.eta, beta, margin: config.margin, tiePlus, tieMinus, zero: config.zero };
+  return { eta: config.eta, beta, margin: config.margin, tiePlus, tieMinus, zero: config.zero, scheme: rows.k > 2 ? config.scheme : "binary" };
 }
 
 export function orderOf(config: Config, n: number): Order {
@@ -122,22 +143,27 @@ export function orderOf(config: Config, n: number): Order {
 }
 
 export function startOf(config: Config, rows: Rows, rule: Rule, order: Order): Weights {
-  const w = new Float64Array(rows.d + 1);
+  const machines = machinesOf(rule.scheme, rows.k);
+  const w = new Float64Array(machines * (rows.d + 1));
   switch (config.start) {
     case "first": {
       const first = order(1)?.[0];
-      if (first !== undefined) move(rows, first, rows.y[first] > 0 ? 1 : -1, rule.beta, w);
+      if (first === undefined) break;
+      const code = codeOf(rows, first);
+      const rival = code === 0 ? 1 : 0;
+      const which = rule.scheme === "direct" ? [rival] : Array.from({ length: machines }, (_, m) => m);
+      for (const machine of which) for (const [m, c] of movesOf(rows, rule.scheme, first, machine, 1)) if (c) move(rows, first, c, rule.beta, w, m);
       break;
     }
     case "random": {
       const random = new Random(config.startSeed);
-      for (let j = 0; j <= rows.d; j++) w[j] = Math.round(random.normal() * 64) / 32;
+      for (let j = 0; j < w.length; j++) w[j] = Math.round(random.normal() * 64) / 32;
       break;
     }
     case "given":
-      for (let j = 0; j <= rows.d; j++) w[j] = config.w0[j] ?? 0;
+      for (let j = 0; j < w.length; j++) w[j] = config.w0[j] ?? 0;
   }
-  if (config.bias === "none") w[rows.d] = 0;
+  if (config.bias === "none") for (let m = 0; m < machines; m++) w[m * (rows.d + 1) + rows.d] = 0;
   return w;
 }
 

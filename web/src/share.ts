@@ -1,8 +1,8 @@
 /** The situation as an address, as a file, and as lines of Python. */
 
 import { Refused, toJson } from "./document.ts";
-import type { Side, Tie } from "./engine.ts";
-import { type Bias, type Config, type Data, MOST_FEATURES, MOST_ROWS, type Map, type OrderKind, PLAIN, type Situation, type StartKind, type Trained } from "./setup.ts";
+import type { Tie } from "./engine.ts";
+import { type Bias, type Config, type Data, MOST_CLASSES, MOST_FEATURES, MOST_ROWS, type Map, type OrderKind, PLAIN, type Several, type Situation, type StartKind, type Trained, placeOf, valueOf } from "./setup.ts";
 
 export const LONGEST = 8192;
 const MOST_BYTES = 4_000_000;
@@ -68,7 +68,7 @@ function small({ situation, position }: Kept): unknown {
     f: data.features,
     l: data.labels,
     X: data.X,
-    y: data.y.map((side) => (side > 0 ? 1 : 0)).join(""),
+    y: data.y.map((each) => placeOf(data, each).toString(36)).join(""),
     a: config(situation.a),
     b: situation.b ? config(situation.b) : undefined,
     m: situation.map === "plain" ? undefined : situation.map,
@@ -93,10 +93,11 @@ export function fromPlain(value: unknown): Kept {
   need(isObject(value), "it is not an object");
   const { n, f, l, X, y } = value;
   need(isText(n) && Array.isArray(f) && f.length > 0 && f.length <= MOST_FEATURES && f.every(isText), "its features have no names");
-  need(Array.isArray(l) && l.length === 2 && l.every(isText) && l[0] !== l[1], "it needs two different labels");
+  need(Array.isArray(l) && l.length >= 2 && l.length <= MOST_CLASSES && l.every(isText) && new Set(l).size === l.length, "it needs different labels, two or more");
   need(Array.isArray(X) && X.length <= MOST_ROWS && X.every((row) => Array.isArray(row) && row.length === f.length && row.every(isNumber)), "its points are not rows of finite numbers");
-  need(typeof y === "string" && y.length === X.length && /^[01]*$/.test(y), "its labels do not fit its points");
-  const data: Data = { name: n, features: f as string[], labels: l as [string, string], X: X as number[][], y: Array.from(y, (c): Side => (c === "1" ? 1 : -1)) };
+  need(typeof y === "string" && y.length === X.length && Array.from(y).every((c) => /^[0-9a-z]$/.test(c) && parseInt(c, 36) < l.length), "its labels do not fit its points");
+  const named = { name: n, features: f as string[], labels: l as string[], X: X as number[][] };
+  const data: Data = { ...named, y: Array.from(y, (c) => valueOf({ ...named, y: [] }, parseInt(c, 36))) };
   const map = (value["m"] ?? "plain") as Map;
   need(map === "plain" || (map === "quadratic" && f.length <= 10), "its features are of an unknown kind");
   const a = configFrom(value["a"]);
@@ -125,6 +126,7 @@ function configFrom(value: unknown): Config {
     margin: c.margin,
     tie: one<Tie>("tie", "mistake", "sign", "half", "correct"),
     zero: c.zero,
+    scheme: one<Several>("scheme", "direct", "ovr", "ovo"),
     order: one<OrderKind>("order", "cyclic", "shuffle", "random", "given"),
     orderSeed: c.orderSeed,
     given: c.given as number[][],
@@ -146,9 +148,16 @@ export function pythonLines(data: Data, trained: Trained): string {
   const { rows } = run;
   const d = rows.d;
   const X = Array.from({ length: rows.n }, (_, i) => `    ${pyList(rows.x.subarray(i * d, i * d + d))},`);
-  const labels = JSON.stringify(data.labels[0]) < JSON.stringify(data.labels[1]) ? data.labels : null;
-  const numeric = data.labels.every((label) => /^[+-]?\d+$/.test(label));
-  const y = Array.from(rows.y, (side) => (numeric || !labels ? String(numeric ? Number(data.labels[side > 0 ? 1 : 0]) : side) : JSON.stringify(data.labels[side > 0 ? 1 : 0])));
+  const numeric = data.labels.every((label) => /^[+-]?\d{1,15}$/.test(label));
+  // Python sorts labels; where that would change their order, the numbers of y stand for them.
+  const sorted = data.labels.every((label, c) => c === 0 || (numeric ? Number(data.labels[c - 1]) < Number(label) : data.labels[c - 1] < label));
+  const y = Array.from(rows.y, (each) => (!sorted ? String(each) : numeric ? String(Number(data.labels[placeOf(data, each)])) : JSON.stringify(data.labels[placeOf(data, each)])));
+  const several = run.scheme !== "binary";
+  const machines = run.start.w.length / (d + 1);
+  const matrix = (part: (w: Float64Array) => string): string => {
+    const all = Array.from({ length: machines }, (_, m) => part(run.start.w.subarray(m * (d + 1), (m + 1) * (d + 1))));
+    return several ? `[${all.join(", ")}]` : all[0];
+  };
   const repeated = run.passes.length > 0 && run.passes.every((pass) => pass.rows === run.passes[0].rows);
   const passes = run.passes.map((pass) => `    ${pyList(pass.rows ?? [])},`);
   const order = config.order === "cyclic" ? '"cyclic"' : repeated ? pyList(run.passes[0].rows ?? []) : "order";
@@ -162,10 +171,12 @@ export function pythonLines(data: Data, trained: Trained): string {
     config.margin === 0 ? "" : `margin=${py(config.margin)}`,
     config.tie === "mistake" ? "" : `tie="${config.tie}"`,
     config.zero === -1 ? "" : "zero=1",
+    several && run.scheme !== "direct" ? `multiclass="${run.scheme}"` : "",
     config.average ? "average=True" : "",
   ].filter(Boolean);
   const end = run.at(run.length);
-  const given = start ? `, coef_init=${pyList(run.start.w.subarray(0, d))}${config.bias === "none" ? "" : `, intercept_init=[${py(run.start.w[d])}]`}` : "";
+  const biases = `[${Array.from({ length: machines }, (_, m) => py(run.start.w[m * (d + 1) + d])).join(", ")}]`;
+  const given = start ? `, coef_init=${matrix((w) => pyList(w.subarray(0, d)))}${config.bias === "none" ? "" : `, intercept_init=${biases}`}` : "";
   return [
     "import numpy as np",
     "import rosenblatt as rb",
@@ -178,7 +189,7 @@ export function pythonLines(data: Data, trained: Trained): string {
     `clf = rb.Perceptron(${options.join(", ")})`,
     `clf.fit(X, y${given})`,
     "print(clf.coef_, clf.intercept_, clf.n_mistakes_)",
-    config.average ? "" : `# ${pyList(end.w.subarray(0, d))} ${py(end.w[d])} ${run.mistakes}`,
+    config.average || several ? "" : `# ${pyList(end.w.subarray(0, d))} ${py(end.w[d])} ${run.mistakes}`,
     "",
   ].join("\n");
 }

@@ -64,43 +64,20 @@ export function grid(v: View): number {
 
 /**
  * Coordinates of rows with more than two features: the signed distance from the hyperplane, which is exact up to
- * rounding, and the direction across it in which the rows differ most.
+ * rounding, and the direction across it in which the rows differ most. Without a hyperplane, and for several classes,
+ * the two directions in which the rows differ most.
  */
 export function project(rows: Rows, w: Weights): Float64Array {
   const { n, d, x } = rows;
-  const length = Math.sqrt(w.subarray(0, d).reduce((sum, each) => sum + each * each, 0));
-  const first = new Float64Array(d);
-  if (length > 0) for (let j = 0; j < d; j++) first[j] = w[j] / length;
-  else first[0] = 1;
-  const mean = new Float64Array(d);
-  for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) mean[j] += x[i * d + j] / n;
-  let second = Float64Array.from({ length: d }, (_, j) => 1 / (j + 1.5));
-  const square = (v: Float64Array): number => v.reduce((sum, each) => sum + each * each, 0);
-  const across = (v: Float64Array): void => {
-    const along = v.reduce((sum, each, j) => sum + each * first[j], 0);
-    for (let j = 0; j < d; j++) v[j] -= along * first[j];
-  };
-  for (let round = 0; round < 12; round++) {
-    across(second);
-    const size = Math.sqrt(square(second)) || 1;
-    for (let j = 0; j < d; j++) second[j] /= size;
-    const next = new Float64Array(d);
-    for (let i = 0; i < n; i++) {
-      let p = 0;
-      for (let j = 0; j < d; j++) p += (x[i * d + j] - mean[j]) * second[j];
-      for (let j = 0; j < d; j++) next[j] += p * (x[i * d + j] - mean[j]);
-    }
-    if (square(next) < 1e-20) break;
-    second = next;
-  }
-  across(second);
-  const size = Math.sqrt(square(second)) || 1;
+  const length = rows.k > 2 ? 0 : Math.sqrt(w.subarray(0, d).reduce((sum, each) => sum + each * each, 0));
+  const first = length > 0 ? w.slice(0, d).map((each) => each / length) : principal(rows, null);
+  const second = principal(rows, first);
   const places = new Float64Array(2 * n);
   for (let i = 0; i < n; i++) {
     let [a, b] = [length > 0 ? w[d] / length : 0, 0];
     for (let j = 0; j < d; j++) {
       a += first[j] * x[i * d + j];
-      b += (second[j] / size) * x[i * d + j];
+      b += second[j] * x[i * d + j];
     }
     places[2 * i] = a;
     places[2 * i + 1] = b;
@@ -108,15 +85,107 @@ export function project(rows: Rows, w: Weights): Float64Array {
   return places;
 }
 
+/** The direction of length 1, across another, in which the rows differ most, nearly. */
+function principal(rows: Rows, other: Float64Array | null): Float64Array {
+  const { n, d, x } = rows;
+  const mean = new Float64Array(d);
+  for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) mean[j] += x[i * d + j] / n;
+  const unit = (v: Float64Array): number => {
+    if (other) {
+      const along = v.reduce((sum, each, j) => sum + each * other[j], 0);
+      for (let j = 0; j < d; j++) v[j] -= along * other[j];
+    }
+    const size = Math.sqrt(v.reduce((sum, each) => sum + each * each, 0));
+    if (size > 0) for (let j = 0; j < d; j++) v[j] /= size;
+    return size;
+  };
+  let found = Float64Array.from({ length: d }, (_, j) => 1 / (j + 1.5));
+  unit(found);
+  for (let round = 0; round < 12; round++) {
+    const next = new Float64Array(d);
+    for (let i = 0; i < n; i++) {
+      let p = 0;
+      for (let j = 0; j < d; j++) p += (x[i * d + j] - mean[j]) * found[j];
+      for (let j = 0; j < d; j++) next[j] += p * (x[i * d + j] - mean[j]);
+    }
+    if (!(unit(next) > 1e-10)) break;
+    found = next;
+  }
+  return found;
+}
+
 type Corner = [number, number];
+
+/** What a model of Python predicts on a grid of the plane: classes row by row from the top, and for each point. */
+export interface Drawn {
+  readonly x0: number;
+  readonly y0: number;
+  readonly x1: number;
+  readonly y1: number;
+  readonly nx: number;
+  readonly ny: number;
+  readonly codes: Uint8Array;
+  readonly predicted: readonly number[];
+}
+
+/** The score of class c at a point of the plane, by vectors on columns, squares and products. */
+export function liftedScore(vectors: Weights, c: number, x: number, y: number): number {
+  const z = lifted([x, y]);
+  const first = c * (z.length + 1);
+  let sum = vectors[first + z.length];
+  for (let j = 0; j < z.length; j++) sum += vectors[first + j] * z[j];
+  return sum;
+}
+
+/** The regions of the picture in which each class is predicted, as paths of strips. */
+export function areas(v: View, k: number, from: Drawn | ((x: number, y: number) => number), cells = 110): string[] {
+  const step = Math.max(v.width, v.height) / cells;
+  const of = typeof from === "function" ? from : (x: number, y: number): number => {
+    const [i, j] = [Math.floor(((x - from.x0) / (from.x1 - from.x0)) * from.nx), Math.floor(((from.y1 - y) / (from.y1 - from.y0)) * from.ny)];
+    return i < 0 || j < 0 || i >= from.nx || j >= from.ny ? -1 : from.codes[j * from.nx + i];
+  };
+  const paths = new Array<string>(k).fill("");
+  for (let j = 0; j * step < v.height; j++) {
+    let [start, code] = [0, -1];
+    for (let i = 0; ; i++) {
+      const end = i * step >= v.width;
+      const next = end ? -1 : of(fromX(v, (i + 0.5) * step), fromY(v, (j + 0.5) * step));
+      if (next !== code || end) {
+        if (code >= 0 && code < k) paths[code] += `M${(start * step).toFixed(1)} ${(j * step).toFixed(1)}H${(i * step).toFixed(1)}v${step.toFixed(2)}H${(start * step).toFixed(1)}z`;
+        [start, code] = [i, next];
+      }
+      if (end) break;
+    }
+  }
+  return paths;
+}
+
+/** The part of the picture where each class has the highest score: the picture, cut by one line for each rival. */
+export function cellsOf(v: View, vectors: Weights, k: number): Corner[][] {
+  const d1 = vectors.length / k;
+  return Array.from({ length: k }, (_, c) => {
+    let cell: Corner[] = [[-9, -9], [v.width + 9, -9], [v.width + 9, v.height + 9], [-9, v.height + 9]];
+    for (let rival = 0; rival < k; rival++) {
+      if (rival === c) continue;
+      const w = Array.from({ length: d1 }, (_, j) => vectors[c * d1 + j] - vectors[rival * d1 + j]);
+      const line = pixelLine(v, w);
+      if (line) cell = clipped(cell, ...line);
+      else if (w[d1 - 1] < 0 || (w[d1 - 1] === 0 && rival < c)) return [];
+    }
+    return cell;
+  });
+}
 
 /** The part of the picture where f(pixel) ≥ 0, f being a·px + b·py + c. */
 export function half(v: View, a: number, b: number, c: number): Corner[] {
-  const corners: Corner[] = [[0, 0], [v.width, 0], [v.width, v.height], [0, v.height]];
+  return clipped([[0, 0], [v.width, 0], [v.width, v.height], [0, v.height]], a, b, c);
+}
+
+function clipped(corners: readonly Corner[], a: number, b: number, c: number): Corner[] {
   const f = ([x, y]: Corner): number => a * x + b * y + c;
   const kept: Corner[] = [];
   corners.forEach((p, k) => {
-    const q = corners[(k + 1) % 4];
+    const q = corners[(k + 1) % corners.length];
     const [fp, fq] = [f(p), f(q)];
     if (fp >= 0) kept.push(p);
     if (fp >= 0 !== fq >= 0) {

@@ -1,6 +1,6 @@
 /** Numbers and steps in words. */
 
-import type { Visit } from "./engine.ts";
+import type { Run, Visit } from "./engine.ts";
 
 /** A number in at most six digits, with a real minus sign. */
 export function num(x: number, digits = 6): string {
@@ -21,15 +21,22 @@ export function shown(label: string): string {
   return label.replace(/^-(?=\d)/, "−");
 }
 
+/** Text whose commands stand between backticks, as pieces; every second one is a command. */
+export function pieces(text: string): string[] {
+  return text.split("`");
+}
+
 /** A number in brackets where a sign would stand beside another. */
 export function term(x: number): string {
   return x < 0 ? `(${num(x)})` : num(x);
 }
 
-export function visitInWords(visit: Visit | null, label: (row: number) => string, mistakes: number): string {
+export function visitInWords(visit: Visit | null, label: (row: number) => string, run: Run, labels: readonly string[]): string {
   if (visit === null) return "Start. No point has been visited yet.";
   const head = `Pass ${visit.pass}, point ${visit.row + 1}, class ${label(visit.row)}: `;
   if (visit.update < 0) return `${head}right, score ${num(visit.score)}. Nothing changes.`;
+  if (run.scheme === "direct") return `${head}mistake ${visit.update + 1} of ${run.mistakes}, taken for class ${shown(labels[visit.faults[0].machine])}. The weights of both classes move.`;
+  if (run.scheme !== "binary") return `${head}${visit.faults.length} of the lines err. Mistake ${visit.update + 1} of ${run.mistakes}.`;
   const d = visit.after.w.length - 1;
-  return `${head}mistake ${visit.update + 1} of ${mistakes}, score ${num(visit.score)}. New weights ${vec(visit.after.w.subarray(0, d))}, bias ${num(visit.after.w[d])}.`;
+  return `${head}mistake ${visit.update + 1} of ${run.mistakes}, score ${num(visit.score)}. New weights ${vec(visit.after.w.subarray(0, d))}, bias ${num(visit.after.w[d])}.`;
 }

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -234,7 +235,7 @@ const checks = {
       ["", "no rows"],
       ["1,2,a\n3,x,b", "Line 2, column 2"],
       ["1,2,a\n3,b", "Line 2 has 2 columns"],
-      ["1,2,a\n1,3,b\n4,4,c", "third label"],
+      [Array.from({ length: 21 }, (_, i) => `${i},2,l${i}`).join("\n"), "at most 20 classes"],
       ["1,2,a\n3,4,a", "Two classes"],
       ["hello", "one column"],
       ["1e999,2,a\n1,2,b", "not a finite number"],
@@ -273,18 +274,25 @@ const checks = {
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the proof" }).click()]);
     const proof = readFileSync(await download.path(), "utf8");
     const give = (text) => page.locator(".verdict input[type=file]").setInputFiles({ name: "proof.json", mimeType: "application/json", buffer: Buffer.from(text) });
+    const told = page.locator(".told");
+    const reads = (start) => page.waitForFunction((start) => document.querySelector(".told")?.textContent.startsWith(start), start, { timeout: 20_000 });
+    const red = () => told.evaluate((element) => { const [r, g, b] = getComputedStyle(element).color.match(/\d+/g).map(Number); return r > 150 && g < 100 && b < 100; });
     await give(proof);
-    await page.locator(".message").waitFor();
-    must((await message(page)).startsWith("The proof holds"), await message(page));
-    for (const [a, b] of [["0x1\"", "0x3\""], ["inseparable", "separable"], ["\"bias\": true", "\"bias\": 1"], ["sha256\":\"", "sha256\":\"0"], ["rows\":[", "rows\":[9,"]]) {
+    await reads("The proof holds");
+    must(!(await red()), "a proof that holds is red");
+    for (const [a, b] of [["0x1\"", "0x3\""], ["inseparable", "separable"], ["\"bias\": true", "\"bias\": 1"], ["0x1\"", "0xg\""], ["sha256\":\"", "sha256\":\"0"], ["rows\":[", "rows\":[9,"]]) {
       must(proof.includes(a), `the proof has no ${a}`);
       await give(proof.replace(a, b));
-      await page.waitForFunction(() => document.querySelector(".message span").textContent.startsWith("The proof is rejected"), null, { timeout: 3000 }).catch(() => {});
-      const said = await message(page);
-      must(said.startsWith("The proof is rejected") || a.includes("bias"), `changed ${a}: ${said}`);
+      await reads("The proof is rejected").catch(() => { throw new Wrong(`${a} became ${b}, and the proof was not rejected`); });
+      must((await red()) && (await page.locator(".verdict.rejected").count()) === 1, "a corrupted proof does not turn red");
       await give(proof);
-      await page.waitForFunction(() => document.querySelector(".message span").textContent.startsWith("The proof holds"));
+      await reads("The proof holds");
     }
+    await page.getByLabel("Bias").selectOption("none");
+    must((await verdict(page)) === "No line through the origin separates the classes", await verdict(page));
+    must((await page.locator(".plane svg").first().locator("polygon").count()) >= 2, "the proof without a bias is not drawn");
+    await page.getByLabel("draw the proof").uncheck();
+    must((await page.locator(".plane svg").nth(1).locator("polygon[stroke-linejoin]").count()) === 0, "the proof cannot be hidden");
     await sound(page);
     return proof;
   },
@@ -301,7 +309,7 @@ const checks = {
       if (key === "png") must(bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 5000, "the picture is empty");
     }
     kept.python = await page.locator("textarea.code").inputValue();
-    must(kept.svg.startsWith("<svg") && (kept.svg.match(/<circle/g) ?? []).length >= 3, "the picture has no points");
+    must(kept.svg.startsWith("<svg") && (kept.svg.match(/<path d="M/g) ?? []).length >= 6, "the picture has no points");
     await page.keyboard.press("Escape");
     await paste(page, kept.run);
     must((await message(page)).startsWith("A recorded run"), await message(page));
@@ -315,10 +323,11 @@ const checks = {
   async accessible() {
     const found = [];
     for (const colorScheme of ["light", "dark"]) {
-      for (const act of ["main", "phone", "xor", "cards", "lesson", "compare", "share", "help"]) {
+      for (const act of ["main", "phone", "xor", "three", "cards", "lesson", "compare", "share", "help"]) {
         const page = await fresh({ colorScheme, ...(act === "phone" ? { viewport: { width: 390, height: 800 } } : {}) });
         await press(page, "Next mistake");
         if (act === "xor") await example(page, "XOR");
+        if (act === "three") await paste(page, "x,y,kind\n0,0,red\n0,1,red\n4,0,green\n4,1,green\n2,5,blue\n2,6,blue");
         if (act === "cards") await example(page, "Cards with letters");
         if (act === "lesson") await press(page, "Lessons");
         if (act === "compare") await press(page, "Compare");
@@ -332,6 +341,124 @@ const checks = {
       }
     }
     must(found.length === 0, found.join("\n"));
+  },
+
+  async several() {
+    const page = await fresh();
+    await paste(page, "x,y,kind\n0,0,red\n0,1,red\n4,0,green\n4,1,green\n2,5,blue\n2,6,blue");
+    must((await page.locator(".legend svg.mark").count()) === 3, "three classes do not have three marks");
+    const shapes = await page.locator(".legend svg.mark path").evaluateAll((paths) => new Set(paths.map((each) => each.getAttribute("d"))).size);
+    must(shapes === 3, "the marks differ in colour only");
+    await press(page, "Next mistake");
+    must((await page.locator(".sums").textContent()).includes("w[red]"), "the update of two vectors is not shown");
+    const last = Number(await page.getByRole("slider").getAttribute("max"));
+    const forward = [];
+    await page.getByRole("slider").focus();
+    await page.keyboard.press("Home");
+    for (let k = 0; k <= last; k++) {
+      forward.push(JSON.stringify(await state(page)));
+      await page.keyboard.press("ArrowRight");
+    }
+    for (let k = last; k >= 0; k--) {
+      must(JSON.stringify(await state(page)) === forward[k], `position ${k} differs on the way back`);
+      await page.keyboard.press("ArrowLeft");
+    }
+    await page.keyboard.press("End");
+    must((await verdict(page)) === "Linear scores separate the classes", await verdict(page));
+    must((await page.locator(".plane svg").first().locator("polygon").count()) === 3, "there are not three regions");
+    for (const scheme of ["ovr", "ovo"]) {
+      await page.getByRole("combobox", { name: "Classes" }).selectOption(scheme);
+      await press(page, "Next mistake");
+      must((await state(page)).position > 0, `${scheme} does not step`);
+    }
+    await page.locator(".tool", { hasText: "Draw green" }).click();
+    const box = await page.locator(".plane").boundingBox();
+    await page.mouse.click(box.x + box.width * 0.5, box.y + box.height * 0.4);
+    must((await state(page)).rows === 7, "no point of the third class was drawn");
+    await sound(page);
+  },
+
+  async forced_colours() {
+    const page = await fresh({ forcedColors: "active", reducedMotion: "reduce" });
+    await press(page, "Next mistake");
+    const faint = await page.evaluate(() => [...document.querySelectorAll("button, select, .tool, .card")].filter((each) => getComputedStyle(each).borderTopStyle === "none" && !each.classList.contains("link")).length);
+    must(faint === 0, `${faint} controls lose their edge`);
+    const on = await page.locator(".tool.on").evaluate((each) => getComputedStyle(each).outlineStyle);
+    must(on !== "none", "the chosen tool cannot be told");
+    must((await page.locator(".legend svg.mark path").first().evaluate((each) => getComputedStyle(each).fill)) !== "none", "marks vanish");
+    const moving = await page.evaluate(() => document.getAnimations().length);
+    must(moving === 0, "something moves although motion is reduced");
+    await sound(page);
+  },
+
+  async live_region() {
+    const page = await fresh();
+    const live = page.locator("[role=status][aria-live]");
+    await press(page, "Step (right");
+    must(/^Pass 1, point 1, class 1: mistake 1 of 3/.test(await live.textContent()), await live.textContent());
+    await page.evaluate(() => {
+      window.heard = [];
+      new MutationObserver(() => heard.push(document.querySelector("[role=status][aria-live]").textContent)).observe(document.querySelector("[role=status][aria-live]"), { childList: true, characterData: true, subtree: true });
+    });
+    await press(page, "To the start");
+    await page.evaluate(() => (heard.length = 0));
+    await page.getByLabel("Speed").selectOption({ label: "20/s" });
+    await press(page, "Play");
+    await page.waitForFunction(() => document.querySelector("[role=status][aria-live]").textContent.includes("every point is right"));
+    const heard = await page.evaluate(() => heard);
+    must(heard.length === 2 && heard[0] === "Pass 1: 3 mistakes." && heard[1].includes("every point is right"), `while playing it says ${JSON.stringify(heard)}`);
+    await sound(page);
+  },
+
+  async hostile_server() {
+    const html = readFileSync(pagePath, "utf8").replace("connect-src 'none'", "connect-src ws://lab.test").replace("<title>", '<meta name="lab-server" content="1"><title>');
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    const problems = [];
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.route("http://lab.test/", (route) => route.fulfill({ body: html, contentType: "text/html" }));
+    let ws;
+    await page.routeWebSocket("ws://lab.test/ws", (route) => {
+      ws = route;
+      route.onMessage(() => {});
+    });
+    await page.goto("http://lab.test/");
+    await page.getByText("Python is reading the data").waitFor();
+    const bad = ["", "nonsense", "null", "[]", "{}", '{"id":1}', '{"id":1,"document":{}}', '{"id":1,"document":{"format":"rosenblatt-run","version":2}}', '{"id":1,"proof":"{}"}', '{"id":1,"outcome":{"title":"x","lines":[],"predicted":[],"grid":{"low":[0,0],"high":[1,1],"cells":9,"codes":"0"}}}', '{"id":1,"points":{"features":["a"],"labels":["x","y"],"X":"no","y":[]}}', '{"id":1,"bytes":5}', '{"id":99,"error":"not for us"}', '{"id":1,"learners":7}'];
+    for (const text of bad) {
+      ws.send(text);
+      await page.waitForTimeout(30);
+      must((await page.locator(".plane").count()) === 1 && (await state(page)).rows === 6, `“${text.slice(0, 40)}” breaks the page`);
+    }
+    ws.send(Buffer.from("\xff\xfe bad"));
+    await page.getByText("Python").first().waitFor();
+    await ws.close();
+    await page.getByText("The connection to Python was lost. Start rosenblatt lab again").waitFor();
+    await press(page, "Next mistake");
+    must((await state(page)).position === 1, "the page does not go on without Python");
+    must(problems.length === 0, problems.join("; "));
+    await context.close();
+  },
+
+  async widget() {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.route("http://notebook.test/**", (route) => route.fulfill(route.request().url().endsWith(".js") ? { body: readFileSync(join(dirname(pagePath), "widget.js"), "utf8"), contentType: "text/javascript" } : { body: "<!doctype html><div id=cell></div>", contentType: "text/html" }));
+    await page.goto("http://notebook.test/");
+    await page.evaluate(async (html) => {
+      const { default: widget } = await import("/widget.js");
+      const values = { page: html, height: 444 };
+      const model = { get: (name) => values[name], on: (names, act) => (window.changed = [names, act]), off: () => (window.ended = true) };
+      window.clean = widget.render({ model, el: document.getElementById("cell") });
+    }, readFileSync(pagePath, "utf8"));
+    const frame = page.frameLocator("#cell iframe");
+    await frame.locator(".plane").waitFor();
+    must((await page.locator("#cell iframe").getAttribute("sandbox")) === "allow-scripts allow-downloads", "the frame is not sandboxed");
+    must((await page.locator("#cell iframe").boundingBox()).height >= 444, "the height is not taken");
+    await frame.getByRole("button", { name: "Next mistake" }).click();
+    await page.evaluate(() => clean());
+    must(await page.evaluate(() => window.ended === true), "the widget does not let go of its model");
+    await context.close();
   },
 
   async playing() {

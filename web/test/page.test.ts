@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { EXAMPLES, MAKERS, fromCsv, toCsv } from "../src/data.ts";
 import { LESSONS, type Scene } from "../src/lessons.ts";
-import { bound, change, here, position, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict } from "../src/player.ts";
+import { bound, change, checkProof, checked, here, position, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict } from "../src/player.ts";
+import { checkClash } from "../src/exact.ts";
+import { proofOf } from "../src/proof.ts";
 import { PLAIN } from "../src/setup.ts";
 import { fromHash, fromPlain, toHash } from "../src/share.ts";
 import { num } from "../src/words.ts";
@@ -39,12 +41,12 @@ LESSONS.forEach((lesson, k) => {
   });
 });
 
-test("examples and makers have two classes and their sizes", () => {
+test("examples and makers have all their classes and their sizes", () => {
   for (const { make } of Object.values(EXAMPLES)) assert.deepEqual([...new Set(make().y)].sort(), [-1, 1]);
   for (const { make } of Object.values(MAKERS)) {
     const data = make(50, 2);
     assert.equal(data.X.length, 50);
-    assert.deepEqual([...new Set(data.y)].sort(), [-1, 1]);
+    assert.deepEqual([...new Set(data.y)].sort(), data.labels.length > 2 ? [0, 1, 2] : [-1, 1]);
     assert.deepEqual(make(50, 2), data);
   }
 });
@@ -55,6 +57,33 @@ test("CSV comes back", () => {
   assert.deepEqual([again.X, again.y, again.labels, again.features], [data.X, data.y, data.labels, data.features]);
 });
 
+test("CSV and addresses of several classes come back", async () => {
+  const data = { ...MAKERS["three"].make(9, 1), labels: ["a, b", "c", "d"] };
+  const again = fromCsv(toCsv(data));
+  assert.deepEqual([again.X, again.y, again.labels], [data.X, data.y, data.labels]);
+  const kept = { situation: { data, a: { ...PLAIN, scheme: "ovo" as const }, b: null, map: "plain" as const }, position: 3 };
+  assert.deepEqual(await fromHash(await toHash(kept)), kept);
+});
+
+test("several classes are separated, or left open, or proved by a file", () => {
+  for (const scheme of ["direct", "ovr", "ovo"] as const) {
+    change({ data: MAKERS["three"].make(12, 1), a: { ...PLAIN, scheme }, b: null, map: "plain" });
+    assert.equal(run.value.reason, "separated", scheme);
+    assert.equal(kind(), "argmax");
+    const text = proofOf(rows.value, situation.value.data.labels, verdict.value);
+    checkProof(text);
+    assert.equal(checked.value?.holds, true, checked.value?.say);
+    checkProof(text.replaceAll('"0x', '"-0x'));
+    assert.equal(checked.value?.holds, false);
+  }
+  const X = [[0, 0], [1, 0], [2, 0], [0, 0]];
+  change({ data: { name: "", features: ["a", "b"], labels: ["x", "y", "z"], X, y: [0, 1, 2, 1] }, a: { ...PLAIN, passes: 20 }, b: null, map: "plain" });
+  assert.equal(kind(), "undecided");
+  assert.equal(checkClash(rows.value, [0, 3], [1, 0], [1n, 1n], true), true);
+  assert.equal(checkClash(rows.value, [0, 3], [1, 2], [1n, 1n], true), false);
+  assert.equal(checkClash(rows.value, [0, 0], [1, 1], [1n, 1n], true), false);
+});
+
 test("addresses come back, and damaged ones are refused", async () => {
   const kept = { situation: { data: MAKERS["noise"].make(30, 5), a: { ...PLAIN, eta: 0.1, w0: [1, -0, 2], start: "given" as const }, b: { ...PLAIN, tie: "half" as const }, map: "quadratic" as const }, position: 7 };
   const hash = await toHash(kept);
@@ -63,7 +92,7 @@ test("addresses come back, and damaged ones are refused", async () => {
   for (const bad of ["", "#", "#v1.", "#v1.!!", "#v9.AAAA", hash.slice(0, -5), `${hash}A`.replace("v1.", "v1.B")]) await assert.rejects(fromHash(bad), /address/);
   const plain = { n: "", f: ["x"], l: ["a", "b"], X: [[1], [2]], y: "01", a: {} };
   assert.equal(fromPlain(plain).situation.data.X.length, 2);
-  for (const part of [{ n: 3 }, { f: [] }, { l: ["a", "a"] }, { X: [[1, 2]] }, { X: [[1], [null]] }, { y: "0" }, { y: "0x" }, { a: 1 }, { a: { eta: 0 } }, { a: { eta: "1" } }, { a: { passes: 1e9 } }, { a: { given: [["x"]] } }, { b: [] }, { m: "cubic" }, { p: -1 }]) {
+  for (const part of [{ n: 3 }, { f: [] }, { l: ["a", "a"] }, { X: [[1, 2]] }, { X: [[1], [null]] }, { y: "0" }, { y: "02" }, { a: 1 }, { a: { eta: 0 } }, { a: { eta: "1" } }, { a: { passes: 1e9 } }, { a: { given: [["x"]] } }, { b: [] }, { m: "cubic" }, { p: -1 }]) {
     assert.throws(() => fromPlain({ ...plain, ...part }), /cannot be shown/, JSON.stringify(part));
   }
 });

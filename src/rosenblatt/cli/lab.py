@@ -27,14 +27,8 @@ The page is served to this computer only, until Ctrl-C. It needs the packages of
 @click.option("--browser/--no-browser", default=True, help="Open the browser. [default: --browser]")
 @common
 def lab(data: tuple[str, ...], options: dict[str, Any], port: int, browser: bool, output: Output) -> None:
-    """See the perceptron learn DATA, two classes, step by step in the browser; without DATA, an example."""
+    """See the perceptron learn DATA step by step in the browser, and any other learner's result; or an example."""
     from rosenblatt.cli.lab_server import serve
-
-    def read() -> tuple[Any, Any, tuple[str, ...] | None]:
-        from rosenblatt.tasks.data import read_table
-
-        X, y, names = read_table(*data, log=output.remark, **options)
-        return X, y, names
 
     def ready(address: str) -> None:
         output.remark("The lab is at this address, for one use; end it with Ctrl-C:")
@@ -42,7 +36,7 @@ def lab(data: tuple[str, ...], options: dict[str, Any], port: int, browser: bool
         if browser:
             webbrowser.open(address)
 
-    serve(read if data else None, port, ready)
+    serve(data, options, port, ready)
 
 
 if __name__ == "__main__":

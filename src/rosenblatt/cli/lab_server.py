@@ -11,15 +11,13 @@ import asyncio
 import json
 import secrets
 import socket
-import threading
-import warnings
 from collections.abc import Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from rosenblatt.exceptions import RosenblattError
+from rosenblatt.cli.lab_messages import CancelMessage, MoreMessage, read_message
+from rosenblatt.cli.lab_worker import Worker
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -29,85 +27,10 @@ if TYPE_CHECKING:
 
 COOKIE = "rosenblatt-lab"
 LARGEST_MESSAGE = 16_000_000
-MOST_VALUES = 2_000_000
-LONGEST_PROOF = 60.0  # seconds that a decision may take
-FIRST_PASSES = 200
-MOST_PASSES = 100_000
-
-Read: TypeAlias = Callable[[], tuple[Any, Any, tuple[str, ...] | None]] | None
+PIECE = 262_144  # bytes of an answer that are sent at a time
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageMessage:
-    """A message of the page; its answer has the same number."""
-
-    id: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class DataMessage(PageMessage):
-    """Asks for the data that the lab was started with, as a run."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PointsMessage(PageMessage):
-    """Rows and their sides."""
-
-    X: list[list[float]]
-    y: list[Literal[-1, 1]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunMessage(PointsMessage):
-    """Asks for a run by a rule."""
-
-    labels: tuple[str, str]
-    eta: float = 1.0
-    bias: Literal["unit", "radius", "none"] = "unit"
-    margin: float = 0.0
-    tie: Literal["mistake", "sign", "half", "correct"] = "mistake"
-    zero: Literal[-1, 1] = -1
-    order: Literal["cyclic", "shuffle", "random"] = "cyclic"
-    seed: int = 0
-    passes: int = 1000
-    average: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class CertifyMessage(PointsMessage):
-    """Asks whether a hyperplane separates the rows, with a proof."""
-
-    bias: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class CancelMessage(PageMessage):
-    """Gives up the question with this number."""
-
-
-MESSAGES: dict[str, type[PageMessage]] = {
-    "data": DataMessage,
-    "run": RunMessage,
-    "certify": CertifyMessage,
-    "cancel": CancelMessage,
-}
-
-
-def read_message(text: str) -> Any:
-    """Return the message that a text holds; what it asks for is its "do"."""
-    import msgspec
-
-    given = msgspec.json.decode(text, type=dict[str, Any])
-    kind = MESSAGES.get(str(given.pop("do", None)))
-    if kind is None:
-        raise msgspec.ValidationError(f"do must be one of {', '.join(MESSAGES)}")
-    unknown = given.keys() - {field.name for field in fields(kind)}
-    if unknown:
-        raise msgspec.ValidationError(f"the field {min(unknown)!r} is unknown")
-    return msgspec.convert(given, kind)
-
-
-def serve(read: Read, port: int, ready: Callable[[str], None]) -> None:
+def serve(places: tuple[str, ...], options: dict[str, Any], port: int, ready: Callable[[str], None]) -> None:
     """Serve the page on this computer until Ctrl-C; `ready` gets the address once it can be opened."""
     try:
         import msgspec  # noqa: F401 - asked for here, so that it is not missed later
@@ -117,7 +40,7 @@ def serve(read: Read, port: int, ready: Callable[[str], None]) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
-        lab = LabServer(read, listening.getsockname()[1])
+        lab = LabServer(places, options, listening.getsockname()[1])
         config = uvicorn.Config(
             lab.app(lambda: ready(lab.address)),
             log_level="error",
@@ -134,14 +57,14 @@ class LabServer:
 
     Parameters
     ----------
-    read : callable or None
-        Returns X, y and the names of the features; called when the page asks for them. None shows an example.
+    places, options
+        The data to show, as `rosenblatt.read_table` takes it; without a place the page shows an example.
     port : int
         The port that the server listens on.
     """
 
-    def __init__(self, read: Read, port: int) -> None:
-        self.read, self.port = read, port
+    def __init__(self, places: tuple[str, ...], options: dict[str, Any], port: int) -> None:
+        self.places, self.options, self.port = places, options, port
         self.code: str | None = secrets.token_urlsafe(24)
         self.cookie = secrets.token_urlsafe(32)
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
@@ -150,6 +73,10 @@ class LabServer:
     def address(self) -> str:
         """The address with its code."""
         return f"http://127.0.0.1:{self.port}/?code={self.code}"
+
+    def worker(self) -> Worker:
+        """Start a process that answers questions about the data."""
+        return Worker(self.places, self.options)
 
     def app(self, started: Callable[[], None]) -> Starlette:
         """Return the application; `started` is called when it takes requests."""
@@ -194,6 +121,7 @@ class LabServer:
             return
         await connection.accept()
         work = Conversation(self, connection)
+        work.worker = self.worker()  # it imports what it needs while the page draws
         try:
             while True:
                 await work.take(await connection.receive_text())
@@ -201,6 +129,7 @@ class LabServer:
             pass
         finally:
             work.cancel()
+            work.close()
 
     def _knows(self, connection: HTTPConnection) -> bool:
         return secrets.compare_digest(connection.cookies.get(COOKIE, "").encode(), self.cookie.encode())
@@ -212,13 +141,23 @@ class Conversation:
     def __init__(self, lab: LabServer, connection: WebSocket) -> None:
         self.lab, self.connection = lab, connection
         self.task: asyncio.Task[None] | None = None
-        self.cancelled = threading.Event()
+        self.worker: Worker | None = None
+        # The rest of a long answer, which goes out piece by piece, each when the page asks for it.
+        self.rest: tuple[int, memoryview] | None = None
 
     def cancel(self) -> None:
-        """Give up what is being done: a run ends with its pass, and no answer is sent."""
-        self.cancelled.set()
-        if self.task is not None:
-            self.task.cancel()
+        """Give up what is being done, at once: its process is killed, and no answer is sent."""
+        self.rest = None
+        if self.task is None or self.task.done():
+            return
+        self.task.cancel()
+        self.close()
+
+    def close(self) -> None:
+        """End the process that answers; the next question starts another."""
+        if self.worker is not None:
+            self.worker.kill()
+        self.worker = None
 
     async def take(self, text: str) -> None:
         """Read a message and begin to answer it."""
@@ -227,115 +166,39 @@ class Conversation:
         try:
             question = read_message(text)
         except msgspec.DecodeError as error:
-            await self.connection.send_text(json.dumps({"id": 0, "error": f"The page asked badly: {error}."}))
+            await self._send(0, {"error": f"The page asked badly: {error}."})
+            return
+        if isinstance(question, MoreMessage):
+            await self._send_piece(question.id)
             return
         self.cancel()
         if not isinstance(question, CancelMessage):
-            self.cancelled = threading.Event()
-            self.task = asyncio.create_task(self._answer(question, self.cancelled))
+            self.task = asyncio.create_task(self._answer(question.id, text))
 
-    async def _answer(self, question: Any, cancelled: threading.Event) -> None:
-        try:
-            reply = await asyncio.to_thread(answer, question, self.lab.read, cancelled.is_set)
-        except (RosenblattError, OSError, ImportError, ValueError) as error:
-            reply = {"error": f"Python says: {error}"}
-        await self.connection.send_text(json.dumps({"id": question.id, **reply}, allow_nan=False))
+    async def _answer(self, number: int, text: str) -> None:
+        if self.worker is None:
+            self.worker = self.lab.worker()
+        reply = await asyncio.to_thread(self.worker.ask, text.encode())
+        if reply is None:
+            self.close()
+            await self._send(
+                number, {"error": "Python ended before it had an answer. Use less data, or ask again."}
+            )
+        elif len(reply) <= PIECE:
+            await self._send(number, json.loads(reply))
+        else:
+            self.rest = number, memoryview(reply)
+            await self._send(number, {"bytes": len(reply)})
 
+    async def _send_piece(self, number: int) -> None:
+        if self.rest is None or self.rest[0] != number:
+            return  # given up meanwhile
+        piece, rest = self.rest[1][:PIECE], self.rest[1][PIECE:]
+        self.rest = (number, rest) if len(rest) else None
+        await self.connection.send_bytes(bytes(piece))
 
-def answer(question: Any, read: Read, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    """Return what a question asks for."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # how a run ended stands in its document
-        match question:
-            case DataMessage():
-                if read is None:
-                    return {}
-                X, y, names = read()
-                return _first_run(X, y, names, cancelled)
-            case RunMessage():
-                return _run(question, cancelled)
-            case CertifyMessage():
-                return _decide(question)
-    raise ValueError("This question has no answer.")
-
-
-def _first_run(X: Any, y: Any, names: tuple[str, ...] | None, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    from rosenblatt import Perceptron
-
-    clf = Perceptron(
-        order="cyclic",
-        max_iter=FIRST_PASSES,
-        n_iter_no_change=FIRST_PASSES,
-        decide=False,
-        callbacks=[lambda _report: cancelled()],
-    ).fit(X, y)
-    order = range(X.shape[0])
-    document = clf.trace_.to_document(
-        X, y, eta=1.0, margin=0.0, tie="mistake", order=order, reason=clf.stop_reason_
-    )
-    if names is not None:
-        document["data"]["features"] = [str(name) for name in names]
-    return {"document": document}
-
-
-def _run(question: RunMessage, cancelled: Callable[[], bool]) -> dict[str, Any]:
-    import numpy as np
-
-    from rosenblatt import Perceptron
-    from rosenblatt.exceptions import InputError
-
-    X, y = _arrays(question)
-    if not 1 <= question.passes <= MOST_PASSES:
-        raise InputError(f"The passes must be from 1 to {MOST_PASSES}, but are {question.passes}.")
-    n = len(X)
-    passes = min(question.passes, max(1, MOST_VALUES // n))
-    if question.order == "cyclic":
-        order: Any = np.arange(n)
-    else:
-        rng = np.random.default_rng(abs(question.seed))
-        draw = rng.permutation if question.order == "shuffle" else lambda n: rng.integers(n, size=n)
-        order = [draw(n) for _ in range(passes)]
-    clf = Perceptron(
-        order=order,
-        max_iter=passes,
-        n_iter_no_change=passes + 1,
-        eta0=question.eta,
-        bias=None if question.bias == "none" else question.bias,
-        margin=question.margin,
-        tie=question.tie,
-        zero=question.zero,
-        average=question.average,
-        callbacks=[lambda _report: cancelled()],
-    )
-    clf.fit(X, y)
-    document = clf.trace_.to_document(
-        X, y, eta=question.eta, margin=question.margin, tie=question.tie, order=order, reason=clf.stop_reason_
-    )
-    document["data"]["labels"] = list(question.labels)
-    return {"document": document}
-
-
-def _decide(question: CertifyMessage) -> dict[str, Any]:
-    from rosenblatt import certify
-
-    X, y = _arrays(question)
-    found: Any = certify(X, y, bias=question.bias, margin=False, time_limit=LONGEST_PROOF)
-    if found.verdict == "undecided":
-        return {"reason": found.reason}
-    return {"verdict": found.verdict, "proof": found.to_json()}
-
-
-def _arrays(points: PointsMessage) -> tuple[Any, Any]:
-    import numpy as np
-
-    from rosenblatt.exceptions import ShapeError
-
-    width = len(points.X[0]) if points.X else 0
-    if not width or any(len(row) != width for row in points.X) or len(points.y) != len(points.X):
-        raise ShapeError("The points have rows of different lengths, or not one label for each row.")
-    if width * len(points.X) > MOST_VALUES:
-        raise ShapeError(f"There are more than {MOST_VALUES} numbers. Use fewer points.")
-    return np.array(points.X, np.float64), np.array(points.y, np.int64)
+    async def _send(self, number: int, reply: dict[str, Any]) -> None:
+        await self.connection.send_text(json.dumps({"id": number, **reply}, allow_nan=False))
 
 
 def _page_for(host: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,7 +13,7 @@ from click.shell_completion import CompletionItem
 from rosenblatt import registry
 from rosenblatt.cli.options import taking
 
-__all__ = ["learning"]
+__all__ = ["learning", "parameters_of"]
 
 
 class LearnerName(click.ParamType[str]):
@@ -113,6 +114,14 @@ learning = taking(
     "Learning",
 )  # fmt: skip
 """Adds the options of learners; the command gets `learner`, a name, its `parameters`, and the `seed`."""
+
+
+def parameters_of(settings: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters that lines of NAME=VALUE set; a kernel is named as by --kernel."""
+    parameters = dict(_setting(each) for each in settings)
+    if isinstance(parameters.get("kernel"), str):
+        parameters["kernel"] = KernelType().convert(parameters["kernel"], None, None)
+    return parameters
 
 
 def _label(name: str) -> str | int | float:

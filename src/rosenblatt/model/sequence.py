@@ -65,7 +65,8 @@ class SequenceState:
         try:
             self.make_room(vocabulary.n_features)
         except BaseException:
-            vocabulary.keep(np.arange(vocabulary.n_features) < known)
+            if vocabulary.n_features > known:  # hashed features are as many as ever
+                vocabulary.keep(np.arange(vocabulary.n_features) < known)
             raise
         return rows
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import InputError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import tie_shares
+from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
 from rosenblatt.trace.export import require_sound
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from rosenblatt.trace.record import Trace
 
 FORMAT, VERSION = "rosenblatt-run", 1
+SEVERAL = 2  # the version of documents with more than two classes: lists of machines, and classes by number
+SCHEMES = ("direct", "ovr", "ovo")
 MOST_VALUES = 2_000_000  # numbers in X, visits in the order: a document is text, and a browser reads it at once
 
 NUMBER, LIST, TEXT, OBJECT = (int, float), (list,), (str,), (dict,)
@@ -43,6 +46,11 @@ FIELDS: dict[str, dict[str, Any]] = {
     "passes": {"visits": LIST, "mistakes": LIST},
     "end": {"w": LIST, "b": NUMBER, "average": (*LIST, OPTIONAL), "reason": (*TEXT, OPTIONAL)},
 }
+FIELDS_OF_SEVERAL: dict[str, dict[str, Any]] = FIELDS | {
+    "start": FIELDS["start"] | {"b": LIST},
+    "mistakes": FIELDS["mistakes"] | {"machine": LIST},
+    "end": FIELDS["end"] | {"b": LIST},
+}
 
 
 def to_document(
@@ -57,11 +65,8 @@ def to_document(
     reason: str | None = None,
 ) -> dict[str, Any]:
     """Return the run as plain dicts, lists and numbers; see `Trace.to_document`."""
-    if trace.scheme.kind != "binary" or len(trace.classes) != 2:
-        raise InputError(
-            f"A run document holds two classes, but this run has {len(trace.classes)}: "
-            f"{', '.join(map(str, trace.classes))}. Keep the rows of two of them and train again."
-        )
+    if len(trace.classes) < 2:
+        raise InputError("A run document holds two or more classes, but this run has met one. Train on more rows.")
     if trace.penalty is not None:
         raise InputError("A run document has no place for a penalty. Train with penalty=None.")
     if trace.start.moves_more:
@@ -77,15 +82,17 @@ def to_document(
     batch = trace._batch(X, y)
     if isinstance(batch.rows, CSR):
         raise InputError("A run document holds dense rows, but X is sparse. Train on X.toarray().")
-    averaged = start.u is not None
+    several = trace.scheme.kind != "binary"
+    fields = FIELDS_OF_SEVERAL if several else FIELDS
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": SEVERAL if several else VERSION,
+        **({"scheme": trace.scheme.kind} if several else {}),
         "data": {
             "features": list(batch.names or (f"x{j + 1}" for j in range(trace.n_features))),
             "labels": [_label(label) for label in trace.classes.tolist()],
             "X": batch.rows.astype(np.float64).tolist(),
-            "y": batch.signs.tolist(),
+            "y": (batch.codes if several else batch.signs).tolist(),
         },
         "rule": {
             "eta": None if eta is None else float(eta),
@@ -96,23 +103,27 @@ def to_document(
             "zero": int(trace.zero),
         },
         "start": {
-            "w": start.w[:-1].tolist(),
-            "b": float(start.w[-1]),
+            "w": start.w[..., :-1].tolist(),
+            "b": start.w[..., -1].tolist(),
             "visits": int(start.visits),
             "sums": None if start.u is None else start.u.tolist(),
         },
         "order": None if order is None else _written_order(trace, order),
-        "mistakes": {name: getattr(trace, name).tolist() for name in FIELDS["mistakes"]},
+        "mistakes": {name: getattr(trace, name).tolist() for name in fields["mistakes"]},
         "passes": {"visits": trace.visits_per_pass.tolist(), "mistakes": trace.mistakes_per_pass.tolist()},
         "end": {
-            "w": last.coef.ravel().tolist(),
-            "b": float(np.ravel(last.intercept)[0]),
-            "average": [*hypothesis.coef.ravel().tolist(), float(np.ravel(hypothesis.intercept)[0])]
-            if averaged
-            else None,
+            "w": _weights(last, several)[..., :-1].tolist(),
+            "b": _weights(last, several)[..., -1].tolist(),
+            "average": None if start.u is None else _weights(hypothesis, several).tolist(),
             "reason": reason,
         },
     }
+
+
+def _weights(model: LinearModel, several: bool) -> Floats:
+    """Return the weights of a model with the bias last: of one machine, or of each."""
+    padded = np.column_stack([np.atleast_2d(model.coef), np.ravel(model.intercept)])
+    return padded if several else padded[0]
 
 
 def from_document(document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
@@ -121,9 +132,12 @@ def from_document(document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
 
     _require_shape(document)
     data, rule, start, end = (document[name] for name in ("data", "rule", "start", "end"))
+    several = document["version"] == SEVERAL
     classes = np.array(data["labels"], None if _alike(data["labels"]) else object)
     X, y = np.array(data["X"], np.float64), np.array(data["y"], np.int64)
-    weights = np.array([*start["w"], start["b"]], np.float64)
+    codes = y if several else (y + 1) // 2
+    weights = np.column_stack([np.atleast_2d(np.array(start["w"], np.float64)), np.ravel(start["b"])])
+    weights = np.ascontiguousarray(weights if several else weights[0], np.float64)
     sums = None if start["sums"] is None else np.array(start["sums"], np.float64)
     passes, kept = document["passes"], document["mistakes"]
     trace = Trace(
@@ -132,14 +146,14 @@ def from_document(document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
             index=np.array(kept["index"], np.int64),
             score=np.array(kept["score"], np.float64),
             step=np.array(kept["step"], np.float64),
-            machine=np.zeros(len(kept["visit"]), np.int32),
+            machine=np.array(kept["machine"] if several else [0] * len(kept["visit"]), np.int32),
         ),
         mistakes_per_pass=np.array(passes["mistakes"], np.int64),
         visits_per_pass=np.array(passes["visits"], np.int64),
         start=State(weights, sums, start["visits"]),
         n_rows=len(X),
         n_features=len(data["features"]),
-        scheme=Scheme.of("direct", 2),
+        scheme=Scheme(document["scheme"], len(classes)) if several else Scheme("binary", 2),
         classes=classes,
         bias=float(rule["beta"]),
         radius=None if rule["radius"] is None else float(rule["radius"]),
@@ -151,9 +165,11 @@ def from_document(document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
         raise InputError(f"The run document cannot be a run: {error}. Write it again from the trace.") from None
     if document["order"] is not None:
         _require_visits(document["order"], trace)
-    labels = classes[(y + 1) // 2]
+    labels = classes[codes]
     last = replace(trace, start=State(weights, None, start["visits"])).replay(X, labels)
-    if [*last.coef.ravel(), *np.ravel(last.intercept)] != [*end["w"], end["b"]]:
+    # Other programs write large floats without a point; as floats they are equal again.
+    ends = [np.array(end[name], np.float64) for name in ("w", "b")]
+    if not all(map(np.array_equal, (_weights(last, several)[..., :-1], _weights(last, several)[..., -1]), ends)):
         raise InputError("The run document ends with other weights than its mistakes lead to. Write it again.")
     return trace, X, labels
 
@@ -165,7 +181,7 @@ def _label(label: Any) -> Any:
 
 
 def _alike(labels: list[Any]) -> bool:
-    return type(labels[0]) is type(labels[1])
+    return len({type(label) for label in labels}) == 1
 
 
 def _written_order(trace: Trace, order: Sequence[Any]) -> dict[str, Any]:
@@ -202,11 +218,14 @@ def _require_shape(document: Any) -> None:
     """Require every field of a document to be there and of its type, and numbers to be finite."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f'This is not a run document: it has no "format": "{FORMAT}".')
-    if document.get("version") != VERSION:
+    several = document.get("version") == SEVERAL
+    if not several and document.get("version") != VERSION:
         raise InputError(
-            f"The run document has version {document.get('version')!r}; this version reads version {VERSION}."
+            f"The run document has version {document.get('version')!r}; {VERSION} and {SEVERAL} can be read."
         )
-    for part, fields in FIELDS.items():
+    if several and document.get("scheme") not in SCHEMES:
+        raise InputError(f"The scheme of the run document must be one of {', '.join(SCHEMES)}. Write it again.")
+    for part, fields in (FIELDS_OF_SEVERAL if several else FIELDS).items():
         value = document.get(part)
         if part == "order" and value is None and part in document:
             continue
@@ -230,13 +249,25 @@ def _is_odd(value: Any, kinds: tuple[type, ...]) -> bool:
 def _require_lists(document: dict[str, Any]) -> None:
     data, rule, start, end = (document[name] for name in ("data", "rule", "start", "end"))
     width = len(data["features"])
+    several = document["version"] == SEVERAL
+    machines = Scheme(document["scheme"], len(data["labels"])).n_machines if several else 1
     order = document["order"] or {"passes": []}
+
+    def vectors(name: str, value: Any, length: int) -> dict[str, tuple[Any, int | None]]:
+        """Return one list of numbers, or one for each machine."""
+        if not several:
+            return {name: (value, length)}
+        if len(value) != machines:
+            raise InputError(f"{name} of the run document must hold {machines} lists, but holds {len(value)}.")
+        return {f"{name}[{m}]": (each, length) for m, each in enumerate(value)}
+
     numbers = {
         **{f"data.X[{i}]": (row, width) for i, row in enumerate(data["X"])},
-        "start.w": (start["w"], width),
-        "start.sums": (start["sums"] or [0.0] * (width + 1), width + 1),
-        "end.w": (end["w"], width),
-        "end.average": (end["average"] or [0.0] * (width + 1), width + 1),
+        **vectors("start.w", start["w"], width),
+        **vectors("end.w", end["w"], width),
+        **({} if start["sums"] is None else vectors("start.sums", start["sums"], width + 1)),
+        **({} if end["average"] is None else vectors("end.average", end["average"], width + 1)),
+        **({"start.b": (start["b"], machines), "end.b": (end["b"], machines)} if several else {}),
         "mistakes.score": (document["mistakes"]["score"], None),
         "mistakes.step": (document["mistakes"]["step"], None),
     }
@@ -246,6 +277,7 @@ def _require_lists(document: dict[str, Any]) -> None:
         "passes.mistakes": (document["passes"]["mistakes"], None),
         "mistakes.visit": (document["mistakes"]["visit"], None),
         "mistakes.index": (document["mistakes"]["index"], None),
+        **({"mistakes.machine": (document["mistakes"]["machine"], None)} if several else {}),
         **{f"order.passes[{p}]": (rows, None) for p, rows in enumerate(order["passes"])},
     }
     for lists, kinds in ((numbers, NUMBER), (whole, (int,))):
@@ -255,11 +287,20 @@ def _require_lists(document: dict[str, Any]) -> None:
             )
             if not sound or (length is not None and len(values) != length):
                 raise InputError(f"{name} of the run document is not a list of {length or 'finite'} numbers.")
-    if len(data["labels"]) != 2 or data["labels"][0] == data["labels"][1] or not width or not data["X"]:
-        raise InputError("The run document needs two different labels, a feature and a row.")
+    classes = len(data["labels"])
+    if (classes < 3 if several else classes != 2) or not width or not data["X"]:
+        raise InputError(
+            f"The run document needs {'three or more' if several else 'two'} labels, a feature and a row."
+        )
     for label in data["labels"]:
         _label(label)
-    if not all(each in (-1, 1) for each in data["y"]) or rule["zero"] not in (-1, 1):
-        raise InputError("data.y and rule.zero of the run document must be −1 or 1.")
+    if len(set(data["labels"])) < classes:
+        raise InputError("The run document needs different labels. Write it again from the trace.")
+    if not all(0 <= each < classes if several else each in (-1, 1) for each in data["y"]):
+        raise InputError(f"data.y of the run document must be {'classes from 0' if several else '−1 or 1'}.")
+    if rule["zero"] not in (-1, 1):
+        raise InputError("rule.zero of the run document must be −1 or 1.")
+    if several and not all(0 <= each < machines for each in document["mistakes"]["machine"]):
+        raise InputError("mistakes.machine of the run document names a machine that does not exist.")
     if rule["tie"] is not None:
         tie_shares(rule["tie"], rule["zero"])

@@ -278,7 +278,7 @@ class Trace:
         Parameters
         ----------
         X, y
-            The training data of the run, of two classes.
+            The training data of the run.
         eta, margin, tie
             Of the rule, where known; the steps taken are in the document in any case.
         order : sequence or None

@@ -1,0 +1,59 @@
+/** Screenshots of the built page: the main view and every lesson, at three widths, light and dark. */
+
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [, , folder = join(here, ".build", "shots"), executablePath = "/usr/bin/chromium", ...only] = process.argv;
+const url = pathToFileURL(join(here, "..", "src", "rosenblatt", "lab_page", "index.html")).href;
+const WIDTHS = [390, 1280, 1920];
+
+const button = (page, name) => page.getByRole("button", { name, exact: false }).first().click();
+const example = (page, name) => page.getByRole("button", { name, exact: true }).click();
+
+/** What is done before the picture is taken. */
+const scenes = {
+  main: (page) => button(page, "Next mistake"),
+  three: async (page) => {
+    await page.getByText("Random points").click();
+    await page.getByLabel("Kind").selectOption("three");
+    for (let n = 0; n < 3; n++) await button(page, "Next mistake");
+  },
+  through: async (page) => (await example(page, "XOR"), page.getByLabel("Bias").selectOption("none")),
+  xor: (page) => example(page, "XOR"),
+  cards: async (page) => (await example(page, "Cards with letters"), button(page, "Next pass")),
+  compare: async (page) => (await button(page, "Compare"), button(page, "Next pass")),
+  share: (page) => button(page, "Share"),
+  help: (page) => button(page, "Help"),
+  ...Object.fromEntries(
+    Array.from({ length: 8 }, (_, k) => [
+      `lesson${k + 1}`,
+      async (page) => {
+        await button(page, "Lessons");
+        for (let n = 0; n < k; n++) await page.getByRole("button", { name: "Next lesson" }).click();
+        for (let n = 0; n < 2; n++) await button(page, "Next mistake");
+      },
+    ]),
+  ),
+};
+
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+for (const [name, act] of Object.entries(scenes)) {
+  if (only.length && !only.includes(name)) continue;
+  for (const width of WIDTHS) {
+    for (const colorScheme of ["light", "dark"]) {
+      const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : Math.round(width * 0.6) }, colorScheme, hasTouch: width < 700 });
+      const page = await context.newPage();
+      await page.goto(url);
+      await page.locator(".plane").first().waitFor();
+      await act(page);
+      await page.waitForTimeout(150);
+      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: width > 700 || name === "main" || name.startsWith("lesson") });
+      await context.close();
+    }
+  }
+}
+await browser.close();
