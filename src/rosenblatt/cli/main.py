@@ -38,6 +38,7 @@ COMMANDS = {
     "inspect": "Show the contents of a model file.",
     "report": "Write a page about a model and its data.",
     "lab": "See the perceptron learn, step by step in the browser.",
+    "token": "Make, list and revoke the tokens of a server.",
     "demo": "Run the main commands on built-in data.",
     "compile": "Compile all loops ahead of their first use.",
     "completion": "Print the completion script of a shell.",
