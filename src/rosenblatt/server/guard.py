@@ -1,8 +1,9 @@
 """The guard at the door of the server: refuses requests before anything is done for them.
 
 A web page that someone has open must not teach a model, even at a server that listens to this computer only. So a
-request must name a known host, come from our own page or from no page, and send JSON, which other sites cannot send
-without being allowed; nothing allows them. Bodies are counted as they are read, and must arrive in time.
+request must name a known host, come from our own page or from no page, and send JSON. Pages of other sites cannot
+send JSON unless a server allows it, and this one never does. Bodies are counted as they are read, and must arrive
+in time.
 """
 
 from __future__ import annotations

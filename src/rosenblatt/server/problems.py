@@ -25,7 +25,7 @@ TITLES = {
 }
 
 
-class Problem(RosenblattError):
+class Problem(RosenblattError):  # noqa: N818 - the word of RFC 9457
     """A request that is refused.
 
     Parameters

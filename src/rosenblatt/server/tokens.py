@@ -1,8 +1,8 @@
 """Tokens: who may call the server, for which models and for what, until when.
 
-A token is 256 random bits. The file holds only its SHA-256, so reading the file does not let anyone call the server.
-A token is looked up by comparing its hash with every stored one, each in constant time. The server notices when the
-file changes: a revoked token ends without a restart.
+A token is 256 random bits. The file holds only its SHA-256, so reading the file does not let anyone call the
+server. A token is looked up by comparing its hash with every stored one, each in constant time. The server notices
+when the file changes: a revoked token ends without a restart.
 """
 
 from __future__ import annotations
