@@ -13,8 +13,8 @@ from rosenblatt.server.events import LearnEvent, decode_event
 from rosenblatt.server.journal import Journal, StoredEvent, StoredSnapshot
 from rosenblatt.server.messages import LearnAnswer, RefusedRow
 from rosenblatt.server.problems import RequestError
-from rosenblatt.server.replica import Outcome, Replica
-from rosenblatt.server.served_model import Counts, ServedModel, EventTally, read_learner
+from rosenblatt.server.replica import FoldOutcome, Replica
+from rosenblatt.server.served_model import Counts, EventTally, ServedModel, read_learner
 
 __all__ = ["History", "ReplayError", "Replayed", "answer_to"]
 
@@ -40,7 +40,7 @@ class Replayed(NamedTuple):
     answers: list[tuple[bytes, int, int]]
 
 
-def answer_to(version: int, outcome: Outcome) -> bytes:
+def answer_to(version: int, outcome: FoldOutcome) -> bytes:
     """Return the answer to an event, as it is sent and kept."""
     refused = [RefusedRow(row, reason) for row, reason in outcome.refused]
     return msgspec.json.encode(LearnAnswer(version, outcome.rows, outcome.mistakes, outcome.right, refused))
@@ -120,10 +120,10 @@ class History:
             )
         return replica
 
-    def _replayed(self, version: int, snapshots: list[StoredSnapshot]) -> tuple[Replica, dict[int, Outcome]]:
+    def _replayed(self, version: int, snapshots: list[StoredSnapshot]) -> tuple[Replica, dict[int, FoldOutcome]]:
         parts, snapshot = self._way_to(version, snapshots)
         replica = self.load(snapshot)
-        outcomes: dict[int, Outcome] = {}
+        outcomes: dict[int, FoldOutcome] = {}
         for part in parts:
             self._fold(replica, part, outcomes)
         return replica, outcomes
@@ -144,7 +144,7 @@ class History:
             parts.append(Leg(after, upto))
             upto = rollbacks[after]
 
-    def _fold(self, replica: Replica, part: Leg, outcomes: dict[int, Outcome]) -> None:
+    def _fold(self, replica: Replica, part: Leg, outcomes: dict[int, FoldOutcome]) -> None:
         digests = self.journal.digests(self.number, part.after, part.upto)
         replica.version = part.after
         good = part.after
@@ -162,7 +162,7 @@ class History:
         if replica.version != part.upto:
             raise ReplayError(f"Event {replica.version + 1} of {self.name} is missing in the journal.")
 
-    def _fold_some(self, replica: Replica, events: list[StoredEvent], outcomes: dict[int, Outcome]) -> None:
+    def _fold_some(self, replica: Replica, events: list[StoredEvent], outcomes: dict[int, FoldOutcome]) -> None:
         known: list[LearnEvent] = []
         for event in events:
             if event.seq != replica.version + len(known) + 1:
@@ -178,7 +178,7 @@ class History:
             replica.version += 1
         _learn(replica, known)
 
-    def _tally(self, snapshots: list[StoredSnapshot], outcomes: dict[int, Outcome]) -> EventTally:
+    def _tally(self, snapshots: list[StoredSnapshot], outcomes: dict[int, FoldOutcome]) -> EventTally:
         tally = EventTally(COUNTS.decode(snapshots[-1].counts))
         for events in self.journal.events(self.number, snapshots[-1].seq, self.newest):
             for event in events:

@@ -25,7 +25,7 @@ from rosenblatt.schema.codecs import Context
 from rosenblatt.server.events import INDEX, LearnEvent, joined
 from rosenblatt.typing import Floats
 
-__all__ = ["Outcome", "Replica"]
+__all__ = ["FoldOutcome", "Replica"]
 
 FEW, LARGE = 8, 1 << 16
 """Rows scored one by one, and weights of which no copy is made for a few rows."""
@@ -33,7 +33,7 @@ OVERFLOWS = (TrainingOverflowError, InputError)
 
 
 @dataclass
-class Outcome:
+class FoldOutcome:
     """What became of the rows of one event."""
 
     rows: int = 0
@@ -117,14 +117,14 @@ class Replica:
 
     # Learning
 
-    def fold(self, event: LearnEvent, *, judged: bool = True) -> Outcome:
+    def fold(self, event: LearnEvent, *, judged: bool = True) -> FoldOutcome:
         """Learn the rows of an event one by one; a row whose score overflows is left out.
 
         Only where the outcome is `judged` are rows predicted before they are learned.
         """
         features = event.rows.features()
         self._make_room(features.n_features, event.names)
-        stream, outcome = self.stream, Outcome(features.n_rows)
+        stream, outcome = self.stream, FoldOutcome(features.n_rows)
         before = stream.mistakes
         for number, row in enumerate(_each(features)):
             label = event.labels[number]

@@ -21,7 +21,7 @@ from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.server.events import LearnEvent, PackedRows
 from rosenblatt.server.problems import RequestError
-from rosenblatt.server.replica import Outcome, Replica
+from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.storage.files import write_model
 from rosenblatt.storage.stored import StoredModel, open_model
 
@@ -250,7 +250,7 @@ class ServedModel:
 
     # Learning: called by the writer alone
 
-    def fold(self, events: Sequence[LearnEvent]) -> list[Outcome]:
+    def fold(self, events: Sequence[LearnEvent]) -> list[FoldOutcome]:
         """Learn events in order in the replica that nobody reads, and return what became of each."""
         spare = self._catch_up()
         outcomes = []
