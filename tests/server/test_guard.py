@@ -8,7 +8,7 @@ import pytest
 
 from rosenblatt.server.access import access_of
 from rosenblatt.server.guard import Guard, Rules
-from rosenblatt.server.problems import Problem
+from rosenblatt.server.problems import RequestError
 from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.tokens import TokenFile, TokenWatch, read_grants
 from tests.shared.virtual_time import run
@@ -164,7 +164,7 @@ def test_a_body_cut_off_is_not_answered_by_the_application():
 
 
 def test_a_problem_of_the_application_is_told():
-    answer = ask(Guard(Echo(Problem(422, "Bad row", "No.", row=3, column="age")), RULES))
+    answer = ask(Guard(Echo(RequestError(422, "Bad row", "No.", row=3, column="age")), RULES))
     assert answer.problem == {
         "type": "about:blank",
         "title": "Bad row",
@@ -173,7 +173,7 @@ def test_a_problem_of_the_application_is_told():
         "row": 3,
         "column": "age",
     }
-    late = ask(Guard(Echo(Problem(503, "Full", "Wait.", retry_after=7)), RULES))
+    late = ask(Guard(Echo(RequestError(503, "Full", "Wait.", retry_after=7)), RULES))
     assert late.headers["retry-after"] == ["7"]
 
 

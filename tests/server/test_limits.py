@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.server.limits import Limits, read_message
 from rosenblatt.server.messages import LearnRequest, PredictRequest
-from rosenblatt.server.problems import Problem
+from rosenblatt.server.problems import RequestError
 
 PREDICT, LEARN = msgspec.json.Decoder(PredictRequest), msgspec.json.Decoder(LearnRequest)
 
@@ -38,7 +38,7 @@ PREDICT, LEARN = msgspec.json.Decoder(PredictRequest), msgspec.json.Decoder(Lear
     ],
 )
 def test_the_place_of_what_is_wrong(body, status, row, column):
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(RequestError) as caught:
         read_message(PREDICT, body)
     problem = caught.value
     assert (problem.status, problem.where.get("row"), problem.where.get("column")) == (status, row, column)
@@ -50,7 +50,7 @@ def test_the_place_of_what_is_wrong(body, status, row, column):
     [b'{"rows":[[1]],"labels":[null]}', b'{"rows":[[1]],"labels":[[1]]}', b'{"rows":[[1]],"labels":[1e999]}'],
 )
 def test_the_place_of_a_wrong_label(body):
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(RequestError) as caught:
         read_message(LEARN, body)
     assert caught.value.where == {"row": 0}
 
@@ -60,10 +60,10 @@ def test_limits_count_rows_values_and_letters():
     limits.require(PredictRequest(rows=[[1, 2, 3], {"a": 1, "b": 2, "c": 3}]))
     limits.require(PredictRequest(rows=["a long text is one value"]))
     for rows, status, row in (([[1]] * 3, 413, None), ([[1], [1] * 4], 422, 1), ([dict.fromkeys("abcd")], 422, 0)):
-        with pytest.raises(Problem) as caught:
+        with pytest.raises(RequestError) as caught:
             limits.require(PredictRequest(rows=rows))
         assert (caught.value.status, caught.value.where.get("row")) == (status, row)
     limits.require(LearnRequest(rows=["a"], labels=["x" * 1000]))
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(RequestError) as caught:
         limits.require(LearnRequest(rows=["a", "b"], labels=["x", "x" * 1001]))
     assert caught.value.where["row"] == 1

@@ -37,6 +37,7 @@ COMMANDS = {
     "trace": "Show every update of a run.",
     "inspect": "Show the contents of a model file.",
     "report": "Write a page about a model and its data.",
+    "serve": "Serve models that learn while they predict.",
     "lab": "See the perceptron learn, step by step in the browser.",
     "token": "Make, list and revoke the tokens of a server.",
     "demo": "Run the main commands on built-in data.",

@@ -8,7 +8,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from rosenblatt.server.problems import PROBLEM_TYPE, Problem
+from rosenblatt.server.problems import PROBLEM_TYPE, RequestError
 
 __all__ = ["MOST_HEADER_BYTES", "GuardedConnection", "guarded"]
 
@@ -28,7 +28,9 @@ class GuardedConnection(H11Protocol):  # type: ignore[misc, unused-ignore]
         super().connection_made(transport)
         if len(self.connections) > self.most_connections:
             self._refuse(
-                Problem(503, "Too many connections", "The server has as many as it takes. Retry.", retry_after=1)
+                RequestError(
+                    503, "Too many connections", "The server has as many as it takes. Retry.", retry_after=1
+                )
             )
         else:
             self._await_headers()
@@ -64,10 +66,12 @@ class GuardedConnection(H11Protocol):  # type: ignore[misc, unused-ignore]
         self._deadline = None
         if not self.transport.is_closing():
             self._refuse(
-                Problem(408, "Too slow", f"The headers did not arrive within {self.header_seconds:g} seconds.")
+                RequestError(
+                    408, "Too slow", f"The headers did not arrive within {self.header_seconds:g} seconds."
+                )
             )
 
-    def _refuse(self, problem: Problem) -> None:
+    def _refuse(self, problem: RequestError) -> None:
         body = problem.body()
         lines = [
             f"HTTP/1.1 {problem.status} {problem.title}".encode(),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rosenblatt.server.access import ANYONE, HOLDER, Access, access_of
-from rosenblatt.server.problems import Problem
+from rosenblatt.server.problems import RequestError
 from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.tokens import Token, TokenWatch
 
@@ -133,7 +133,7 @@ class Guard:
             if scope["method"] not in READING:
                 receive = _Body(await self._read(headers, receive, note), receive)
             await self.app(scope, receive, reply)
-        except Problem as problem:
+        except RequestError as problem:
             if note.status:
                 raise
             await refuse(problem, reply, note)
@@ -143,10 +143,10 @@ class Guard:
                 observer(note)
 
     def _admit(self, scope: Any, headers: dict[bytes, bytes], note: RequestNote) -> Token | None:
-        """Return the token of a request, or None where none is needed; raise `Problem` if it is refused."""
+        """Return the token of a request, or None where none is needed; raise `RequestError` if it is refused."""
         host = headers.get(b"host", b"").lower()
         if host not in self.rules.hosts:
-            raise Problem(
+            raise RequestError(
                 421,
                 "Unknown host",
                 "This server is not called by the name in the header Host. Use the address it printed, or start "
@@ -154,7 +154,7 @@ class Guard:
             )
         origin = headers.get(b"origin")
         if origin is not None and origin.lower() not in self.rules.origins:
-            raise Problem(
+            raise RequestError(
                 403,
                 "Foreign origin",
                 "Pages of other sites may not call this server. Call it from a program, which sends no Origin.",
@@ -163,7 +163,7 @@ class Guard:
         if self.rate is not None and note.access.scope != ANYONE:
             wait = self.rate.take(note.token or note.client or "")
             if wait:
-                raise Problem(
+                raise RequestError(
                     429,
                     "Too many requests",
                     f"This caller may send {self.rate.rate:g} requests a second. Wait, or send more rows at once.",
@@ -178,7 +178,7 @@ class Guard:
         secret = _secret(headers.get(b"authorization", b""), method)
         token = None if secret is None else self.tokens.find(secret)
         if token is None:
-            raise Problem(
+            raise RequestError(
                 401,
                 "No valid token",
                 "This server needs a token that is known and has not expired, as `Authorization: Bearer TOKEN`. "
@@ -191,7 +191,7 @@ class Guard:
             )
             if not allowed:
                 need = "any scope" if access.scope == HOLDER else f"the scope {access.scope}"
-                raise Problem(
+                raise RequestError(
                     403, "Not allowed", f"The token does not have {need} for this model. Use one that has it."
                 )
         return token
@@ -201,9 +201,11 @@ class Guard:
         kind = headers.get(b"content-type", b"").partition(b";")
         charset = kind[2].strip().lower().replace(b'"', b"")
         if kind[0].strip().lower() != b"application/json" or charset not in (b"", b"charset=utf-8"):
-            raise Problem(415, "Not JSON", "Send JSON in UTF-8, with the header `Content-Type: application/json`.")
+            raise RequestError(
+                415, "Not JSON", "Send JSON in UTF-8, with the header `Content-Type: application/json`."
+            )
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise Problem(415, "Compressed body", "Send the body as it is, without Content-Encoding.")
+            raise RequestError(415, "Compressed body", "Send the body as it is, without Content-Encoding.")
         most = self.rules.body_bytes
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > most:
@@ -214,7 +216,7 @@ class Guard:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise Problem(400, "Body cut off", "The connection ended before the body did.")
+                        raise RequestError(400, "Body cut off", "The connection ended before the body did.")
                     part = message.get("body", b"")
                     note.received += len(part)
                     if note.received > most:
@@ -223,7 +225,7 @@ class Guard:
                     if not message.get("more_body", False):
                         return parts[0] if len(parts) == 1 else b"".join(parts)
         except TimeoutError:
-            raise Problem(
+            raise RequestError(
                 408, "Too slow", f"The body did not arrive within {self.rules.body_seconds:g} seconds."
             ) from None
 
@@ -276,7 +278,7 @@ class _Body:
         return {"type": "http.request", "body": body, "more_body": False}
 
 
-async def refuse(problem: Problem, send: Any, note: RequestNote | None = None) -> None:
+async def refuse(problem: RequestError, send: Any, note: RequestNote | None = None) -> None:
     """Send a problem as the answer."""
     if note is not None:
         note.problem = problem.title
@@ -290,8 +292,10 @@ async def refuse(problem: Problem, send: Any, note: RequestNote | None = None) -
     await send({"type": "http.response.body", "body": body})
 
 
-def _too_large(most: int) -> Problem:
-    return Problem(413, "Body too large", f"A body may have {most} bytes. Send fewer rows at once.", limit=most)
+def _too_large(most: int) -> RequestError:
+    return RequestError(
+        413, "Body too large", f"A body may have {most} bytes. Send fewer rows at once.", limit=most
+    )
 
 
 def _headers(given: Any) -> dict[bytes, bytes]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from rosenblatt.server.messages import ModelAnswer, PredictAnswer
-from rosenblatt.server.problems import Problem
+from rosenblatt.server.problems import RequestError
 
 __all__ = [
     "InferAnswer",
@@ -160,16 +160,18 @@ def rows_of(request: InferRequest, columns: Sequence[str] | None) -> list[Any]:
     """
     inputs = request.inputs
     if not inputs:
-        raise Problem.of(422, "inputs is empty. Send a tensor for each column, or one matrix.")
+        raise RequestError.of(422, "inputs is empty. Send a tensor for each column, or one matrix.")
     if columns is None and len(inputs) == 1:
         return _matrix(inputs[0])
     names = [each.name for each in inputs]
     if len(set(names)) < len(names):
-        raise Problem.of(422, "Two inputs have the same name. Send one tensor for each column.")
+        raise RequestError.of(422, "Two inputs have the same name. Send one tensor for each column.")
     lists = [_column(each) for each in inputs]
     lengths = {len(each) for each in lists}
     if len(lengths) > 1:
-        raise Problem.of(422, "The inputs have different numbers of rows. Send as many elements for each column.")
+        raise RequestError.of(
+            422, "The inputs have different numbers of rows. Send as many elements for each column."
+        )
     return [dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True)]
 
 
@@ -201,14 +203,14 @@ def _elements(tensor: InferTensor, count: int) -> list[Element]:
         else:
             values.append(each)
     if len(values) != count:
-        raise Problem.of(
+        raise RequestError.of(
             422, f"The input {tensor.name!r} has {len(values)} elements, but the shape {tensor.shape} has {count}.",
             column=tensor.name,
         )  # fmt: skip
     fits = _fits(tensor.datatype)
     for number, value in enumerate(values):
         if not isinstance(value, fits) or (isinstance(value, bool) and tensor.datatype != "BOOL"):
-            raise Problem.of(
+            raise RequestError.of(
                 422, f"The input {tensor.name!r} is of type {tensor.datatype}, but element {number} is not.",
                 row=number, column=tensor.name,
             )  # fmt: skip
@@ -223,8 +225,8 @@ def _fits(datatype: str) -> Any:
     return (int, float) if datatype.startswith("FP") else int
 
 
-def _misshapen(tensor: InferTensor, shape: str) -> Problem:
-    return Problem.of(
+def _misshapen(tensor: InferTensor, shape: str) -> RequestError:
+    return RequestError.of(
         422, f"The input {tensor.name!r} has the shape {tensor.shape}, but must have {shape}.", column=tensor.name
     )
 
@@ -248,7 +250,7 @@ def answer_of(name: str, request: InferRequest, found: PredictAnswer) -> InferAn
     wanted = [each.name for each in request.outputs] if request.outputs else list(outputs)
     for each in wanted:
         if each not in outputs:
-            raise Problem.of(422, f"There is no output {each[:64]!r}. There are {LABEL!r} and {SCORE!r}.")
+            raise RequestError.of(422, f"There is no output {each[:64]!r}. There are {LABEL!r} and {SCORE!r}.")
     return InferAnswer(
         model_name=name,
         model_version=str(found.version),

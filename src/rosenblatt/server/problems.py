@@ -9,7 +9,7 @@ import msgspec
 
 from rosenblatt.exceptions import RosenblattError
 
-__all__ = ["PROBLEM_TYPE", "Problem"]
+__all__ = ["PROBLEM_TYPE", "RequestError"]
 
 PROBLEM_TYPE = b"application/problem+json"
 
@@ -25,7 +25,7 @@ TITLES = {
 }
 
 
-class Problem(RosenblattError):  # noqa: N818 - the word of RFC 9457
+class RequestError(RosenblattError):
     """A request that is refused.
 
     Parameters
@@ -50,7 +50,7 @@ class Problem(RosenblattError):  # noqa: N818 - the word of RFC 9457
         self.retry_after, self.where = retry_after, where
 
     @classmethod
-    def of(cls, status: int, detail: str, *, retry_after: float | None = None, **where: Any) -> Problem:
+    def of(cls, status: int, detail: str, *, retry_after: float | None = None, **where: Any) -> RequestError:
         """Return a problem with the usual title of its status."""
         return cls(status, TITLES.get(status, "Refused"), detail, retry_after=retry_after, **where)
 

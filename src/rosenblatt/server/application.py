@@ -1,0 +1,195 @@
+"""The calls of the server over HTTP.
+
+`CALLS` lists each call with its scope, its types and its handler. A handler is a plain async function of the host
+and of what was asked, `Asked`; it returns a message, or bytes of JSON, or raises `RequestError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from rosenblatt.server import messages
+from rosenblatt.server.host import Host
+from rosenblatt.server.problems import RequestError
+
+__all__ = ["CALLS", "Asked", "Call", "application", "problem_response"]
+
+Scope = Literal["predict", "learn", "admin"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks for.
+
+    Attributes
+    ----------
+    name : str
+        The model of the address, or "".
+    message : Struct or None
+        The body, decoded as the type of the call.
+    body : bytes
+        The body as it came.
+    query : mapping
+        The parameters of the address.
+    key : str or None
+        The header ``Idempotency-Key``.
+    """
+
+    name: str
+    message: Any
+    body: bytes
+    query: Mapping[str, str]
+    key: str | None
+
+
+Handler = Callable[[Host, Asked], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: method, path, who may use it, what it takes and gives, and what it does."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    scope: Scope
+    request: type | None
+    answer: Any
+    handler: Handler
+
+
+async def predict(host: Host, asked: Asked) -> messages.PredictAnswer:
+    """Predict rows."""
+    return await host.predict(asked.name, asked.message)
+
+
+async def learn(host: Host, asked: Asked) -> bytes:
+    """Learn rows with their labels; they are on disk before the answer."""
+    return await host.learn(asked.name, asked.message, asked.key, asked.body)
+
+
+async def feedback(host: Host, asked: Asked) -> bytes:
+    """Learn the label of an earlier prediction."""
+    return await host.feedback(asked.name, asked.message)
+
+
+async def models(host: Host, asked: Asked) -> messages.ModelsAnswer:
+    """List what is served."""
+    return messages.ModelsAnswer([host.describe(name) for name in host.models])
+
+
+async def model(host: Host, asked: Asked) -> messages.ModelAnswer:
+    """Describe a model."""
+    return host.describe(asked.name)
+
+
+async def healthz(host: Host, asked: Asked) -> messages.HealthAnswer:
+    """Say that the process runs."""
+    return messages.HealthAnswer("ok")
+
+
+async def readyz(host: Host, asked: Asked) -> messages.HealthAnswer:
+    """Say whether examples can be learned."""
+    reason = host.ready()
+    if reason is not None:
+        raise RequestError.of(503, f"Nothing can be learned: {reason}")
+    return messages.HealthAnswer("ready")
+
+
+OF_A_MODEL = "/v1/models/{name}"
+CALLS: tuple[Call, ...] = (
+    Call("POST", f"{OF_A_MODEL}/predict", "predict", messages.PredictRequest, messages.PredictAnswer, predict),
+    Call("POST", f"{OF_A_MODEL}/learn", "learn", messages.LearnRequest, messages.LearnAnswer, learn),
+    Call("POST", f"{OF_A_MODEL}/feedback", "learn", messages.FeedbackRequest, messages.LearnAnswer, feedback),
+    Call("GET", "/v1/models", "predict", None, messages.ModelsAnswer, models),
+    Call("GET", OF_A_MODEL, "predict", None, messages.ModelAnswer, model),
+    Call("GET", "/healthz", None, None, messages.HealthAnswer, healthz),
+    Call("GET", "/readyz", None, None, messages.HealthAnswer, readyz),
+)
+
+ReadBody = Callable[[Request], Awaitable[bytes]]
+
+
+async def read_all(request: Request) -> bytes:
+    """Return the whole body."""
+    return await request.body()
+
+
+def application(
+    host: Host,
+    *,
+    middleware: Sequence[Any] = (),
+    routes: Sequence[BaseRoute] = (),
+    read_body: ReadBody = read_all,
+) -> Starlette:
+    """Return the application that serves a host.
+
+    Parameters
+    ----------
+    host : Host
+        The models.
+    middleware : sequence of Middleware
+        What every request goes through first.
+    routes : sequence of routes
+        Further ones, such as documents and pages.
+    read_body : callable
+        Returns the body of a request; it may refuse it by raising `RequestError`.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> Any:
+        host.start()
+        yield
+
+    own = [Route(call.path, _endpoint(host, call, read_body), methods=[call.method]) for call in CALLS]
+    return Starlette(
+        routes=[*own, *routes],
+        middleware=list(middleware),
+        exception_handlers={RequestError: told},
+        lifespan=lifespan,
+    )
+
+
+async def told(_request: Request, problem: Any) -> Response:
+    """Return a problem as a response."""
+    return problem_response(problem)
+
+
+def problem_response(problem: RequestError) -> Response:
+    """Return a problem as a response."""
+    headers = {} if problem.retry_after is None else {"Retry-After": str(max(1, round(problem.retry_after)))}
+    body = msgspec.json.encode(problem.document())
+    return Response(body, problem.status, headers, media_type="application/problem+json")
+
+
+def _endpoint(host: Host, call: Call, read_body: ReadBody) -> Callable[[Request], Awaitable[Response]]:
+    decode: Any = None if call.request is None else msgspec.json.Decoder(call.request).decode
+    encode = msgspec.json.Encoder().encode
+
+    async def endpoint(request: Request) -> Response:
+        message, body = None, b""
+        if decode is not None:
+            body = await read_body(request)
+            try:
+                message = decode(body)
+            except msgspec.ValidationError as error:
+                raise RequestError.of(422, f"The body is not what this call takes: {error}.") from error
+            except msgspec.DecodeError as error:
+                raise RequestError.of(400, f"The body is not JSON: {error}.") from error
+        name = request.path_params.get("name", "")
+        asked = Asked(name, message, body, request.query_params, request.headers.get("idempotency-key"))
+        answer = await call.handler(host, asked)
+        if isinstance(answer, Response):
+            return answer
+        content = answer if isinstance(answer, bytes) else encode(answer)
+        return Response(content, media_type="application/json")
+
+    return endpoint

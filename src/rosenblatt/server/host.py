@@ -1,0 +1,373 @@
+"""A data folder and the models in it, served by one process."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rosenblatt.atomic import HAS_OWNERS, replacing
+from rosenblatt.exceptions import ParameterError, PredictionOverflowError, StorageError
+from rosenblatt.locking import locked
+from rosenblatt.server.events import PackedRows
+from rosenblatt.server.journal import Journal, StoredSnapshot
+from rosenblatt.server.keys import at_time, new_id, read_key, time_of
+from rosenblatt.server.messages import (
+    FeedbackRequest,
+    LearnRequest,
+    ModelAnswer,
+    PredictAnswer,
+    PredictRequest,
+    Rolling,
+)
+from rosenblatt.server.problems import RequestError
+from rosenblatt.server.replay import History
+from rosenblatt.server.replica import Replica
+from rosenblatt.server.served_model import Counts, ServedModel, read_learner
+from rosenblatt.server.writer import Learn, Remember, Work, Writer
+
+__all__ = ["Host"]
+
+JOURNAL = "journal.sqlite"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+KEYS_KEPT = 7 * 24 * 3600.0
+PREDICTIONS_KEPT, MOST_PREDICTIONS = 24 * 3600.0, 100_000
+SNAPSHOT_EVERY = 10_000
+AT_ONCE = 64
+"""Rows that are predicted without handing them to another thread."""
+LONGEST_WAIT = 1.0
+"""Seconds that a request waits for its `min_version`."""
+
+
+class Host:
+    """The models of a data folder.
+
+    Parameters
+    ----------
+    folder : path
+        Where the journal and the snapshots are; it is made if it is not there.
+    sources : mapping of str to path
+        Model files by the names they are to be served under. A model that the folder knows continues there.
+    grow : bool
+        Whether labels that a model does not know become classes.
+    snapshot_every : int
+        Events after which a model is written to a file.
+    writer : class
+        What writes.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        sources: Mapping[str, str | os.PathLike[str]],
+        *,
+        grow: bool = False,
+        snapshot_every: int = SNAPSHOT_EVERY,
+        writer: type[Writer] = Writer,
+    ) -> None:
+        self.folder, self.snapshot_every = Path(folder), snapshot_every
+        self.failure: str | None = None
+        self.on_failure: Callable[[], None] = lambda: None
+        self.models: dict[str, ServedModel] = {}
+        self._in_flight: set[tuple[int, bytes]] = set()
+        self._outbox: list[tuple[asyncio.Future[Any], Any]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._snapshots: dict[int, int] = {}
+        self._saving: threading.Thread | None = None
+        self._held = ExitStack()
+        try:
+            prepare(self.folder)
+            self._held.enter_context(locked(self.folder / JOURNAL))
+            self.journal = Journal(self.folder / JOURNAL)
+            self._held.callback(self.journal.close)
+            self.writer = writer(self.journal, self._fail, self._settled)
+            for name, path in sources.items():
+                self._add(name, os.fspath(path))
+            for name in self.journal.models():
+                self._begin(name, grow)
+            self._require_models()
+            self.reader = self.journal.reader()
+            self._held.callback(self.reader.close)
+        except BaseException:
+            self._held.close()
+            raise
+
+    def _require_models(self) -> None:
+        if not self.models:
+            raise ParameterError(f"{self.folder} holds no model yet. Name a model file.")
+
+    def _add(self, name: str, path: str) -> None:
+        """Make a model known to the journal, or check that it is the one that is known."""
+        if not NAME.fullmatch(name):
+            raise ParameterError(f"{name!r} cannot be the name of a model: use letters, digits, '_', '-' and '.'.")
+        source = hashlib.sha256(Path(path).read_bytes()).digest()
+        known = self.journal.models().get(name)
+        if known is not None:
+            if known[1] != source:
+                raise ParameterError(
+                    f"{self.folder} serves another model file as {name!r}. Give this one another name with "
+                    f"NAME={path}, or another --data folder."
+                )
+            return
+        _, learner = read_learner(path)
+        file = f"{name}-0.model"
+        with open(path, "rb") as old, replacing(self.folder / file, private=True) as new:
+            shutil.copyfileobj(old, new)
+        digest = Replica(learner, 0).digest()
+        with self.journal.transaction():
+            number = self.journal.add_model(name, source)
+            self.journal.add_snapshot(number, StoredSnapshot(0, file, digest, msgspec.json.encode(Counts())))
+
+    def _begin(self, name: str, grow: bool) -> None:
+        model, answers = History(self.journal, self.folder, name).start(grows=grow)
+        self.models[name] = model
+        self.writer.serve(model)
+        self.writer.unwritten += answers
+        self._snapshots[model.number] = self.journal.snapshots(model.number)[-1].seq
+
+    def start(self) -> None:
+        """Begin to write; called in the event loop that serves."""
+        self._loop = asyncio.get_running_loop()
+        self.writer.start()
+
+    def close(self) -> None:
+        """Finish what waits, and give up the folder."""
+        self.writer.close()
+        if self._saving is not None:
+            self._saving.join()
+        self._held.close()
+
+    # Answers from the writer's thread to the event loop
+
+    async def _written(self, make: Callable[[Callable[[Any], None]], Work]) -> Any:
+        """Hand work to the writer, and return its answer once it is on disk."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        self.writer.submit(make(lambda result: self._outbox.append((future, result))))
+        return await future
+
+    def _settled(self, models: set[ServedModel]) -> None:
+        if self._outbox and self._loop is not None:
+            answers, self._outbox = self._outbox, []
+            self._loop.call_soon_threadsafe(_deliver, answers)
+        for model in models:
+            self._consider_snapshot(model)
+
+    def _fail(self, reason: str) -> None:
+        self.failure = reason
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.on_failure)
+
+    # Snapshots
+
+    def _consider_snapshot(self, model: ServedModel) -> None:
+        due = model.version - self._snapshots[model.number] >= self.snapshot_every
+        if due and self.failure is None and (self._saving is None or not self._saving.is_alive()):
+            self._snapshots[model.number] = model.version
+            replica, counts = model.newest().copy(), model.tally.counts()
+            self._saving = threading.Thread(target=self._save, args=(model, replica, counts), name="snapshot")
+            self._saving.start()
+
+    def _save(self, model: ServedModel, replica: Replica, counts: Counts) -> None:
+        from rosenblatt.server.writer import Special
+
+        snapshot = self.write_snapshot(model, replica, counts)
+
+        def note(writer: Writer) -> None:
+            with writer.journal.transaction():
+                writer.journal.add_snapshot(model.number, snapshot)
+
+        self.writer.submit(Special(model, lambda _: None, note))
+
+    def write_snapshot(self, model: ServedModel, replica: Replica, counts: Counts) -> StoredSnapshot:
+        """Write a replica to a file of the folder."""
+        file = f"{model.name}-{replica.version}.model"
+        model.save(replica, str(self.folder / file))
+        os.chmod(self.folder / file, 0o600)
+        return StoredSnapshot(replica.version, file, replica.digest(), msgspec.json.encode(counts))
+
+    # Calls
+
+    def model(self, name: str) -> ServedModel:
+        """Return the model with a name."""
+        found = self.models.get(name)
+        if found is None:
+            raise RequestError.of(404, f"There is no model {name[:64]!r}.")
+        return found
+
+    async def predict(self, name: str, request: PredictRequest) -> PredictAnswer:
+        """Answer with labels and scores."""
+        model = self.model(name)
+        if request.min_version is not None:
+            await self._reach(model, request.min_version)
+        if len(request.rows) > AT_ONCE:
+            return await self._remembered(model, request, *await asyncio.to_thread(self._predict, model, request))
+        return await self._remembered(model, request, *self._predict(model, request))
+
+    def _predict(self, model: ServedModel, request: PredictRequest) -> tuple[PredictAnswer, Any]:
+        with model.reading() as replica:
+            features = model.features(request.rows)
+            try:
+                labels, scores = replica.decide(features)
+            except PredictionOverflowError as error:
+                raise RequestError.of(422, str(error)) from error
+            return PredictAnswer(labels, scores, replica.classes, replica.version), features
+
+    async def _remembered(
+        self, model: ServedModel, request: PredictRequest, answer: PredictAnswer, features: Any
+    ) -> PredictAnswer:
+        if not request.remember:
+            return answer
+        ids = [new_id() for _ in request.rows]
+        bodies = [
+            (number.bytes, msgspec.msgpack.encode(PackedRows.of(features.part(slice(row, row + 1)))))
+            for row, number in enumerate(ids)
+        ]
+        await self._written(lambda done: Remember(model, done, bodies))
+        answer.ids = [str(number) for number in ids]
+        return answer
+
+    async def _reach(self, model: ServedModel, version: int) -> None:
+        end = time.monotonic() + LONGEST_WAIT
+        while model.version < version:
+            if time.monotonic() > end:
+                raise RequestError.of(
+                    409, f"{model.name} is at version {model.version}, not yet at {version}.", retry_after=1.0
+                )
+            await asyncio.sleep(0.005)
+
+    async def learn(self, name: str, request: LearnRequest, key: str | None, body: bytes) -> bytes:
+        """Learn rows; return the answer once they are on disk."""
+        model = self.model(name)
+        if key is None:
+            raise RequestError.of(
+                400, f"The header Idempotency-Key is missing. Send a new UUID of version 7, such as {new_id()}."
+            )
+        number = read_key(key, "The Idempotency-Key", 400)
+        if len(request.labels) != len(request.rows):
+            raise RequestError.of(422, f"There are {len(request.rows)} rows, but {len(request.labels)} labels.")
+        _require_weights(request)
+        rows: Any = request.rows
+        if not (model.names_grow and rows and all(isinstance(row, dict) for row in rows)):
+            rows = model.features(rows)
+        digest = hashlib.sha256(body).digest()
+        return await self._learned(model, rows, request.labels, request.weights, number, digest)
+
+    async def _learned(
+        self, model: ServedModel, rows: Any, labels: Any, weights: Any, key: bytes, digest: bytes
+    ) -> bytes:
+        flight = model.number, key
+        if flight in self._in_flight:
+            raise RequestError.of(
+                409, "A request with this key is under way. Wait for its answer.", retry_after=1.0
+            )
+        if time_of(key) < time.time() - KEYS_KEPT and self.reader.key(model.number, key) is None:
+            days = int(KEYS_KEPT // 86_400)
+            raise RequestError.of(
+                410, f"This key is older than the {days} days that keys are kept. Use a new key."
+            )
+        self._in_flight.add(flight)
+        try:
+            answer = await self._written(lambda done: Learn(model, done, rows, labels, weights, key, digest))
+        finally:
+            self._in_flight.discard(flight)
+        return bytes(answer)
+
+    async def feedback(self, name: str, request: FeedbackRequest) -> bytes:
+        """Learn the label of an earlier prediction; its id is the key, so that a repetition changes nothing."""
+        model = self.model(name)
+        number = read_key(request.id, "The id", 422)
+        digest = hashlib.sha256(msgspec.json.encode(request.label)).digest()
+        if self.reader.key(model.number, number) is not None:  # judged before
+            return await self._learned(model, None, [request.label], None, number, digest)
+        body = self.reader.prediction(model.number, number)
+        if body is None:
+            oldest = self.reader.oldest_prediction(model.number)
+            if time_of(number) < time.time() - PREDICTIONS_KEPT or (oldest is not None and number < oldest):
+                raise RequestError.of(410, f"The prediction {request.id} is no longer kept.")
+            raise RequestError.of(404, f"There is no prediction {request.id}. Predict with remember: true first.")
+        features = msgspec.msgpack.decode(body, type=PackedRows).features()
+        return await self._learned(model, features, [request.label], None, number, digest)
+
+    def forget(self) -> None:
+        """Remove keys and predictions that are too old; called by the writer."""
+        now = time.time()
+        with self.journal.transaction():
+            self.journal.drop_keys(at_time(now - KEYS_KEPT))
+            for model in self.models.values():
+                self.journal.drop_predictions(model.number, at_time(now - PREDICTIONS_KEPT), MOST_PREDICTIONS)
+
+    def describe(self, name: str) -> ModelAnswer:
+        """Return what is served under a name."""
+        model = self.model(name)
+        rows, right = model.tally.rolling
+        with model.reading() as replica:
+            return ModelAnswer(
+                name=name,
+                learner=model.learner_name,
+                classes=replica.classes,
+                n_features=int(replica.learner._width),
+                columns=model.columns,
+                version=replica.version,
+                base=model.base,
+                rows_learned=model.tally.rows,
+                mistakes=model.tally.mistakes,
+                rolling=Rolling(rows, right, right / rows if rows else None),
+                grows=model.may_grow,
+            )
+
+    def ready(self) -> str | None:
+        """Return None, or why nothing can be learned."""
+        return self.failure or self.writer.full
+
+
+def _deliver(answers: list[tuple[asyncio.Future[Any], Any]]) -> None:
+    for future, answer in answers:
+        if future.done():
+            continue
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+
+
+def _require_weights(request: LearnRequest) -> None:
+    weights = request.weights
+    if weights is None:
+        return
+    if len(weights) != len(request.rows):
+        raise RequestError.of(422, f"There are {len(request.rows)} rows, but {len(weights)} weights.")
+    for row, weight in enumerate(weights):
+        if not 0.0 <= weight < float("inf"):
+            raise RequestError.of(
+                422, f"The weight of row {row} is {weight}, but must be finite and not negative.", row=row
+            )
+
+
+def prepare(folder: Path) -> None:
+    """Make a data folder, or check that nobody else can read it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"{folder} cannot be the data folder: {error.strerror}. Choose another place."
+        ) from error
+    if not HAS_OWNERS:
+        return
+    for place, most in [(folder, 0o700), *((each, 0o600) for each in folder.iterdir())]:
+        found = place.lstat()
+        if found.st_mode & 0o777 & ~most or found.st_uid != os.geteuid():
+            raise StorageError(
+                f"{place} has the permissions {found.st_mode & 0o777:04o} of user {found.st_uid}, but others may "
+                f"not read what was learned. Run: chmod {most:o} {place}"
+            )
