@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -25,23 +24,63 @@ listens to this computer only, until Ctrl-C. It needs the packages of rosenblatt
 @click.option("--data", default="rosenblatt-data", show_default=True, metavar="DIR", help="The data folder.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="HOST",
+    help="Another name by which the server is called, such as models.example. May be repeated.",
+)
+@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False), help="Certificate for TLS, as PEM.")
+@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False), help="Key of the certificate, as PEM.")
+@click.option("--no-tls", is_flag=True, help="Answer others without TLS, as behind a proxy that encrypts.")
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, min_open=True),
+    help="Requests a second that a caller may send. [default: no limit]",
+)
+@click.option("--log-all", is_flag=True, help="Log every request, not only refused and administrative ones.")
 @click.option("--grow", is_flag=True, help="Let labels that a model does not know become classes.")
 @common
-def serve(models: tuple[str, ...], data: str, host: str, port: int, grow: bool, output: Output) -> int:
+def serve(
+    models: tuple[str, ...],
+    data: str,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    tls_cert: str | None,
+    tls_key: str | None,
+    no_tls: bool,
+    rate: float | None,
+    log_all: bool,
+    grow: bool,
+    output: Output,
+) -> int:
     """Serve models that learn while they predict. MODEL is a file, or NAME=FILE."""
     try:
+        from rosenblatt.server.front_door import FrontDoor
         from rosenblatt.server.host import Host
+        from rosenblatt.server.limits import Limits
         from rosenblatt.server.process import serve as serving
+        from rosenblatt.server.request_log import RequestLog
     except ImportError as error:
         raise ImportError(f"The server needs {error.name}. Install rosenblatt[server].") from error
 
+    door = FrontDoor(
+        address=host,
+        names=names,
+        certificate=tls_cert,
+        key=tls_key,
+        without_tls=no_tls,
+        limits=Limits(rate=rate),
+        log=None if output.quiet else RequestLog(every=log_all),
+    )
     served = Host(data, _sources(models), grow=grow)
 
     def ready(address: str) -> None:
         output.remark(f"Serving {', '.join(served.models)} at {address}; end it with Ctrl-C.")
 
-    options: dict[str, Any] = {}
-    return serving(served, address=host, port=port, ready=ready, **options)
+    return serving(served, door=door, port=port, ready=ready)
 
 
 def _sources(models: tuple[str, ...]) -> dict[str, str]:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 __all__ = ["ANYONE", "HOLDER", "Access", "access_of"]
 
-ANYONE = "anyone"  # needs no token
-HOLDER = "holder"  # needs a token with any scope; for a model, with any scope for that model
+ANYONE = None  # needs no token
+HOLDER = "any"  # needs a token with any scope; for a model, with any scope for that model
 ADMIN = "admin"
 
 FIXED = {
@@ -23,6 +23,7 @@ V1 = {
     "learn": "learn",
     "feedback": "learn",
     "versions": HOLDER,
+    "events": HOLDER,
     "rollback": ADMIN,
     "export": ADMIN,
     "erase": ADMIN,
@@ -37,14 +38,14 @@ class Access(NamedTuple):
     ----------
     call : str
         The call, for logs and metrics; never holds text of the request.
-    scope : str
+    scope : str or None
         The scope it needs, or `ANYONE`, or `HOLDER`.
     model : str or None
         The model it names.
     """
 
     call: str
-    scope: str
+    scope: str | None
     model: str | None = None
 
 
@@ -66,7 +67,7 @@ def access_of(path: str) -> Access:
     >>> access_of("/v2/models/spam/versions/7/infer")
     Access(call='/v2/models/{name}/infer', scope='predict', model='spam')
     >>> access_of("/v1/models/spam/else").scope, access_of("/else").scope
-    ('admin', 'holder')
+    ('admin', 'any')
     """
     found = _KNOWN.get(path)
     if found is not None:

@@ -13,17 +13,21 @@ from typing import Any, Literal
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from rosenblatt.server import messages
 from rosenblatt.server.host import Host
+from rosenblatt.server.limits import USUAL, Limits, read_message
 from rosenblatt.server.problems import RequestError
+from rosenblatt.server.tokens import Token
 
 __all__ = ["CALLS", "Asked", "Call", "application", "problem_response"]
 
-Scope = Literal["predict", "learn", "admin"] | None
+Scope = Literal["predict", "learn", "admin", "any"] | None
+"""The scope a token must have for a call; "any" is any of the others, and None needs no token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,10 @@ class Asked:
         The parameters of the address.
     key : str or None
         The header ``Idempotency-Key``.
+    token : Token or None
+        The token of the request, where tokens are needed.
+    version : str or None
+        The version of the address.
     """
 
     name: str
@@ -49,6 +57,8 @@ class Asked:
     body: bytes
     query: Mapping[str, str]
     key: str | None
+    token: Token | None = None
+    version: str | None = None
 
 
 Handler = Callable[[Host, Asked], Awaitable[Any]]
@@ -83,7 +93,8 @@ async def feedback(host: Host, asked: Asked) -> bytes:
 
 async def models(host: Host, asked: Asked) -> messages.ModelsAnswer:
     """List what is served."""
-    return messages.ModelsAnswer([host.describe(name) for name in host.models])
+    sees = (name for name in host.models if asked.token is None or asked.token.sees(name))
+    return messages.ModelsAnswer([host.describe(name) for name in sees])
 
 
 async def model(host: Host, asked: Asked) -> messages.ModelAnswer:
@@ -109,26 +120,19 @@ CALLS: tuple[Call, ...] = (
     Call("POST", f"{OF_A_MODEL}/predict", "predict", messages.PredictRequest, messages.PredictAnswer, predict),
     Call("POST", f"{OF_A_MODEL}/learn", "learn", messages.LearnRequest, messages.LearnAnswer, learn),
     Call("POST", f"{OF_A_MODEL}/feedback", "learn", messages.FeedbackRequest, messages.LearnAnswer, feedback),
-    Call("GET", "/v1/models", "predict", None, messages.ModelsAnswer, models),
-    Call("GET", OF_A_MODEL, "predict", None, messages.ModelAnswer, model),
+    Call("GET", "/v1/models", "any", None, messages.ModelsAnswer, models),
+    Call("GET", OF_A_MODEL, "any", None, messages.ModelAnswer, model),
     Call("GET", "/healthz", None, None, messages.HealthAnswer, healthz),
     Call("GET", "/readyz", None, None, messages.HealthAnswer, readyz),
 )
-
-ReadBody = Callable[[Request], Awaitable[bytes]]
-
-
-async def read_all(request: Request) -> bytes:
-    """Return the whole body."""
-    return await request.body()
 
 
 def application(
     host: Host,
     *,
-    middleware: Sequence[Any] = (),
+    calls: Sequence[Call] = CALLS,
     routes: Sequence[BaseRoute] = (),
-    read_body: ReadBody = read_all,
+    limits: Limits = USUAL,
 ) -> Starlette:
     """Return the application that serves a host.
 
@@ -136,12 +140,12 @@ def application(
     ----------
     host : Host
         The models.
-    middleware : sequence of Middleware
-        What every request goes through first.
+    calls : sequence of Call
+        What is answered.
     routes : sequence of routes
         Further ones, such as documents and pages.
-    read_body : callable
-        Returns the body of a request; it may refuse it by raising `RequestError`.
+    limits : Limits
+        How much a request may hold.
     """
 
     @asynccontextmanager
@@ -149,11 +153,10 @@ def application(
         host.start()
         yield
 
-    own = [Route(call.path, _endpoint(host, call, read_body), methods=[call.method]) for call in CALLS]
+    own = [Route(call.path, _endpoint(host, call, limits), methods=[call.method]) for call in calls]
     return Starlette(
         routes=[*own, *routes],
-        middleware=list(middleware),
-        exception_handlers={RequestError: told},
+        exception_handlers={RequestError: told, HTTPException: unrouted},
         lifespan=lifespan,
     )
 
@@ -165,27 +168,35 @@ async def told(_request: Request, problem: Any) -> Response:
 
 def problem_response(problem: RequestError) -> Response:
     """Return a problem as a response."""
-    headers = {} if problem.retry_after is None else {"Retry-After": str(max(1, round(problem.retry_after)))}
-    body = msgspec.json.encode(problem.document())
-    return Response(body, problem.status, headers, media_type="application/problem+json")
+    headers = {name.decode(): value.decode() for name, value in problem.headers()}
+    return Response(problem.body(), problem.status, headers)
 
 
-def _endpoint(host: Host, call: Call, read_body: ReadBody) -> Callable[[Request], Awaitable[Response]]:
-    decode: Any = None if call.request is None else msgspec.json.Decoder(call.request).decode
+async def unrouted(request: Request, error: Any) -> Response:
+    """Return the problem of a path or a method that there is not."""
+    allowed = {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"}
+    if error.status_code == 405:
+        problem = RequestError.of(405, f"This path takes {allowed.get('Allow', 'another method')}.")
+    else:
+        problem = RequestError.of(404, "There is nothing at this path. /docs lists the calls.")
+    answer = problem_response(problem)
+    answer.headers.update(allowed)
+    return answer
+
+
+def _endpoint(host: Host, call: Call, limits: Limits) -> Callable[[Request], Awaitable[Response]]:
+    decoder: Any = None if call.request is None else msgspec.json.Decoder(call.request)
     encode = msgspec.json.Encoder().encode
 
     async def endpoint(request: Request) -> Response:
         message, body = None, b""
-        if decode is not None:
-            body = await read_body(request)
-            try:
-                message = decode(body)
-            except msgspec.ValidationError as error:
-                raise RequestError.of(422, f"The body is not what this call takes: {error}.") from error
-            except msgspec.DecodeError as error:
-                raise RequestError.of(400, f"The body is not JSON: {error}.") from error
-        name = request.path_params.get("name", "")
-        asked = Asked(name, message, body, request.query_params, request.headers.get("idempotency-key"))
+        if decoder is not None:
+            body = await request.body()
+            message = read_message(decoder, body)
+            limits.require(message)
+        place, key = request.path_params, request.headers.get("idempotency-key")
+        token = request.scope.get("token")
+        asked = Asked(place.get("name", ""), message, body, request.query_params, key, token, place.get("version"))
         answer = await call.handler(host, asked)
         if isinstance(answer, Response):
             return answer

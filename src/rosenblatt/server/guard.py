@@ -160,7 +160,7 @@ class Guard:
                 "Pages of other sites may not call this server. Call it from a program, which sends no Origin.",
             )
         token = self._authorised(scope["method"], headers, note)
-        if self.rate is not None and note.access.scope != ANYONE:
+        if self.rate is not None and note.access.scope is not ANYONE:
             wait = self.rate.take(note.token or note.client or "")
             if wait:
                 raise RequestError(
@@ -173,7 +173,7 @@ class Guard:
 
     def _authorised(self, method: str, headers: dict[bytes, bytes], note: RequestNote) -> Token | None:
         access = note.access
-        if self.tokens is None or access.scope == ANYONE or not self.tokens.is_on():
+        if self.tokens is None or access.scope is ANYONE or not self.tokens.is_on():
             return None
         secret = _secret(headers.get(b"authorization", b""), method)
         token = None if secret is None else self.tokens.find(secret)

@@ -22,6 +22,7 @@ from rosenblatt.locking import locked
 from rosenblatt.server.events import PackedRows
 from rosenblatt.server.journal import Journal, StoredSnapshot
 from rosenblatt.server.keys import at_time, new_id, read_key, time_of
+from rosenblatt.server.limits import USUAL
 from rosenblatt.server.messages import (
     FeedbackRequest,
     LearnRequest,
@@ -77,6 +78,7 @@ class Host:
     ) -> None:
         self.folder, self.snapshot_every = Path(folder), snapshot_every
         self.failure: str | None = None
+        self.limits = USUAL
         self.on_failure: Callable[[], None] = lambda: None
         self.models: dict[str, ServedModel] = {}
         self._in_flight: set[tuple[int, bytes]] = set()

@@ -57,7 +57,7 @@ class InferTensor(msgspec.Struct, kw_only=True):
     name: str
     shape: list[int]
     datatype: Datatype
-    data: list[Element] | list[list[Element]]
+    data: list[Element | list[Element]]
     parameters: Parameters = {}
 
 
@@ -204,7 +204,7 @@ def _elements(tensor: InferTensor, count: int) -> list[Element]:
             values.append(each)
     if len(values) != count:
         raise RequestError.of(
-            422, f"The input {tensor.name!r} has {len(values)} elements, but the shape {tensor.shape} has {count}.",
+            422, f"The input {tensor.name!r} has {len(values)} elements, but its shape has {count}.",
             column=tensor.name,
         )  # fmt: skip
     fits = _fits(tensor.datatype)
@@ -248,9 +248,11 @@ def answer_of(name: str, request: InferRequest, found: PredictAnswer) -> InferAn
         ),
     }
     wanted = [each.name for each in request.outputs] if request.outputs else list(outputs)
-    for each in wanted:
-        if each not in outputs:
-            raise RequestError.of(422, f"There is no output {each[:64]!r}. There are {LABEL!r} and {SCORE!r}.")
+    for name_of_output in wanted:
+        if name_of_output not in outputs:
+            raise RequestError.of(
+                422, f"There is no output {name_of_output[:64]!r}. Ask for {LABEL!r} or {SCORE!r}."
+            )
     return InferAnswer(
         model_name=name,
         model_version=str(found.version),

@@ -12,7 +12,7 @@ import msgspec
 
 from rosenblatt.server.problems import RequestError
 
-__all__ = ["Limits", "read_message"]
+__all__ = ["USUAL", "Limits", "read_message"]
 
 PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
 SEARCHED = 1_000_000
@@ -75,6 +75,9 @@ class Limits:
                     422, f"The label of row {number} has {len(label)} characters, but a label may have "
                     f"{LONGEST_LABEL}.", row=number, limit=LONGEST_LABEL,
                 )  # fmt: skip
+
+
+USUAL = Limits()
 
 
 def read_message(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:

@@ -187,3 +187,20 @@ class HealthAnswer(msgspec.Struct, omit_defaults=True):
 
     status: str
     reason: str | None = None
+
+
+class EventSummary(msgspec.Struct):
+    """One event, without its rows: what happened, when, and how many rows and mistakes it had."""
+
+    version: int
+    at: float
+    kind: str
+    rows: int | None = None
+    mistakes: int | None = None
+    right: int | None = None
+
+
+class EventsAnswer(msgspec.Struct):
+    """The last events, the newest first."""
+
+    events: list[EventSummary]

@@ -15,10 +15,16 @@ PROBLEM_TYPE = b"application/problem+json"
 
 TITLES = {
     400: "The request is incomplete",
+    401: "No valid token",
+    403: "Not allowed",
     404: "There is no such thing",
+    405: "Another method",
+    408: "Too slow",
     409: "Not now",
     410: "Gone",
     413: "Too large",
+    415: "Not JSON",
+    421: "Unknown host",
     422: "The request cannot be used",
     429: "Too many requests",
     503: "Not available now",

@@ -6,41 +6,44 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from rosenblatt.server.application import application
+from rosenblatt.server.front_door import FrontDoor
 from rosenblatt.server.host import Host
 
 __all__ = ["serve"]
 
 
-def serve(host: Host, *, address: str, port: int, ready: Callable[[str], None], **options: Any) -> int:
+def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None]) -> int:
     """Serve until a signal ends it; return 0, or 1 if the journal failed.
 
     Parameters
     ----------
     host : Host
         The models.
-    address, port
-        Where to listen; port 0 is any free one.
+    door : FrontDoor
+        Where to listen, and what is let in.
+    port : int
+        The port; 0 is any free one.
     ready : callable
         Gets the address once requests are taken.
-    options
-        Further arguments of `application`.
     """
     import uvicorn
 
+    address = door.address
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))
         shown = f"[{address}]" if ":" in address else address
-        place = f"http://{shown}:{listening.getsockname()[1]}"
+        found = listening.getsockname()[1]
+        place = f"{door.scheme}://{shown}:{found}"
         config = uvicorn.Config(
-            application(host, **options),
+            door.behind(host, found),
             log_level="error",
             access_log=False,
             server_header=False,
             ws="none",
             timeout_graceful_shutdown=10,
+            **door.uvicorn_options(),
         )
         server = Announcing(config, lambda: ready(place))
 

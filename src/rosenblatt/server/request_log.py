@@ -39,7 +39,7 @@ class RequestLog:
         refused = note.status >= 400 or not note.status
         if not (self.every or refused or note.access.scope == "admin"):
             return
-        if refused and note.access.scope == ANYONE and not self.every:  # probes ask every few seconds
+        if refused and note.access.scope is ANYONE and not self.every:  # probes ask every few seconds
             return
         self.event(
             "request",

@@ -120,6 +120,10 @@ class Writer:
             raise RequestError.of(503, "Too many requests wait to be written. Try again later.", retry_after=1.0)
         self._queue.put(work)
 
+    def recent(self, model: ServedModel, seq: int) -> bytes | None:
+        """Return the answer to an event, if the next commit is yet to keep it."""
+        return self._recent.get((model.number, seq))
+
     @property
     def waiting(self) -> int:
         """How many requests wait."""

@@ -9,8 +9,8 @@ from typing import Any
 __all__ = ["calls_page"]
 
 STYLE = """
-:root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #576275; --line: #d9dee6;
-  --accent: #2454a6; }
+:root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #576275;
+  --line: #d9dee6; --accent: #2454a6; }
 @media (prefers-color-scheme: dark) { :root { --ground: #11161d; --card: #1a212b; --ink: #e8ecf2; --soft: #a3adbd;
   --line: #323c4a; --accent: #8db5ff; } }
 * { box-sizing: border-box; }
@@ -24,8 +24,9 @@ summary { cursor: pointer; overflow-wrap: anywhere; }
 code, pre { font: .9em ui-monospace, monospace; } pre { overflow-x: auto; }
 .method { display: inline-block; min-width: 3.2rem; font-weight: 700; color: var(--accent); }
 .soft { color: var(--soft); }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .2rem .5rem;
-  border-top: 1px solid var(--line); overflow-wrap: anywhere; } th { color: var(--soft); font-weight: 500; }
+table { border-collapse: collapse; width: 100%; } th { color: var(--soft); font-weight: 500; }
+th, td { text-align: left; vertical-align: top; padding: .2rem .5rem; border-top: 1px solid var(--line);
+  overflow-wrap: anywhere; }
 """
 
 
@@ -70,7 +71,8 @@ def _call(path: str, method: str, call: Mapping[str, Any], schemas: Mapping[str,
         yield f"<p>Takes {_kind(_schema(call['requestBody']))}.</p>"
     yield "<table><tr><th>Status</th><th>Answer</th><th>Meaning</th></tr>"
     for status, answer in call["responses"].items():
-        yield f"<tr><td>{status}</td><td>{_kind(_schema(answer))}</td><td>{escape(answer['description'])}</td></tr>"
+        meaning = escape(answer["description"])
+        yield f"<tr><td>{status}</td><td>{_kind(_schema(answer))}</td><td>{meaning}</td></tr>"
     yield "</table></details>"
 
 
@@ -100,9 +102,6 @@ def _kind(schema: Mapping[str, Any]) -> str:
     if schema.get("type") == "array":
         return f"list of {_kind(schema.get('items', {}))}"
     if schema.get("type") == "object":
-        return (
-            f"object of {_kind(schema['additionalProperties'])}"
-            if schema.get("additionalProperties")
-            else "object"
-        )
+        values = schema.get("additionalProperties")
+        return f"object of {_kind(values)}" if values else "object"
     return escape(str(schema.get("type", "anything")))
