@@ -72,10 +72,9 @@ def serve(
         certificate=tls_cert,
         key=tls_key,
         without_tls=no_tls,
-        limits=Limits(rate=rate),
         log=None if output.quiet else RequestLog(every=log_all),
     )
-    served = Host(data, _sources(models), grow=grow)
+    served = Host(data, _sources(models), grow=grow, limits=Limits(rate=rate))
 
     def ready(address: str) -> None:
         output.remark(f"Serving {', '.join(served.models)} at {address}; end it with Ctrl-C.")

@@ -18,7 +18,7 @@ from rosenblatt.server.exposure import host_names, is_loopback, origins_of, requ
 from rosenblatt.server.further_calls import FURTHER_CALLS, QUERIES
 from rosenblatt.server.guard import Guard, Rules
 from rosenblatt.server.host import Host
-from rosenblatt.server.limits import USUAL, Limits
+from rosenblatt.server.limits import Limits
 from rosenblatt.server.messages import ModelAnswer
 from rosenblatt.server.metrics import CONTENT_TYPE, Family, Metrics, exposition
 from rosenblatt.server.openapi import openapi_document
@@ -47,8 +47,6 @@ class FrontDoor:
         The files of the certificate for TLS and of its key.
     without_tls : bool
         Whether others may be answered without TLS.
-    limits : Limits
-        How much a request may hold.
     log : RequestLog or None
         Where requests are noted; None notes none.
     """
@@ -58,7 +56,6 @@ class FrontDoor:
     certificate: str | None = None
     key: str | None = None
     without_tls: bool = False
-    limits: Limits = USUAL
     log: RequestLog | None = None
 
     def __post_init__(self) -> None:
@@ -85,8 +82,7 @@ class FrontDoor:
         hosts = host_names(self.address, port, self.names)
         # A proxy that encrypts calls us without TLS, for pages that came with it.
         schemes = {self.scheme, "https"} if self.without_tls or not is_loopback(self.address) else {self.scheme}
-        limits, metrics = self.limits, Metrics()
-        host.limits = limits
+        limits, metrics = host.limits, Metrics()
         rules = Rules(
             hosts=hosts,
             origins=origins_of(hosts, *schemes),
@@ -99,10 +95,10 @@ class FrontDoor:
         app = application(host, calls=ALL_CALLS, routes=list(_documents(host, metrics)), limits=limits)
         return Guard(app, rules, tokens=tokens, rate=rate, observers=observers)
 
-    def uvicorn_options(self) -> dict[str, Any]:
+    def uvicorn_options(self, limits: Limits) -> dict[str, Any]:
         """Return what uvicorn must know: limits on connections, and TLS."""
         found: dict[str, Any] = {
-            "http": guarded(self.limits.connections, self.limits.header_seconds),
+            "http": guarded(limits.connections, limits.header_seconds),
             "h11_max_incomplete_event_size": MOST_HEADER_BYTES,
             "proxy_headers": False,
         }

@@ -22,7 +22,7 @@ from rosenblatt.locking import locked
 from rosenblatt.server.events import PackedRows
 from rosenblatt.server.journal import Journal, StoredSnapshot
 from rosenblatt.server.keys import at_time, new_id, read_key, time_of
-from rosenblatt.server.limits import USUAL
+from rosenblatt.server.limits import USUAL, Limits
 from rosenblatt.server.messages import (
     FeedbackRequest,
     LearnRequest,
@@ -63,6 +63,8 @@ class Host:
         Whether labels that a model does not know become classes.
     snapshot_every : int
         Events after which a model is written to a file.
+    limits : Limits
+        How much a request may hold, and a model may meet.
     writer : class
         What writes.
     """
@@ -74,11 +76,12 @@ class Host:
         *,
         grow: bool = False,
         snapshot_every: int = SNAPSHOT_EVERY,
+        limits: Limits = USUAL,
         writer: type[Writer] = Writer,
     ) -> None:
         self.folder, self.snapshot_every = Path(folder), snapshot_every
         self.failure: str | None = None
-        self.limits = USUAL
+        self.limits = limits
         self.on_failure: Callable[[], None] = lambda: None
         self.models: dict[str, ServedModel] = {}
         self._in_flight: set[tuple[int, bytes]] = set()
@@ -132,6 +135,7 @@ class Host:
 
     def _begin(self, name: str, grow: bool) -> None:
         model, answers = History(self.journal, self.folder, name).start(grows=grow)
+        model.limit(self.limits)
         self.models[name] = model
         self.writer.serve(model)
         self.writer.unwritten += answers

@@ -43,7 +43,7 @@ def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None
             server_header=False,
             ws="none",
             timeout_graceful_shutdown=10,
-            **door.uvicorn_options(),
+            **door.uvicorn_options(host.limits),
         )
         server = Announcing(config, lambda: ready(place))
 

@@ -20,13 +20,16 @@ from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.server.events import LearnEvent, PackedRows
+from rosenblatt.server.limits import USUAL, Limits
 from rosenblatt.server.problems import RequestError
+from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.storage.files import write_model
 from rosenblatt.storage.stored import StoredModel, open_model
 
 __all__ = ["Counts", "ServedModel", "read_learner"]
 
+DAY = 86_400.0
 WINDOW = 1000
 """Rows of the rolling accuracy."""
 
@@ -128,6 +131,7 @@ class ServedModel:
         self.learner_name, self.preparation = stored.learner, stored.preparation
         self.tally, self.allows_growth = EventTally(counts), grows
         self.published, self._spare = replica, replica.copy()
+        self.limit(USUAL)
         self._behind: list[LearnEvent] = []  # events that the spare replica has not yet
         self.begin_intake()
 
@@ -196,6 +200,11 @@ class ServedModel:
 
     # Accepting: called by the writer alone, in the order of events
 
+    def limit(self, limits: Limits) -> None:
+        """Let the model meet no more classes, and no more new features a day, than this."""
+        self._most_classes = limits.classes
+        self._new_features = RateLimit(limits.new_features / DAY, limits.new_features)
+
     def begin_intake(self) -> None:
         """Accept what the state as it is now allows."""
         newest = self.newest()
@@ -219,15 +228,24 @@ class ServedModel:
         if isinstance(rows, Features):
             packed = PackedRows.of(rows)
         else:
-            before = len(self._vocabulary) if self._vocabulary is not None else 0
+            assert self._vocabulary is not None, "only growing vocabularies see mappings here"
             try:
-                assert self._vocabulary is not None, "only growing vocabularies see mappings here"
-                features, self._vocabulary = self._vocabulary.rows(rows, learn=True)
+                features, vocabulary = self._vocabulary.rows(rows, learn=True)
             except RosenblattError as error:
                 raise RequestError.of(422, str(error)) from error
-            packed, names = PackedRows.of(features), self._vocabulary.names[before:]
+            packed, names = PackedRows.of(features), vocabulary.names[len(self._vocabulary) :]
+            self._require_few(names)
+            self._vocabulary = vocabulary
         self._known |= {label: type(label) for label in new}
         return LearnEvent(packed, list(labels), None if weights is None else list(weights), names)
+
+    def _require_few(self, names: Sequence[str]) -> None:
+        wait = self._new_features.take(self.name, len(names)) if names else 0
+        if wait:
+            raise RequestError.of(
+                429, f"These rows have {len(names)} features that the model has not met, and it has met as many as a "
+                "day allows. Wait, or send rows with fewer new features.", retry_after=wait
+            )  # fmt: skip
 
     def _knows(self, label: Any) -> bool:
         kind = self._known.get(label)
@@ -240,6 +258,11 @@ class ServedModel:
             raise RequestError.of(
                 422, f"The label {label!r} is a {type(label).__name__}, but the classes of this model are of type "
                 f"{of}: {listed(self.published.learner._classes)}. Send labels of that type.", label=label
+            )  # fmt: skip
+        if n_classes > max(self._most_classes, len(self._known)):
+            raise RequestError.of(
+                422, f"The label {label!r} would be a new class, but a model may have {self._most_classes}. Use a "
+                "label that it knows.", label=label, limit=self._most_classes
             )  # fmt: skip
         if n_classes > 2 and not self.may_grow:
             way = "Start the server with --grow to let new labels become classes." if self._direct else (
