@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from rosenblatt._version import __version__
-from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.server import inference, messages
 from rosenblatt.server.application import Asked, Call
 from rosenblatt.server.host import Host
@@ -93,12 +92,8 @@ def _require_current(host: Host, asked: Asked) -> None:
 
 def _kinds(model: ServedModel) -> dict[str, inference.Datatype] | None:
     """Return the datatype of each column, where columns have names."""
-    columns, encoding = model.columns, model.preparation.encoding
-    if columns is None:
-        return None
-    recipe = None if encoding is None else encoding.recipe
-    numbers = {name for name, _ in recipe.numbers} if isinstance(recipe, TableRecipe) else set(columns)
-    return {name: "FP64" if name in numbers else "BYTES" for name in columns}
+    columns, numbers = model.columns, model.numbers
+    return None if columns is None else {name: "FP64" if name in numbers else "BYTES" for name in columns}
 
 
 V2 = "/v2/models/{name}"

@@ -31,6 +31,7 @@ from rosenblatt.server.messages import (
     PredictRequest,
     Rolling,
 )
+from rosenblatt.server.places import in_words_of_calls, place_of
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replay import History
 from rosenblatt.server.replica import Replica
@@ -226,7 +227,8 @@ class Host:
             try:
                 labels, scores = replica.decide(features)
             except PredictionOverflowError as error:
-                raise RequestError.of(422, str(error)) from error
+                place = place_of(str(error), (), None, ())
+                raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
             return PredictAnswer(labels, scores, replica.classes, replica.version), features
 
     async def _remembered(

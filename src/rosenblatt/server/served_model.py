@@ -15,12 +15,14 @@ from typing import Any
 
 import msgspec
 
+from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.server.events import LearnEvent, PackedRows
 from rosenblatt.server.limits import USUAL, Limits
+from rosenblatt.server.places import in_words_of_calls, place_of
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.replica import FoldOutcome, Replica
@@ -163,7 +165,8 @@ class ServedModel:
         try:
             return self._read(rows, vocabulary)
         except RosenblattError as error:
-            raise RequestError.of(422, str(error), **_place(error)) from error
+            place = place_of(str(error), rows, self.columns, self.numbers)
+            raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
 
     def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
         if self.preparation.steps:
@@ -197,6 +200,15 @@ class ServedModel:
             return [name for name, _ in recipe.columns] if named else None
         first = self.preparation.steps[0].columns if self.preparation.steps else self.published.learner._names
         return None if first is None else [str(name) for name in first]
+
+    @property
+    def numbers(self) -> set[str]:
+        """The columns that must hold numbers, where columns have names."""
+        encoding = self.preparation.encoding
+        recipe = None if encoding is None else encoding.recipe
+        if isinstance(recipe, TableRecipe):
+            return {name for name, _ in recipe.numbers}
+        return set(self.columns or ())
 
     # Accepting: called by the writer alone, in the order of events
 
@@ -243,8 +255,8 @@ class ServedModel:
         wait = self._new_features.take(self.name, len(names)) if names else 0
         if wait:
             raise RequestError.of(
-                429, f"These rows have {len(names)} features that the model has not met, and it has met as many as a "
-                "day allows. Wait, or send rows with fewer new features.", retry_after=wait
+                429, f"These rows have {len(names)} features that the model has not met, and it met as many as "
+                "a day allows. Wait, or send rows with fewer new features.", retry_after=wait
             )  # fmt: skip
 
     def _knows(self, label: Any) -> bool:
@@ -312,9 +324,3 @@ class ServedModel:
         """Write a replica that nobody changes meanwhile to a model file."""
         where = {"served_as": self.name, "version": replica.version}
         write(self.preparation, replica.learner, path, provenance=where)
-
-
-def _place(error: RosenblattError) -> dict[str, Any]:
-    """Return the row and the column of an error, where it knows them."""
-    found = {"row": getattr(error, "line", None), "column": getattr(error, "column", None)}
-    return {name: value for name, value in found.items() if value is not None}
