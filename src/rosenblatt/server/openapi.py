@@ -149,7 +149,7 @@ def _operation(
     if call.path.endswith("/learn"):
         parameters.append(KEY)
     made: dict[str, Any] = {
-        "operationId": f"{call.handler.__name__}",
+        "operationId": call.handler.__name__ + ("_of_version" if "{version}" in call.path else ""),
         "summary": words[0],
         "tags": ["Open Inference Protocol" if call.path.startswith("/v2") else "rosenblatt"],
         "parameters": [*parameters, *query],
