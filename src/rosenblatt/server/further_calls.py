@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from rosenblatt._version import __version__
+from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.server import inference, messages
 from rosenblatt.server.application import Asked, Call
 from rosenblatt.server.host import Host
@@ -61,7 +62,8 @@ async def model_metadata(host: Host, asked: Asked) -> inference.ModelMetadata:
     """Describe the tensors that a model takes and gives."""
     model = host.model(asked.name)
     _require_current(host, asked)
-    return inference.metadata_of(host.describe(asked.name), [model.version], _kinds(model))
+    told = host.describe(asked.name)
+    return inference.metadata_of(told, [told.version], _inputs(model, told.n_features))
 
 
 async def model_ready(host: Host, asked: Asked) -> inference.ModelReady:
@@ -90,10 +92,22 @@ def _require_current(host: Host, asked: Asked) -> None:
         )
 
 
-def _kinds(model: ServedModel) -> dict[str, inference.Datatype] | None:
-    """Return the datatype of each column, where columns have names."""
-    columns, numbers = model.columns, model.numbers
-    return None if columns is None else {name: "FP64" if name in numbers else "BYTES" for name in columns}
+def _inputs(model: ServedModel, n_features: int) -> list[inference.TensorMetadata]:
+    """Return the tensors that a model takes: one for each column that has a name, else one of all columns."""
+    if model.columns is not None:
+        kinds = ((name, _datatype(name in model.numbers)) for name in model.columns)
+        return [inference.TensorMetadata(name=name, datatype=kind, shape=[-1]) for name, kind in kinds]
+    encoding = model.preparation.encoding
+    recipe = None if encoding is None else encoding.recipe
+    width, is_number = n_features, True
+    if isinstance(recipe, TableRecipe):
+        width, is_number = len(recipe.columns), len(recipe.numbers) == len(recipe.columns)
+    shape = [-1] if width == 1 and not is_number else [-1, width]
+    return [inference.TensorMetadata(name="input", datatype=_datatype(is_number), shape=shape)]
+
+
+def _datatype(is_number: bool) -> inference.Datatype:
+    return "FP64" if is_number else "BYTES"
 
 
 V2 = "/v2/models/{name}"

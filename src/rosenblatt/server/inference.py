@@ -48,7 +48,7 @@ Datatype = Literal[
 ]
 Element = str | int | float | bool
 Parameters = dict[str, Element]
-MATRIX, LABEL, SCORE = "input", "label", "score"
+LABEL, SCORE = "label", "score"
 
 
 class InferTensor(msgspec.Struct, kw_only=True):
@@ -261,7 +261,7 @@ def answer_of(name: str, request: InferRequest, found: PredictAnswer) -> InferAn
     )
 
 
-def metadata_of(model: ModelAnswer, versions: Iterable[int], kinds: dict[str, Datatype] | None) -> ModelMetadata:
+def metadata_of(model: ModelAnswer, versions: Iterable[int], inputs: list[TensorMetadata]) -> ModelMetadata:
     """Return what a model takes and gives.
 
     Parameters
@@ -270,13 +270,9 @@ def metadata_of(model: ModelAnswer, versions: Iterable[int], kinds: dict[str, Da
         The model.
     versions : iterable of int
         The versions that answer.
-    kinds : dict or None
-        The datatype of each column by its name; None where columns have no names.
+    inputs : list of TensorMetadata
+        What it takes.
     """
-    if kinds is None:
-        inputs = [TensorMetadata(name=MATRIX, datatype="FP64", shape=[-1, model.n_features])]
-    else:
-        inputs = [TensorMetadata(name=name, datatype=kind, shape=[-1]) for name, kind in kinds.items()]
     n_scores = len(model.classes)
     return ModelMetadata(
         name=model.name,
