@@ -88,6 +88,28 @@ def test_a_call_in_flight_is_repeated():
     assert fake.client().learn("spam", ["win"], ["spam"]).mistakes == 1
 
 
+def test_a_rollback_that_may_have_been_done_is_not_repeated():
+    fake = Fake(httpx.ConnectError("refused"), problem(503), httpx.ReadTimeout("slow"))
+    with pytest.raises(UnreachableError):
+        fake.client().rollback("spam", 3)
+    assert len(fake.seen) == 3
+    assert Fake(httpx.Response(200, json={"version": 9, "restored": 3})).client().rollback("spam", 3) == 9
+
+
+def test_the_other_calls():
+    fake = Fake(
+        httpx.Response(200, json=LEARNED),
+        httpx.Response(200, json={"version": 1, "label": "ham", "explanations": []}),
+        httpx.Response(200, json={"name": "spam", "oldest": 0}),
+    )
+    client = fake.client()
+    assert client.feedback("spam", "id", "ham").rows == 1
+    assert client.explain("spam", {"a": 1}).label == "ham"
+    assert client.versions("spam")["oldest"] == 0
+    assert json.loads(fake.seen[0].content) == {"id": "id", "label": "ham"}
+    assert fake.seen[1].url.params["row"] == '{"a":1}'
+
+
 def test_a_long_wait_is_left_to_the_caller():
     fake = Fake(problem(429, headers={"retry-after": "3600"}))
     with pytest.raises(CallError, match="429"):

@@ -166,10 +166,9 @@ class Client:
             asked["weights"] = as_list(weights)
         return _made(Learned, self._post(_path(name, "learn"), asked, key or new_key()))
 
-    def feedback(self, name: str, id: str, label: Label, *, key: str | None = None) -> Learned:
-        """Learn the true label of an earlier prediction by its id; see `predict` with ``remember``."""
-        asked = {"id": id, "label": label}
-        return _made(Learned, self._post(_path(name, "feedback"), asked, key or new_key()))
+    def feedback(self, name: str, id: str, label: Label) -> Learned:
+        """Learn the true label of an earlier prediction by its id, once; see `predict` with ``remember``."""
+        return _made(Learned, self._post(_path(name, "feedback"), {"id": id, "label": label}))
 
     def explain(self, name: str, row: Any) -> Explanation:
         """Return the weights behind the answer for one row."""
@@ -181,9 +180,12 @@ class Client:
         found: dict[str, Any] = self._get(_path(name, "versions"))
         return found
 
-    def rollback(self, name: str, version: int, *, key: str | None = None) -> int:
-        """Restore an earlier version, and return the number of the new version that equals it."""
-        return int(self._post(_path(name, "rollback"), {"version": version}, key or new_key())["version"])
+    def rollback(self, name: str, version: int) -> int:
+        """Restore an earlier version, and return the number of the new version that equals it.
+
+        A call that may have been done is not repeated: it would undo what others taught meanwhile.
+        """
+        return int(self._post(_path(name, "rollback"), {"version": version}, repeats=False)["version"])
 
     def export(self, name: str, path: str | os.PathLike[str], *, version: int | None = None) -> None:
         """Write a version of a model, the newest by default, to a file that `rosenblatt.load` reads."""
@@ -195,23 +197,29 @@ class Client:
     def _get(self, path: str, **params: str) -> Any:
         return self._call("GET", path, params=params).json()
 
-    def _post(self, path: str, asked: Any, key: str | None = None) -> Any:
+    def _post(self, path: str, asked: Any, key: str | None = None, *, repeats: bool = True) -> Any:
         headers = {"content-type": "application/json"}
         if key is not None:
             headers["idempotency-key"] = key
-        return self._call("POST", path, content=as_json(asked).encode(), headers=headers, key=key).json()
+        content = as_json(asked).encode()
+        return self._call("POST", path, content=content, headers=headers, key=key, repeats=repeats).json()
 
-    def _call(self, method: str, path: str, *, key: str | None = None, **request: Any) -> httpx.Response:
-        """Send a request until it is answered; every attempt is the same to the byte, key included."""
+    def _call(
+        self, method: str, path: str, *, key: str | None = None, repeats: bool = True, **request: Any
+    ) -> httpx.Response:
+        """Send a request until it is answered; every attempt is the same to the byte, key included.
+
+        A request that must not be done twice is sent again only if the server has not seen it.
+        """
         for attempt in range(1, self.attempts + 1):
             wait = random.uniform(0.5, 1.0) * min(0.1 * 2**attempt, LONGEST_WAIT)
             try:
                 answer = self._http.request(method, path, **request)
             except httpx.TransportError as error:
-                if attempt == self.attempts:
+                if attempt == self.attempts or not (repeats or isinstance(error, httpx.ConnectError)):
                     again = "" if key is None else f" It is safe to call again with key={key!r}."
                     raise UnreachableError(
-                        f"{self._http.base_url} did not answer in {attempt} attempts: {error}.{again}", key
+                        f"{self._http.base_url} did not answer ({attempt} attempts): {error}.{again}", key
                     ) from error
             else:
                 if answer.is_success:

@@ -90,7 +90,7 @@ class DescribedCall(Protocol):
 
     @property
     def answer(self) -> Any:
-        """The type of its answer, or the media type of an answer that is not JSON."""
+        """The type of its answer; bytes for a file."""
 
     @property
     def handler(self) -> Callable[..., Any]:
@@ -110,7 +110,7 @@ def openapi_document(
         The query parameters of calls by their paths, as OpenAPI writes them.
     """
     calls = list(calls)
-    types = [each for call in calls for each in (call.request, call.answer) if isinstance(each, type)]
+    types = [each for call in calls for each in (call.request, call.answer) if each not in (None, bytes)]
     kinds = list(dict.fromkeys([*types, ProblemDocument]))
     references, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     named = dict(zip(kinds, references, strict=True))
@@ -167,8 +167,8 @@ def _operation(
 
 
 def _content(kind: Any, named: Mapping[Any, Any]) -> dict[str, Any]:
-    if isinstance(kind, str):
-        return {kind: {"schema": {"type": "string"}}}
+    if kind is bytes:
+        return {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
     return {"application/json": {"schema": named[kind]}}
 
 
