@@ -25,9 +25,16 @@ listens to this computer only, until Ctrl-C. It needs the packages of rosenblatt
 @click.option("--data", default="rosenblatt-data", show_default=True, metavar="DIR", help="The data folder.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
+@click.option(
+    "--keep",
+    type=click.IntRange(min=0),
+    default=1_000_000,
+    show_default=True,
+    help="Events to keep; older ones are folded into the oldest version.",
+)
 @click.option("--grow", is_flag=True, help="Let labels that a model does not know become classes.")
 @common
-def serve(models: tuple[str, ...], data: str, host: str, port: int, grow: bool, output: Output) -> int:
+def serve(models: tuple[str, ...], data: str, host: str, port: int, keep: int, grow: bool, output: Output) -> int:
     """Serve models that learn while they predict. MODEL is a file, or NAME=FILE."""
     try:
         from rosenblatt.server.host import Host
@@ -35,7 +42,7 @@ def serve(models: tuple[str, ...], data: str, host: str, port: int, grow: bool, 
     except ImportError as error:
         raise ImportError(f"The server needs {error.name}. Install rosenblatt[server].") from error
 
-    served = Host(data, _sources(models), grow=grow)
+    served = Host(data, _sources(models), grow=grow, keep=keep)
 
     def ready(address: str) -> None:
         output.remark(f"Serving {', '.join(served.models)} at {address}; end it with Ctrl-C.")
