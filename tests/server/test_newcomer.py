@@ -47,7 +47,8 @@ def shell(tmp_path):
     folder.mkdir()
 
     def run(script, **options):
-        whole = f"set -eu -o pipefail\nexport PATH={commands}:$PATH\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{script}"
+        ended = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"
+        whole = f"set -eu -o pipefail\nexport PATH={commands}:$PATH\n{ended}\n{script}"
         return subprocess.run(
             ["bash", "-c", whole.replace("8000", str(port))],
             cwd=folder,
@@ -106,8 +107,8 @@ def test_the_commands_of_tokens(shell):
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl here to make a certificate")
 def test_tls(shell, tmp_path):
     made = shell(
-        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost "
-        "-keyout key.pem -out cert.pem\n"
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost "
+        "-addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem\n"
         "rosenblatt train @six-points -o m.model --quiet\n"
         "rosenblatt token create me --scope predict --quiet > token\n"
     )

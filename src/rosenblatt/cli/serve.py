@@ -25,6 +25,13 @@ listens to this computer only, until Ctrl-C. It needs the packages of rosenblatt
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
 @click.option(
+    "--keep",
+    type=click.IntRange(min=0),
+    default=1_000_000,
+    show_default=True,
+    help="Events to keep; older ones are folded into the oldest version.",
+)
+@click.option(
     "--name",
     "names",
     multiple=True,
@@ -47,6 +54,7 @@ def serve(
     data: str,
     host: str,
     port: int,
+    keep: int,
     names: tuple[str, ...],
     tls_cert: str | None,
     tls_key: str | None,
@@ -74,7 +82,7 @@ def serve(
         without_tls=no_tls,
         log=None if output.quiet else RequestLog(every=log_all),
     )
-    served = Host(data, _sources(models), grow=grow, limits=Limits(rate=rate))
+    served = Host(data, _sources(models), grow=grow, keep=keep, limits=Limits(rate=rate))
 
     def ready(address: str) -> None:
         output.remark(f"Serving {', '.join(served.models)} at {address}; end it with Ctrl-C.")

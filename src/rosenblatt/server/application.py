@@ -6,6 +6,7 @@ and of what was asked, `Asked`; it returns a message, or bytes of JSON, or raise
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -102,6 +103,42 @@ async def model(host: Host, asked: Asked) -> messages.ModelAnswer:
     return host.describe(asked.name)
 
 
+async def versions(host: Host, asked: Asked) -> messages.VersionsAnswer:
+    """List the versions of a model."""
+    return await host.administration.versions(asked.name)
+
+
+async def rollback(host: Host, asked: Asked) -> messages.RollbackAnswer:
+    """Return to an earlier version."""
+    return await host.administration.rollback(asked.name, asked.message)
+
+
+async def export(host: Host, asked: Asked) -> Response:
+    """Return a version as a model file."""
+    content = await host.administration.export(asked.name, _version(asked))
+    headers = {"Content-Disposition": f'attachment; filename="{asked.name}.model"'}
+    return Response(content, headers=headers, media_type="application/octet-stream")
+
+
+async def explain(host: Host, asked: Asked) -> messages.ExplainAnswer:
+    """Say what each feature of a row, given as JSON, or of a remembered prediction adds to the score."""
+    return await host.explain(asked.name, asked.query.get("row"), asked.query.get("id"))
+
+
+async def erase(host: Host, asked: Asked) -> messages.EraseAnswer:
+    """Forget examples."""
+    return await host.administration.erase(asked.name, asked.message)
+
+
+def _version(asked: Asked) -> int | None:
+    text = asked.query.get("version")
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise RequestError.of(422, f"version must be a whole number, not {text[:40]!r}.")
+    return int(text)
+
+
 async def healthz(host: Host, asked: Asked) -> messages.HealthAnswer:
     """Say that the process runs."""
     return messages.HealthAnswer("ok")
@@ -122,6 +159,11 @@ CALLS: tuple[Call, ...] = (
     Call("POST", f"{OF_A_MODEL}/feedback", "learn", messages.FeedbackRequest, messages.LearnAnswer, feedback),
     Call("GET", "/v1/models", "any", None, messages.ModelsAnswer, models),
     Call("GET", OF_A_MODEL, "any", None, messages.ModelAnswer, model),
+    Call("GET", f"{OF_A_MODEL}/versions", "any", None, messages.VersionsAnswer, versions),
+    Call("POST", f"{OF_A_MODEL}/rollback", "admin", messages.RollbackRequest, messages.RollbackAnswer, rollback),
+    Call("GET", f"{OF_A_MODEL}/export", "admin", None, bytes, export),
+    Call("GET", f"{OF_A_MODEL}/explain", "predict", None, messages.ExplainAnswer, explain),
+    Call("POST", f"{OF_A_MODEL}/erase", "admin", messages.EraseRequest, messages.EraseAnswer, erase),
     Call("GET", "/healthz", None, None, messages.HealthAnswer, healthz),
     Call("GET", "/readyz", None, None, messages.HealthAnswer, readyz),
 )
@@ -152,6 +194,7 @@ def application(
     async def lifespan(_app: Starlette) -> Any:
         host.start()
         yield
+        await asyncio.to_thread(host.close)  # all that waits is written and answered
 
     own = [Route(call.path, _endpoint(host, call, limits), methods=[call.method]) for call in calls]
     return Starlette(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from rosenblatt.server.served_model import ServedModel
 
 __all__ = ["FURTHER_CALLS", "QUERIES"]
 
-MOST_EVENTS = 100
+MOST_EVENTS, MOST_DIGITS = 100, 15
 ANSWER = msgspec.json.Decoder(messages.LearnAnswer)
 
 
@@ -60,36 +61,44 @@ async def server_ready(host: Host, asked: Asked) -> inference.ReadyAnswer:
 
 async def model_metadata(host: Host, asked: Asked) -> inference.ModelMetadata:
     """Describe the tensors that a model takes and gives."""
-    model = host.model(asked.name)
-    _require_current(host, asked)
     told = host.describe(asked.name)
-    return inference.metadata_of(told, [told.version], _inputs(model, told.n_features))
+    version = await _version(host, asked)
+    inputs = _inputs(host.model(asked.name), told.n_features)
+    return inference.metadata_of(told, [told.version if version is None else version], inputs)
 
 
 async def model_ready(host: Host, asked: Asked) -> inference.ModelReady:
     """Say whether a model answers."""
     host.model(asked.name)
-    _require_current(host, asked)
+    await _version(host, asked)
     return inference.ModelReady(name=asked.name, ready=True)
 
 
 async def infer(host: Host, asked: Asked) -> inference.InferAnswer:
     """Predict tensors."""
     model = host.model(asked.name)
-    _require_current(host, asked)
     rows = inference.rows_of(asked.message, model.columns)
-    host.limits.require(messages.PredictRequest(rows))
-    found = await host.predict(asked.name, messages.PredictRequest(rows))
+    wanted = messages.PredictRequest(rows)
+    host.limits.require(wanted)
+    version = await _version(host, asked)
+    if version is None or version == model.version:
+        found = await host.predict(asked.name, wanted)
+    else:
+        replica = await host.administration.replica_at(asked.name, version)
+        found = await asyncio.to_thread(host.answer_of, model, replica, rows)
     return inference.answer_of(asked.name, asked.message, found)
 
 
-def _require_current(host: Host, asked: Asked) -> None:
-    """Only the version that predicts is in memory; `export` gives any other as a file."""
-    version = host.model(asked.name).version
-    if asked.version is not None and asked.version != str(version):
-        raise RequestError.of(
-            404, f"Version {version} of this model is served. Its earlier versions can be exported or restored."
-        )
+async def _version(host: Host, asked: Asked) -> int | None:
+    """Return the version of the address, which must be there; None is the newest."""
+    text = asked.version
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
+        raise RequestError.of(422, f"A version is a whole number, not {text[:40]!r}.")
+    if int(text) != host.model(asked.name).version:
+        await host.administration.replica_at(asked.name, int(text))
+    return int(text)
 
 
 def _inputs(model: ServedModel, n_features: int) -> list[inference.TensorMetadata]:
@@ -128,6 +137,28 @@ FURTHER_CALLS: tuple[Call, ...] = (
 )
 
 QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
+    "/v1/models/{name}/export": (
+        {
+            "name": "version",
+            "in": "query",
+            "description": "The version; the newest by default.",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 10**MOST_DIGITS},
+        },
+    ),
+    "/v1/models/{name}/explain": (
+        {
+            "name": "row",
+            "in": "query",
+            "description": "The row, as JSON. Either this or an id must be given.",
+            "schema": {"type": "string"},
+        },
+        {
+            "name": "id",
+            "in": "query",
+            "description": "The id of a remembered prediction.",
+            "schema": {"type": "string", "format": "uuid"},
+        },
+    ),
     "/v1/models/{name}/events": (
         {
             "name": "last",

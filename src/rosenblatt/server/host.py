@@ -4,47 +4,54 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
-import re
-import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from rosenblatt.atomic import HAS_OWNERS, replacing
-from rosenblatt.exceptions import ParameterError, PredictionOverflowError, StorageError
+from rosenblatt.atomic import ASIDE
+from rosenblatt.data.features import Features
+from rosenblatt.data.single import are_mappings
+from rosenblatt.exceptions import ParameterError, PredictionOverflowError
 from rosenblatt.locking import locked
+from rosenblatt.server.administration import Administration
 from rosenblatt.server.events import PackedRows
-from rosenblatt.server.journal import Journal, StoredSnapshot
+from rosenblatt.server.explaining import explain
+from rosenblatt.server.folder import JOURNAL, add_model, prepare
+from rosenblatt.server.journal import Journal
 from rosenblatt.server.keys import at_time, new_id, read_key, time_of
-from rosenblatt.server.limits import USUAL, Limits
+from rosenblatt.server.limits import USUAL, Limits, read_message
 from rosenblatt.server.messages import (
+    ExplainAnswer,
     FeedbackRequest,
     LearnRequest,
     ModelAnswer,
     PredictAnswer,
     PredictRequest,
     Rolling,
+    Row,
 )
 from rosenblatt.server.places import in_words_of_calls, place_of
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replay import History
 from rosenblatt.server.replica import Replica
-from rosenblatt.server.served_model import Counts, ServedModel, read_learner
-from rosenblatt.server.writer import Learn, Remember, Work, Writer
+from rosenblatt.server.served_model import ServedModel
+from rosenblatt.server.writer import Learn, Remember, Special, Work, Writer
 
 __all__ = ["Host"]
 
-JOURNAL = "journal.sqlite"
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+log = logging.getLogger("rosenblatt.server")
+
 KEYS_KEPT = 7 * 24 * 3600.0
 PREDICTIONS_KEPT, MOST_PREDICTIONS = 24 * 3600.0, 100_000
 SNAPSHOT_EVERY = 10_000
+ROW = msgspec.json.Decoder(Row)
 AT_ONCE = 64
 """Rows that are predicted without handing them to another thread."""
 LONGEST_WAIT = 1.0
@@ -62,6 +69,8 @@ class Host:
         Model files by the names they are to be served under. A model that the folder knows continues there.
     grow : bool
         Whether labels that a model does not know become classes.
+    keep : int or None
+        Events that stay in the journal; None: all.
     snapshot_every : int
         Events after which a model is written to a file.
     limits : Limits
@@ -76,6 +85,7 @@ class Host:
         sources: Mapping[str, str | os.PathLike[str]],
         *,
         grow: bool = False,
+        keep: int | None = None,
         snapshot_every: int = SNAPSHOT_EVERY,
         limits: Limits = USUAL,
         writer: type[Writer] = Writer,
@@ -83,22 +93,27 @@ class Host:
         self.folder, self.snapshot_every = Path(folder), snapshot_every
         self.failure: str | None = None
         self.limits = limits
+        self.closed = False
         self.on_failure: Callable[[], None] = lambda: None
         self.models: dict[str, ServedModel] = {}
         self._in_flight: set[tuple[int, bytes]] = set()
         self._outbox: list[tuple[asyncio.Future[Any], Any]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.administration = Administration(self, keep)
         self._snapshots: dict[int, int] = {}
+        self._remembered_since, self._forgot = 0, time.monotonic()
         self._saving: threading.Thread | None = None
         self._held = ExitStack()
         try:
             prepare(self.folder)
             self._held.enter_context(locked(self.folder / JOURNAL))
+            for left in self.folder.glob(f".*{ASIDE}"):  # by a process that was killed
+                left.unlink()
             self.journal = Journal(self.folder / JOURNAL)
             self._held.callback(self.journal.close)
             self.writer = writer(self.journal, self._fail, self._settled)
             for name, path in sources.items():
-                self._add(name, os.fspath(path))
+                add_model(self.journal, self.folder, name, os.fspath(path))
             for name in self.journal.models():
                 self._begin(name, grow)
             self._require_models()
@@ -112,34 +127,11 @@ class Host:
         if not self.models:
             raise ParameterError(f"{self.folder} holds no model yet. Name a model file.")
 
-    def _add(self, name: str, path: str) -> None:
-        """Make a model known to the journal, or check that it is the one that is known."""
-        if not NAME.fullmatch(name):
-            raise ParameterError(f"{name!r} cannot be the name of a model: use letters, digits, '_', '-' and '.'.")
-        source = hashlib.sha256(Path(path).read_bytes()).digest()
-        known = self.journal.models().get(name)
-        if known is not None:
-            if known[1] != source:
-                raise ParameterError(
-                    f"{self.folder} serves another model file as {name!r}. Give this one another name with "
-                    f"NAME={path}, or another --data folder."
-                )
-            return
-        _, learner = read_learner(path)
-        file = f"{name}-0.model"
-        with open(path, "rb") as old, replacing(self.folder / file, private=True) as new:
-            shutil.copyfileobj(old, new)
-        digest = Replica(learner, 0).digest()
-        with self.journal.transaction():
-            number = self.journal.add_model(name, source)
-            self.journal.add_snapshot(number, StoredSnapshot(0, file, digest, msgspec.json.encode(Counts())))
-
     def _begin(self, name: str, grow: bool) -> None:
         model, answers = History(self.journal, self.folder, name).start(grows=grow)
         model.limit(self.limits)
         self.models[name] = model
-        self.writer.serve(model)
-        self.writer.unwritten += answers
+        self.writer.serve(model, answers)
         self._snapshots[model.number] = self.journal.snapshots(model.number)[-1].seq
 
     def start(self) -> None:
@@ -149,6 +141,9 @@ class Host:
 
     def close(self) -> None:
         """Finish what waits, and give up the folder."""
+        if self.closed:
+            return
+        self.closed = True
         self.writer.close()
         if self._saving is not None:
             self._saving.join()
@@ -169,39 +164,41 @@ class Host:
             self._loop.call_soon_threadsafe(_deliver, answers)
         for model in models:
             self._consider_snapshot(model)
+            self._consider_forgetting(model)
 
     def _fail(self, reason: str) -> None:
         self.failure = reason
+        log.error("Nothing is acknowledged any more: %s", reason)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.on_failure)
 
-    # Snapshots
+    async def special(self, model: ServedModel, act: Callable[[Writer], Any]) -> Any:
+        """Let the writer do something alone, and return its answer."""
+        return await self._written(lambda done: Special(model, done, act))
+
+    def post(self, model: ServedModel, act: Callable[[Writer], Any]) -> None:
+        """Let the writer do something alone; nobody waits for it."""
+        with suppress(RequestError):  # nothing is written any more
+            self.writer.submit(Special(model, lambda _: None, act))
+
+    # In the writer's thread, after each batch
+
+    def want_snapshot(self, model: ServedModel) -> None:
+        """Write a snapshot as soon as possible."""
+        self._snapshots[model.number] = model.version - self.snapshot_every
 
     def _consider_snapshot(self, model: ServedModel) -> None:
         due = model.version - self._snapshots[model.number] >= self.snapshot_every
         if due and self.failure is None and (self._saving is None or not self._saving.is_alive()):
             self._snapshots[model.number] = model.version
-            replica, counts = model.newest().copy(), model.tally.counts()
-            self._saving = threading.Thread(target=self._save, args=(model, replica, counts), name="snapshot")
+            arguments = model, model.newest().copy(), model.tally.counts()
+            self._saving = threading.Thread(target=self.administration.save, args=arguments, name="snapshot")
             self._saving.start()
 
-    def _save(self, model: ServedModel, replica: Replica, counts: Counts) -> None:
-        from rosenblatt.server.writer import Special
-
-        snapshot = self.write_snapshot(model, replica, counts)
-
-        def note(writer: Writer) -> None:
-            with writer.journal.transaction():
-                writer.journal.add_snapshot(model.number, snapshot)
-
-        self.writer.submit(Special(model, lambda _: None, note))
-
-    def write_snapshot(self, model: ServedModel, replica: Replica, counts: Counts) -> StoredSnapshot:
-        """Write a replica to a file of the folder."""
-        file = f"{model.name}-{replica.version}.model"
-        model.save(replica, str(self.folder / file))
-        os.chmod(self.folder / file, 0o600)
-        return StoredSnapshot(replica.version, file, replica.digest(), msgspec.json.encode(counts))
+    def _consider_forgetting(self, model: ServedModel) -> None:
+        if self._remembered_since > 1000 or time.monotonic() - self._forgot > 600.0:
+            self._remembered_since, self._forgot = 0, time.monotonic()
+            self.post(model, lambda _: self.forget())
 
     # Calls
 
@@ -224,12 +221,12 @@ class Host:
     def _predict(self, model: ServedModel, request: PredictRequest) -> tuple[PredictAnswer, Any]:
         with model.reading() as replica:
             features = model.features(request.rows)
-            try:
-                labels, scores = replica.decide(features)
-            except PredictionOverflowError as error:
-                place = place_of(str(error), (), None, ())
-                raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
-            return PredictAnswer(labels, scores, replica.classes, replica.version), features
+            return _decided(replica, features), features
+
+    def answer_of(self, model: ServedModel, replica: Replica, rows: list[Any]) -> PredictAnswer:
+        """Answer as an earlier version did, whose replica nobody changes."""
+        names = replica.learner._known_vocabulary() if are_mappings(rows) else None
+        return _decided(replica, model.features(rows, names))
 
     async def _remembered(
         self, model: ServedModel, request: PredictRequest, answer: PredictAnswer, features: Any
@@ -242,6 +239,7 @@ class Host:
             for row, number in enumerate(ids)
         ]
         await self._written(lambda done: Remember(model, done, bodies))
+        self._remembered_since += len(ids)
         answer.ids = [str(number) for number in ids]
         return answer
 
@@ -298,14 +296,35 @@ class Host:
         digest = hashlib.sha256(msgspec.json.encode(request.label)).digest()
         if self.reader.key(model.number, number) is not None:  # judged before
             return await self._learned(model, None, [request.label], None, number, digest)
+        features = self._kept(model, request.id)
+        return await self._learned(model, features, [request.label], None, number, digest)
+
+    async def explain(self, name: str, row: str | None, number: str | None) -> ExplainAnswer:
+        """Return the weights behind the answer to a row of JSON, or to a remembered prediction."""
+        model = self.model(name)
+        if (row is None) == (number is None):
+            raise RequestError.of(422, "Send either row, a row as JSON, or id, that of a remembered prediction.")
+        with model.reading() as replica:
+            if row is not None:
+                features = model.features([read_message(ROW, row.encode("utf-8", "replace"))])
+            else:
+                features = self._kept(model, str(number))
+            try:
+                return explain(model, replica, features)
+            except PredictionOverflowError as error:
+                raise RequestError.of(422, str(error)) from error
+
+    def _kept(self, model: ServedModel, text: str) -> Features:
+        """Return the row of a prediction that is remembered."""
+        number = read_key(text, "The id", 422)
         body = self.reader.prediction(model.number, number)
         if body is None:
             oldest = self.reader.oldest_prediction(model.number)
             if time_of(number) < time.time() - PREDICTIONS_KEPT or (oldest is not None and number < oldest):
-                raise RequestError.of(410, f"The prediction {request.id} is no longer kept.")
-            raise RequestError.of(404, f"There is no prediction {request.id}. Predict with remember: true first.")
-        features = msgspec.msgpack.decode(body, type=PackedRows).features()
-        return await self._learned(model, features, [request.label], None, number, digest)
+                raise RequestError.of(410, f"The prediction {text} is no longer kept.")
+            raise RequestError.of(404, f"There is no prediction {text}. Predict with remember: true first.")
+        features: Features = msgspec.msgpack.decode(body, type=PackedRows).features()
+        return features
 
     def forget(self) -> None:
         """Remove keys and predictions that are too old; called by the writer."""
@@ -339,6 +358,15 @@ class Host:
         return self.failure or self.writer.full
 
 
+def _decided(replica: Replica, features: Features) -> PredictAnswer:
+    try:
+        labels, scores = replica.decide(features)
+    except PredictionOverflowError as error:
+        place = place_of(str(error), (), None, ())
+        raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
+    return PredictAnswer(labels, scores, replica.classes, replica.version)
+
+
 def _deliver(answers: list[tuple[asyncio.Future[Any], Any]]) -> None:
     for future, answer in answers:
         if future.done():
@@ -359,23 +387,4 @@ def _require_weights(request: LearnRequest) -> None:
         if not 0.0 <= weight < float("inf"):
             raise RequestError.of(
                 422, f"The weight of row {row} is {weight}, but must be finite and not negative.", row=row
-            )
-
-
-def prepare(folder: Path) -> None:
-    """Make a data folder, or check that nobody else can read it."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"{folder} cannot be the data folder: {error.strerror}. Choose another place."
-        ) from error
-    if not HAS_OWNERS:
-        return
-    for place, most in [(folder, 0o700), *((each, 0o600) for each in folder.iterdir())]:
-        found = place.lstat()
-        if found.st_mode & 0o777 & ~most or found.st_uid != os.geteuid():
-            raise StorageError(
-                f"{place} has the permissions {found.st_mode & 0o777:04o} of user {found.st_uid}, but others may "
-                f"not read what was learned. Run: chmod {most:o} {place}"
             )

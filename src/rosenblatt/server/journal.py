@@ -142,6 +142,15 @@ class Journal:
                 raise
 
     @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Read one state of the journal, whatever is written meanwhile."""
+        self._all("BEGIN")
+        try:
+            yield
+        finally:
+            self._all("COMMIT")
+
+    @contextmanager
     def _telling(self, what: str) -> Iterator[None]:
         try:
             yield
@@ -260,9 +269,9 @@ class Journal:
             "DELETE FROM predictions WHERE model = ?1 AND id <= (SELECT id FROM predictions WHERE model = ?1 "
             "ORDER BY id DESC LIMIT 1 OFFSET ?2)", model, most)  # fmt: skip
 
-    def drop_prediction(self, model: int, number: bytes) -> None:
-        """Forget one prediction."""
-        self._do("DELETE FROM predictions WHERE model = ? AND id = ?", model, number)
+    def drop_predictions_judged(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Forget predictions whose label is learned now: model and id of each; others may not be there."""
+        self._do_all("DELETE FROM predictions WHERE model = ? AND id = ?", rows)
 
     def oldest_prediction(self, model: int) -> bytes | None:
         """Return the id of the oldest prediction kept."""
@@ -302,6 +311,16 @@ class Journal:
         for table in ("events", "changes", "digests"):
             self._do(f"DELETE FROM {table} WHERE model = ? AND seq <= ?", model, base)
         self._do("UPDATE models SET base = ? WHERE id = ?", base, model)
+
+    def forget_requests(self, model: int, numbers: Sequence[int]) -> None:
+        """Forget the bodies of requests whose rows are erased: a repetition is then refused."""
+        rows = [(model, seq) for seq in numbers]
+        self._do_all(
+            "DELETE FROM predictions WHERE model = ?1 AND "
+            "id IN (SELECT key FROM keys WHERE model = ?1 AND seq = ?2)",
+            rows,
+        )
+        self._do_all("UPDATE keys SET digest = x'' WHERE model = ? AND seq = ?", rows)
 
     def forget_states(self, model: int, first: int) -> None:
         """Remove the digests of all versions from one on: they held rows that are erased."""

@@ -34,7 +34,7 @@ KEY = {
 }
 WORDS = {
     200: "Done.",
-    400: "The body is not JSON, or a header is missing.",
+    400: "What was sent is not JSON, or a header is missing.",
     401: "There is no valid token.",
     403: "The token does not allow this, or the request comes from a page of another site.",
     404: "There is no such model, version or prediction.",
@@ -181,7 +181,7 @@ def _statuses(call: DescribedCall, has_query: bool) -> list[int]:
     if call.method == "POST":
         found |= {*OF_A_BODY, *OF_LEARNING}
     if has_query or "{version}" in call.path:
-        found |= {410, 422}
+        found |= {400, 410, 422}
     if call.path in ("/readyz", "/v2/health/ready"):
         found.add(503)
     return sorted(found)

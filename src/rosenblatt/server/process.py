@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import uvicorn
 
 from rosenblatt.server.front_door import FrontDoor
 from rosenblatt.server.host import Host
 
-__all__ = ["serve"]
+__all__ = ["ModelServer", "serve"]
+
+GRACE = 10
+"""Seconds that requests under way get to end."""
+
+
+class ModelServer(uvicorn.Server):
+    """A server that says when it takes requests, and that ends in order after a signal.
+
+    Parameters
+    ----------
+    config : uvicorn.Config
+        What to serve.
+    ready : callable
+        Is called once requests are taken.
+    """
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End in order on SIGINT and SIGTERM, and then return; a second SIGINT ends at once."""
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
 
 
 def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None]) -> int:
@@ -26,8 +66,7 @@ def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None
     ready : callable
         Gets the address once requests are taken.
     """
-    import uvicorn
-
+    os.umask(0o077)
     address = door.address
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
@@ -42,10 +81,10 @@ def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None
             access_log=False,
             server_header=False,
             ws="none",
-            timeout_graceful_shutdown=10,
+            timeout_graceful_shutdown=GRACE,
             **door.uvicorn_options(host.limits),
         )
-        server = Announcing(config, lambda: ready(place))
+        server = ModelServer(config, lambda: ready(place))
 
         def end() -> None:
             server.should_exit = True
@@ -56,25 +95,3 @@ def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None
         finally:
             host.close()
     return 0 if host.failure is None else 1
-
-
-def _server() -> Any:
-    import uvicorn
-
-    class Announcing(uvicorn.Server):
-        """A server that says when it takes requests."""
-
-        def __init__(self, config: Any, ready: Callable[[], None]) -> None:
-            super().__init__(config)
-            self._ready = ready
-
-        async def startup(self, sockets: Any = None) -> None:
-            """Start, and say so."""
-            await super().startup(sockets=sockets)
-            if self.started:
-                self._ready()
-
-    return Announcing
-
-
-Announcing = _server()

@@ -143,9 +143,12 @@ class Replica:
 
     def fold_all(self, events: Sequence[LearnEvent]) -> None:
         """Learn the rows of events at once: the same bits in less time."""
-        parts = [event.rows.features() for event in events]
         for event in events:
             self._make_room(event.rows.n_features, event.names)
+        events = [event for event in events if event.rows.n_rows]  # rows may have been erased
+        if not events:
+            return
+        parts = [event.rows.features() for event in events]
         labels = [label for event in events for label in event.labels]
         known = list(dict.fromkeys(labels))
         numbers = {label: code for code, label in enumerate(known)}

@@ -104,8 +104,10 @@ class Writer:
         self._held: deque[Work | None] = deque()
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
-    def serve(self, model: ServedModel) -> None:
-        """Take events for a model."""
+    def serve(self, model: ServedModel, answers: Sequence[tuple[bytes, int, int]]) -> None:
+        """Take events for a model, and keep the answers that its replay made."""
+        self.unwritten += answers
+        self._recent |= {(number, seq): answer for answer, number, seq in answers}
         self.last[model.number] = self._digested[model.number] = model.version
 
     def start(self) -> None:
@@ -211,6 +213,8 @@ class Writer:
         model = work.model
         known = self.journal.key(model.number, work.key)
         if known is not None:
+            if not known.digest:
+                raise RequestError.of(410, "The example with this key was erased.")
             if known.digest != work.digest:
                 raise RequestError.of(422, "This Idempotency-Key was used for another body. Use a new key.")
             work.answer = known.answer or self._recent[model.number, known.seq]
@@ -238,6 +242,7 @@ class Writer:
             self.journal.add_events(events)
             self.journal.add_keys(keys)
             self.journal.remember(remembered)
+            self.journal.drop_predictions_judged([(number, key) for number, key, _, _ in keys])
             self.journal.set_answers(self.unwritten)
             self.journal.add_digests(self._digests)
         self.full = None
