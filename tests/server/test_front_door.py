@@ -5,7 +5,7 @@ import pytest
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.server.access import access_of
 from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
-from rosenblatt.server.limits import Limits
+from rosenblatt.server.limits import RequestLimits
 from rosenblatt.server.tokens import TokenFile, read_grants
 from tests.shared.serving import learn, save_models, serving
 
@@ -138,7 +138,7 @@ def test_a_value_is_refused_with_its_place(client):
 
 
 def test_too_many_rows_or_values(sources, tmp_path):
-    with serving(tmp_path / "data", sources, limits=Limits(rows=2, features=3)) as client:
+    with serving(tmp_path / "data", sources, limits=RequestLimits(rows=2, features=3)) as client:
         three = [[0.0, 0.0]] * 3
         assert client.post("/v1/models/places/predict", json={"rows": three}).status_code == 413
         wide = client.post("/v1/models/places/predict", json={"rows": [[0.0, 0.0], [0.0] * 4]})
@@ -148,7 +148,7 @@ def test_too_many_rows_or_values(sources, tmp_path):
 
 
 def test_too_many_classes(sources, tmp_path):
-    with serving(tmp_path / "data", sources, grow=True, limits=Limits(classes=4)) as client:
+    with serving(tmp_path / "data", sources, grow=True, limits=RequestLimits(classes=4)) as client:
         assert learn(client, "places", [[5.0, 5.0]], [3]).status_code == 200
         refused = learn(client, "places", [[6.0, 6.0]], [4])
         assert (refused.status_code, refused.json()["limit"]) == (422, 4)
@@ -156,7 +156,7 @@ def test_too_many_classes(sources, tmp_path):
 
 
 def test_a_rate_is_kept(sources, tmp_path):
-    with serving(tmp_path / "data", sources, limits=Limits(rate=0.001)) as client:
+    with serving(tmp_path / "data", sources, limits=RequestLimits(rate=0.001)) as client:
         assert client.get("/v1/models").status_code == 200
         late = client.get("/v1/models")
         assert late.status_code == 429

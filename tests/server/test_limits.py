@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from rosenblatt.server.limits import Limits, read_message
+from rosenblatt.server.limits import RequestLimits, read_message
 from rosenblatt.server.messages import LearnRequest, PredictRequest
 from rosenblatt.server.problems import RequestError
 
@@ -56,7 +56,7 @@ def test_the_place_of_a_wrong_label(body):
 
 
 def test_limits_count_rows_values_and_letters():
-    limits = Limits(rows=2, features=3)
+    limits = RequestLimits(rows=2, features=3)
     limits.require(PredictRequest(rows=[[1, 2, 3], {"a": 1, "b": 2, "c": 3}]))
     limits.require(PredictRequest(rows=["a long text is one value"]))
     for rows, status, row in (([[1]] * 3, 413, None), ([[1], [1] * 4], 422, 1), ([dict.fromkeys("abcd")], 422, 0)):

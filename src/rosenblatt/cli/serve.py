@@ -68,7 +68,7 @@ def serve(
     try:
         from rosenblatt.server.front_door import FrontDoor
         from rosenblatt.server.host import Host
-        from rosenblatt.server.limits import Limits
+        from rosenblatt.server.limits import RequestLimits
         from rosenblatt.server.process import serve as serving
         from rosenblatt.server.request_log import RequestLog
     except ImportError as error:
@@ -82,7 +82,7 @@ def serve(
         without_tls=no_tls,
         log=None if output.quiet else RequestLog(every=log_all),
     )
-    served = Host(data, _sources(models), grow=grow, keep=keep, limits=Limits(rate=rate))
+    served = Host(data, _sources(models), grow=grow, keep=keep, limits=RequestLimits(rate=rate))
 
     def ready(address: str) -> None:
         output.remark(f"Serving {', '.join(served.models)} at {address}; end it with Ctrl-C.")

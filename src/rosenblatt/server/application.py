@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from rosenblatt.server import messages
 from rosenblatt.server.host import Host
-from rosenblatt.server.limits import USUAL, Limits, read_message
+from rosenblatt.server.limits import USUAL, RequestLimits, read_message
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.tokens import Token
 
@@ -174,7 +174,7 @@ def application(
     *,
     calls: Sequence[Call] = CALLS,
     routes: Sequence[BaseRoute] = (),
-    limits: Limits = USUAL,
+    limits: RequestLimits = USUAL,
 ) -> Starlette:
     """Return the application that serves a host.
 
@@ -186,7 +186,7 @@ def application(
         What is answered.
     routes : sequence of routes
         Further ones, such as documents and pages.
-    limits : Limits
+    limits : RequestLimits
         How much a request may hold.
     """
 
@@ -227,7 +227,7 @@ async def unrouted(request: Request, error: Any) -> Response:
     return answer
 
 
-def _endpoint(host: Host, call: Call, limits: Limits) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(host: Host, call: Call, limits: RequestLimits) -> Callable[[Request], Awaitable[Response]]:
     decoder: Any = None if call.request is None else msgspec.json.Decoder(call.request)
     encode = msgspec.json.Encoder().encode
 

@@ -18,7 +18,7 @@ from rosenblatt.server.exposure import host_names, is_loopback, origins_of, requ
 from rosenblatt.server.further_calls import FURTHER_CALLS, QUERIES
 from rosenblatt.server.guard import Guard, Rules
 from rosenblatt.server.host import Host
-from rosenblatt.server.limits import Limits
+from rosenblatt.server.limits import RequestLimits
 from rosenblatt.server.messages import ModelAnswer
 from rosenblatt.server.metrics import CONTENT_TYPE, Family, Metrics, exposition
 from rosenblatt.server.openapi import openapi_document
@@ -95,7 +95,7 @@ class FrontDoor:
         app = application(host, calls=ALL_CALLS, routes=list(_documents(host, metrics)), limits=limits)
         return Guard(app, rules, tokens=tokens, rate=rate, observers=observers)
 
-    def uvicorn_options(self, limits: Limits) -> dict[str, Any]:
+    def uvicorn_options(self, limits: RequestLimits) -> dict[str, Any]:
         """Return what uvicorn must know: limits on connections, and TLS."""
         found: dict[str, Any] = {
             "http": guarded(limits.connections, limits.header_seconds),

@@ -26,7 +26,7 @@ from rosenblatt.server.explaining import explain
 from rosenblatt.server.folder import JOURNAL, add_model, prepare
 from rosenblatt.server.journal import Journal
 from rosenblatt.server.keys import at_time, new_id, read_key, time_of
-from rosenblatt.server.limits import USUAL, Limits, read_message
+from rosenblatt.server.limits import USUAL, RequestLimits, read_message
 from rosenblatt.server.messages import (
     ExplainAnswer,
     FeedbackRequest,
@@ -73,7 +73,7 @@ class Host:
         Events that stay in the journal; None: all.
     snapshot_every : int
         Events after which a model is written to a file.
-    limits : Limits
+    limits : RequestLimits
         How much a request may hold, and a model may meet.
     writer : class
         What writes.
@@ -87,7 +87,7 @@ class Host:
         grow: bool = False,
         keep: int | None = None,
         snapshot_every: int = SNAPSHOT_EVERY,
-        limits: Limits = USUAL,
+        limits: RequestLimits = USUAL,
         writer: type[Writer] = Writer,
     ) -> None:
         self.folder, self.snapshot_every = Path(folder), snapshot_every

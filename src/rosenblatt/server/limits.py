@@ -12,7 +12,7 @@ import msgspec
 
 from rosenblatt.server.problems import RequestError
 
-__all__ = ["USUAL", "Limits", "read_message"]
+__all__ = ["USUAL", "RequestLimits", "read_message"]
 
 PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
 SEARCHED = 1_000_000
@@ -21,7 +21,7 @@ LONGEST_LABEL = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RequestLimits:
     """The most of everything.
 
     Attributes
@@ -77,7 +77,7 @@ class Limits:
                 )  # fmt: skip
 
 
-USUAL = Limits()
+USUAL = RequestLimits()
 
 
 def read_message(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:

@@ -21,7 +21,7 @@ from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.server.events import LearnEvent, PackedRows
-from rosenblatt.server.limits import USUAL, Limits
+from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.places import in_words_of_calls, place_of
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.rates import RateLimit
@@ -212,7 +212,7 @@ class ServedModel:
 
     # Accepting: called by the writer alone, in the order of events
 
-    def limit(self, limits: Limits) -> None:
+    def limit(self, limits: RequestLimits) -> None:
         """Let the model meet no more classes, and no more new features a day, than this."""
         self._most_classes = limits.classes
         self._new_features = RateLimit(limits.new_features / DAY, limits.new_features)
