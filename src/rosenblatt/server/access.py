@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = ["ANYONE", "HOLDER", "Access", "access_of"]
@@ -57,6 +58,7 @@ _V1 = {word: f"/v1/models/{{name}}/{word}".rstrip("/") for word in V1}
 _V2 = {word: f"/v2/models/{{name}}/{word}".rstrip("/") for word in V2}
 
 
+@lru_cache(maxsize=1024)
 def access_of(path: str) -> Access:
     """Return what a path is. Whatever is not known needs a token, and below a model the scope admin.
 

@@ -234,7 +234,7 @@ def _endpoint(host: Host, call: Call, limits: RequestLimits) -> Callable[[Reques
     async def endpoint(request: Request) -> Response:
         message, body = None, b""
         if decoder is not None:
-            body = await request.body()
+            body = request.scope["body"] if "body" in request.scope else await request.body()
             message = read_message(decoder, body)
             limits.require(message)
         place, key = request.path_params, request.headers.get("idempotency-key")

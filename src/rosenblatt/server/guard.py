@@ -14,25 +14,33 @@ import binascii
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from rosenblatt.server.access import ANYONE, HOLDER, Access, access_of
+from rosenblatt.server.begun import Begun
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.tokens import Token, TokenWatch
 
 __all__ = ["Guard", "RequestNote", "Rules"]
 
-API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
+POLICY = b"content-security-policy"
 ALWAYS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+OF_CALLS = [(POLICY, b"default-src 'none'; frame-ancestors 'none'")]
+OF_PAGES = [  # which have a policy of their own
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
     (b"referrer-policy", b"no-referrer"),
 ]
-PAGE = [(b"x-frame-options", b"DENY"), (b"cross-origin-opener-policy", b"same-origin")]
 ONE_YEAR = (b"strict-transport-security", b"max-age=31536000")
 LARGE = 65_536  # bytes of an answer whose reader is given a deadline
 READING = ("GET", "HEAD")
+JSON = b"application/json"
+Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +96,8 @@ class Guard:
     Parameters
     ----------
     app : ASGI application
-        The application that is guarded; it finds the token of a request, or None, as ``scope["token"]``.
+        The application that is guarded; ``scope["token"]`` is the token of a request, or None, and
+        ``scope["body"]`` the body of one that is not a GET.
     rules : Rules
         What a request must be.
     tokens : TokenWatch or None
@@ -113,7 +122,8 @@ class Guard:
     ) -> None:
         self.app, self.rules, self.tokens, self.rate = app, rules, tokens, rate
         self.observers, self.ticks = observers, ticks
-        self.always = [*ALWAYS, ONE_YEAR] if rules.tls else ALWAYS
+        always = [*ALWAYS, ONE_YEAR] if rules.tls else ALWAYS
+        self.headers = [*always, *OF_CALLS], [*always, *OF_PAGES]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, or refuse it."""
@@ -126,12 +136,13 @@ class Guard:
         began = self.ticks()
         client = scope.get("client")
         note = RequestNote(access_of(scope["path"]), scope["method"], client=client[0] if client else None)
-        reply = Reply(send, note, self.always, self.rules.body_seconds)
+        reply = Reply(send, note, self.headers, self.rules.body_seconds)
         try:
             headers = _headers(scope["headers"])
             scope["token"] = self._admit(scope, headers, note)
             if scope["method"] not in READING:
-                receive = _Body(await self._read(headers, receive, note), receive)
+                scope["body"] = body = await self._read(headers, receive, note)
+                receive = _Body(body, receive)
             await self.app(scope, receive, reply)
         except RequestError as problem:
             if note.status:
@@ -198,9 +209,8 @@ class Guard:
 
     async def _read(self, headers: dict[bytes, bytes], receive: Any, note: RequestNote) -> bytes:
         """Return the body, of which never more than the limit is held."""
-        kind = headers.get(b"content-type", b"").partition(b";")
-        charset = kind[2].strip().lower().replace(b'"', b"")
-        if kind[0].strip().lower() != b"application/json" or charset not in (b"", b"charset=utf-8"):
+        kind = headers.get(b"content-type", b"")
+        if kind != JSON and not _is_json(kind):
             raise RequestError(
                 415, "Not JSON", "Send JSON in UTF-8, with the header `Content-Type: application/json`."
             )
@@ -210,20 +220,22 @@ class Guard:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > most:
             raise _too_large(most)
-        parts: list[bytes] = []
+        begun = Begun(receive())
+        if begun.is_done:  # most bodies are there when their headers are: no need for a timer
+            body, more = _part(begun.result, most, note)
+            if not more:
+                return body
+            begun, parts = Begun(receive()), [body]
+        else:
+            parts = []
         try:
             async with asyncio.timeout(self.rules.body_seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise RequestError(400, "Body cut off", "The connection ended before the body did.")
-                    part = message.get("body", b"")
-                    note.received += len(part)
-                    if note.received > most:
-                        raise _too_large(most)
+                message, more = await begun, True
+                while more:
+                    part, more = _part(message, most, note)
                     parts.append(part)
-                    if not message.get("more_body", False):
-                        return parts[0] if len(parts) == 1 else b"".join(parts)
+                    message = await receive() if more else None
+                return b"".join(parts)
         except TimeoutError:
             raise RequestError(
                 408, "Too slow", f"The body did not arrive within {self.rules.body_seconds:g} seconds."
@@ -233,25 +245,19 @@ class Guard:
 class Reply:
     """Sends an answer with the headers that every answer has, and notes its status and size."""
 
-    __slots__ = ("always", "note", "seconds", "send")
+    __slots__ = ("headers", "note", "seconds", "send")
 
-    def __init__(self, send: Any, note: RequestNote, always: list[tuple[bytes, bytes]], seconds: float) -> None:
-        self.send, self.note, self.always, self.seconds = send, note, always, seconds
+    def __init__(self, send: Any, note: RequestNote, headers: tuple[Headers, Headers], seconds: float) -> None:
+        self.send, self.note, self.headers, self.seconds = send, note, headers, seconds
 
     async def __call__(self, message: Any) -> None:
         """Send a part of the answer."""
         if message["type"] == "http.response.start":
             self.note.status = message["status"]
             given = message.get("headers", ())
-            headers = [*given, *self.always]
-            names = {name for name, _ in given}
-            if b"content-security-policy" not in names:
-                headers.append((b"content-security-policy", API_POLICY))
-            else:
-                headers += PAGE
-            if b"cache-control" not in names:
-                headers.append((b"cache-control", b"no-store"))
-            message = {**message, "headers": headers}
+            of_calls, of_pages = self.headers
+            is_page = any(name == POLICY for name, _ in given)
+            message["headers"] = [*given, *(of_pages if is_page else of_calls)]
         else:
             size = len(message.get("body", b""))
             self.note.sent += size
@@ -290,6 +296,23 @@ async def refuse(problem: RequestError, send: Any, note: RequestNote | None = No
         headers.append((b"www-authenticate", b'Basic realm="rosenblatt: the token is the password"'))
     await send({"type": "http.response.start", "status": problem.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def _part(message: Any, most: int, note: RequestNote) -> tuple[bytes, bool]:
+    """Return a part of a body, and whether there is more of it."""
+    if message["type"] == "http.disconnect":
+        raise RequestError(400, "Body cut off", "The connection ended before the body did.")
+    part = message.get("body", b"")
+    note.received += len(part)
+    if note.received > most:
+        raise _too_large(most)
+    return part, message.get("more_body", False)
+
+
+def _is_json(kind: bytes) -> bool:
+    name, _, rest = kind.partition(b";")
+    charset = rest.strip().lower().replace(b'"', b"")
+    return name.strip().lower() == JSON and charset in (b"", b"charset=utf-8")
 
 
 def _too_large(most: int) -> RequestError:
