@@ -192,8 +192,9 @@ class Host:
         if due and self.failure is None and (self._saving is None or not self._saving.is_alive()):
             self._snapshots[model.number] = model.version
             arguments = model, model.newest().copy(), model.tally.counts()
-            self._saving = threading.Thread(target=self.administration.save, args=arguments, name="snapshot")
-            self._saving.start()
+            saving = threading.Thread(target=self.administration.save, args=arguments, name="snapshot")
+            saving.start()
+            self._saving = saving
 
     def _consider_forgetting(self, model: ServedModel) -> None:
         if self._remembered_since > 1000 or time.monotonic() - self._forgot > 600.0:
@@ -319,8 +320,7 @@ class Host:
         number = read_key(text, "The id", 422)
         body = self.reader.prediction(model.number, number)
         if body is None:
-            oldest = self.reader.oldest_prediction(model.number)
-            if time_of(number) < time.time() - PREDICTIONS_KEPT or (oldest is not None and number < oldest):
+            if time_of(number) < time.time() - PREDICTIONS_KEPT or number <= self.reader.forgotten(model.number):
                 raise RequestError.of(410, f"The prediction {text} is no longer kept.")
             raise RequestError.of(404, f"There is no prediction {text}. Predict with remember: true first.")
         features: Features = msgspec.msgpack.decode(body, type=PackedRows).features()

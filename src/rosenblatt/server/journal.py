@@ -23,7 +23,8 @@ CHUNK = 1000
 
 TABLES = """
 CREATE TABLE models (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, source BLOB NOT NULL, base INTEGER NOT NULL DEFAULT 0);
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, source BLOB NOT NULL, base INTEGER NOT NULL DEFAULT 0,
+    forgotten BLOB NOT NULL DEFAULT x'');
 CREATE TABLE events (
     model INTEGER NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL, body BLOB NOT NULL, answer BLOB,
     PRIMARY KEY (model, seq)) WITHOUT ROWID;
@@ -264,18 +265,21 @@ class Journal:
 
     def drop_predictions(self, model: int, before: bytes, most: int) -> None:
         """Forget predictions made before a time, and the oldest beyond a number; ids sort by time."""
-        self._do("DELETE FROM predictions WHERE model = ? AND id < ?", model, before)
-        self._do(
-            "DELETE FROM predictions WHERE model = ?1 AND id <= (SELECT id FROM predictions WHERE model = ?1 "
-            "ORDER BY id DESC LIMIT 1 OFFSET ?2)", model, most)  # fmt: skip
+        (last,) = self._one(
+            "SELECT max(coalesce((SELECT max(id) FROM predictions WHERE model = ?1 AND id < ?2), x''), "
+            "coalesce((SELECT id FROM predictions WHERE model = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?3), x''))",
+            model, before, most)  # fmt: skip
+        if last:
+            self._do("DELETE FROM predictions WHERE model = ? AND id <= ?", model, last)
+            self._do("UPDATE models SET forgotten = ? WHERE id = ?", last, model)
 
     def drop_predictions_judged(self, rows: Sequence[tuple[int, bytes]]) -> None:
         """Forget predictions whose label is learned now: model and id of each; others may not be there."""
         self._do_all("DELETE FROM predictions WHERE model = ? AND id = ?", rows)
 
-    def oldest_prediction(self, model: int) -> bytes | None:
-        """Return the id of the oldest prediction kept."""
-        found: bytes | None = self._one("SELECT min(id) FROM predictions WHERE model = ?", model)[0]
+    def forgotten(self, model: int) -> bytes:
+        """Return the id of the newest prediction that was forgotten; empty if none was."""
+        found: bytes = self._one("SELECT forgotten FROM models WHERE id = ?", model)[0]
         return found
 
     # Digests and snapshots

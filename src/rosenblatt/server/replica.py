@@ -18,6 +18,7 @@ import numpy as np
 from rosenblatt.data.features import Features
 from rosenblatt.exceptions import InputError, PredictionOverflowError, TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.rules import is_plain
 from rosenblatt.model.kernel_schemas import KERNEL_STATE
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import LinearModel
@@ -204,7 +205,8 @@ class Replica:
         state, stream = self.learner._state, self.stream
         found = hashlib.blake2b(digest_size=16)
         labels = [(type(label).__name__, label) for label in self.classes]
-        told = (labels, self.learner._width, state.visits, stream.mistakes, stream.seen, stream.wrong)
+        wrong = None if is_plain(stream.rule) else stream.wrong  # plain rules do not always count these
+        told = (labels, self.learner._width, state.visits, stream.mistakes, stream.seen, wrong)
         found.update(repr(told).encode())
         if isinstance(state, KernelState):
             context = Context()
