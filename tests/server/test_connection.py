@@ -126,6 +126,7 @@ def test_long_headers_are_refused(place):
     protocol, wire = place.connect()
     protocol.data_received(b"GET / HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * MOST_HEADER_BYTES)
     assert wire.written.startswith(b"HTTP/1.1 400")
+    assert b"application/problem+json" in wire.written
     assert wire.closed
 
 

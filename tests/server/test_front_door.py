@@ -2,6 +2,7 @@
 
 import pytest
 
+import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.server.access import access_of
 from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
@@ -153,6 +154,21 @@ def test_too_many_classes(sources, tmp_path):
         refused = learn(client, "places", [[6.0, 6.0]], [4])
         assert (refused.status_code, refused.json()["limit"]) == (422, 4)
         assert learn(client, "places", [[5.0, 5.0]], [3]).status_code == 200
+
+
+def test_too_many_new_features(tmp_path):
+    grown = rb.Perceptron()
+    for row, label in (({"a": 1.0}, "x"), ({"b": 1.0}, "y")):
+        grown.learn_one(row, label)
+    rb.save(grown, tmp_path / "m.model")
+    with serving(tmp_path / "data", {"m": tmp_path / "m.model"}, limits=RequestLimits(new_features=3)) as client:
+        assert learn(client, "m", [{"c": 1.0, "d": 2.0}], ["x"]).status_code == 200
+        late = learn(client, "m", [{"e": 1.0, "f": 1.0}], ["x"])
+        assert late.status_code == 429
+        assert int(late.headers["retry-after"]) > 3600
+        assert learn(client, "m", [{"a": 1.0, "c": 1.0}], ["x"]).status_code == 200
+        assert learn(client, "m", [{"g": 1.0}], ["y"]).status_code == 200
+        assert client.get("/v1/models/m").json()["n_features"] == 5
 
 
 def test_a_rate_is_kept(sources, tmp_path):

@@ -125,3 +125,5 @@ def test_tensors_that_cannot_be_used(client, name, inputs):
     answer = infer(client, name, *inputs)
     assert answer.status_code == 422
     assert answer.json()["detail"].endswith(".")
+    assert answer.json()["error"] == answer.json()["detail"]  # where clients of the protocol look
+    assert "error" not in client.post("/v1/models/spam/predict", json={}).json()

@@ -204,15 +204,15 @@ def application(
     )
 
 
-async def told(_request: Request, problem: Any) -> Response:
+async def told(request: Request, problem: Any) -> Response:
     """Return a problem as a response."""
-    return problem_response(problem)
+    return problem_response(problem, request.scope["path"])
 
 
-def problem_response(problem: RequestError) -> Response:
-    """Return a problem as a response."""
+def problem_response(problem: RequestError, path: str = "") -> Response:
+    """Return a problem of a path as a response."""
     headers = {name.decode(): value.decode() for name, value in problem.headers()}
-    return Response(problem.body(), problem.status, headers)
+    return Response(problem.body(path), problem.status, headers)
 
 
 async def unrouted(request: Request, error: Any) -> Response:
@@ -222,7 +222,7 @@ async def unrouted(request: Request, error: Any) -> Response:
         problem = RequestError.of(405, f"This path takes {allowed.get('Allow', 'another method')}.")
     else:
         problem = RequestError.of(404, "There is nothing at this path. /docs lists the calls.")
-    answer = problem_response(problem)
+    answer = problem_response(problem, request.scope["path"])
     answer.headers.update(allowed)
     return answer
 

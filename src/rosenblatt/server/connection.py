@@ -51,6 +51,12 @@ class GuardedConnection(H11Protocol):  # type: ignore[misc, unused-ignore]
         self._stop_waiting()
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, or has too long headers."""
+        self._refuse(
+            RequestError.of(400, f"This is not HTTP/1.1, or its headers exceed {MOST_HEADER_BYTES} bytes.")
+        )
+
     def _is_between(self) -> bool:
         return self.cycle is None or (self.cycle.response_complete and self.conn.their_state is h11.IDLE)
 

@@ -288,7 +288,7 @@ async def refuse(problem: RequestError, send: Any, note: RequestNote | None = No
     """Send a problem as the answer."""
     if note is not None:
         note.problem = problem.title
-    body = problem.body()
+    body = problem.body("" if note is None else note.access.call)
     headers = [*problem.headers(), (b"content-length", str(len(body)).encode())]
     if problem.status in (408, 413, 415):  # the rest of the body is not read
         headers.append((b"connection", b"close"))

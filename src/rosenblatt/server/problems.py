@@ -65,9 +65,10 @@ class RequestError(RosenblattError):
         told = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail}
         return told | self.where
 
-    def body(self) -> bytes:
-        """Return the problem as JSON."""
-        return msgspec.json.encode(self.document())
+    def body(self, call: str = "") -> bytes:
+        """Return the problem as JSON; clients of the Open Inference Protocol look for it under ``error``."""
+        also = {"error": self.detail} if call.startswith("/v2") else {}
+        return msgspec.json.encode(self.document() | also)
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """Return the headers of the answer."""
