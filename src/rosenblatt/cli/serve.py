@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +33,36 @@ listens to this computer only, until Ctrl-C. It needs the packages of rosenblatt
     show_default=True,
     help="Events to keep; older ones are folded into the oldest version.",
 )
+@click.option("--workers", type=click.IntRange(0, 64), default=0, help="Further processes, which only predict.")
+@click.option("--follow", "descriptor", type=int, hidden=True, help="Only predict, for a server.")
 @click.option("--grow", is_flag=True, help="Let labels that a model does not know become classes.")
 @common
-def serve(models: tuple[str, ...], data: str, host: str, port: int, keep: int, grow: bool, output: Output) -> int:
+def serve(models: tuple[str, ...], data: str, output: Output, descriptor: int | None, **options: Any) -> int:
     """Serve models that learn while they predict. MODEL is a file, or NAME=FILE."""
     try:
         from rosenblatt.server.host import Host
         from rosenblatt.server.process import serve as serving
+        from rosenblatt.server.workers import follow
     except ImportError as error:
         raise ImportError(f"The server needs {error.name}. Install rosenblatt[server].") from error
 
-    served = Host(data, _sources(models), grow=grow, keep=keep)
+    application: dict[str, Any] = {}
+    if descriptor is not None:
+        return follow(data, descriptor, **application)
+    host = Host(data, _sources(models), grow=options["grow"], keep=options["keep"])
 
     def ready(address: str) -> None:
-        output.remark(f"Serving {', '.join(served.models)} at {address}; end it with Ctrl-C.")
+        output.remark(f"Serving {', '.join(host.models)} at {address}; end it with Ctrl-C.")
 
-    options: dict[str, Any] = {}
-    return serving(served, address=host, port=port, ready=ready, **options)
+    return serving(
+        host,
+        address=options["host"],
+        port=options["port"],
+        ready=ready,
+        workers=options["workers"],
+        command=[sys.executable, "-m", "rosenblatt", "serve", "--data", data, "--follow"],
+        **application,
+    )
 
 
 def _sources(models: tuple[str, ...]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from rosenblatt.server import messages
 from rosenblatt.server.host import Host
 from rosenblatt.server.problems import RequestError
 
-__all__ = ["CALLS", "Asked", "Call", "application", "problem_response"]
+__all__ = ["CALLS", "Asked", "Call", "application", "failures", "problem_response"]
 
 Scope = Literal["predict", "learn", "admin"] | None
 
@@ -196,9 +196,14 @@ def application(
     return Starlette(
         routes=[*own, *routes],
         middleware=list(middleware),
-        exception_handlers={RequestError: told},
+        exception_handlers=failures(),
         lifespan=lifespan,
     )
+
+
+def failures() -> dict[Any, Any]:
+    """Return what becomes of exceptions."""
+    return {RequestError: told}
 
 
 async def told(_request: Request, problem: Any) -> Response:

@@ -16,17 +16,14 @@ from typing import Any
 import msgspec
 
 from rosenblatt.atomic import ASIDE
-from rosenblatt.data.features import Features
-from rosenblatt.exceptions import ParameterError, PredictionOverflowError
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.locking import locked
 from rosenblatt.server.administration import Administration
 from rosenblatt.server.events import PackedRows
-from rosenblatt.server.explaining import explain
 from rosenblatt.server.folder import JOURNAL, add_model, prepare
 from rosenblatt.server.journal import Journal
 from rosenblatt.server.keys import at_time, new_id, read_key, time_of
 from rosenblatt.server.messages import (
-    ExplainAnswer,
     FeedbackRequest,
     LearnRequest,
     ModelAnswer,
@@ -34,6 +31,7 @@ from rosenblatt.server.messages import (
     PredictRequest,
     Rolling,
 )
+from rosenblatt.server.predicting import PREDICTIONS_KEPT, PredictingHost
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replay import History
 from rosenblatt.server.served_model import ServedModel
@@ -44,15 +42,11 @@ __all__ = ["Host"]
 log = logging.getLogger("rosenblatt.server")
 
 KEYS_KEPT = 7 * 24 * 3600.0
-PREDICTIONS_KEPT, MOST_PREDICTIONS = 24 * 3600.0, 100_000
+MOST_PREDICTIONS = 100_000
 SNAPSHOT_EVERY = 10_000
-AT_ONCE = 64
-"""Rows that are predicted without handing them to another thread."""
-LONGEST_WAIT = 1.0
-"""Seconds that a request waits for its `min_version`."""
 
 
-class Host:
+class Host(PredictingHost):
     """The models of a data folder.
 
     Parameters
@@ -85,7 +79,7 @@ class Host:
         self.failure: str | None = None
         self.closed = False
         self.on_failure: Callable[[], None] = lambda: None
-        self.models: dict[str, ServedModel] = {}
+        super().__init__()
         self._in_flight: set[tuple[int, bytes]] = set()
         self._outbox: list[tuple[asyncio.Future[Any], Any]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -192,36 +186,10 @@ class Host:
 
     # Calls
 
-    def model(self, name: str) -> ServedModel:
-        """Return the model with a name."""
-        found = self.models.get(name)
-        if found is None:
-            raise RequestError.of(404, f"There is no model {name[:64]!r}.")
-        return found
-
-    async def predict(self, name: str, request: PredictRequest) -> PredictAnswer:
-        """Answer with labels and scores."""
-        model = self.model(name)
-        if request.min_version is not None:
-            await self._reach(model, request.min_version)
-        if len(request.rows) > AT_ONCE:
-            return await self._remembered(model, request, *await asyncio.to_thread(self._predict, model, request))
-        return await self._remembered(model, request, *self._predict(model, request))
-
-    def _predict(self, model: ServedModel, request: PredictRequest) -> tuple[PredictAnswer, Any]:
-        with model.reading() as replica:
-            features = model.features(request.rows)
-            try:
-                labels, scores = replica.decide(features)
-            except PredictionOverflowError as error:
-                raise RequestError.of(422, str(error)) from error
-            return PredictAnswer(labels, scores, replica.classes, replica.version), features
-
-    async def _remembered(
+    async def remember(
         self, model: ServedModel, request: PredictRequest, answer: PredictAnswer, features: Any
     ) -> PredictAnswer:
-        if not request.remember:
-            return answer
+        """Keep predictions, and give each its id."""
         ids = [new_id() for _ in request.rows]
         bodies = [
             (number.bytes, msgspec.msgpack.encode(PackedRows.of(features.part(slice(row, row + 1)))))
@@ -231,15 +199,6 @@ class Host:
         self._remembered_since += len(ids)
         answer.ids = [str(number) for number in ids]
         return answer
-
-    async def _reach(self, model: ServedModel, version: int) -> None:
-        end = time.monotonic() + LONGEST_WAIT
-        while model.version < version:
-            if time.monotonic() > end:
-                raise RequestError.of(
-                    409, f"{model.name} is at version {model.version}, not yet at {version}.", retry_after=1.0
-                )
-            await asyncio.sleep(0.005)
 
     async def learn(self, name: str, request: LearnRequest, key: str | None, body: bytes) -> bytes:
         """Learn rows; return the answer once they are on disk."""
@@ -287,35 +246,6 @@ class Host:
             return await self._learned(model, None, [request.label], None, number, digest)
         features = self._kept(model, request.id)
         return await self._learned(model, features, [request.label], None, number, digest)
-
-    async def explain(self, name: str, row: str | None, number: str | None) -> ExplainAnswer:
-        """Return the weights behind the answer to a row of JSON, or to a remembered prediction."""
-        model = self.model(name)
-        if (row is None) == (number is None):
-            raise RequestError.of(422, "Send either row, a row as JSON, or id, that of a remembered prediction.")
-        with model.reading() as replica:
-            if row is not None:
-                try:
-                    features = model.features([msgspec.json.decode(row)])
-                except msgspec.DecodeError as error:
-                    raise RequestError.of(422, f"row is not JSON: {error}.") from error
-            else:
-                features = self._kept(model, str(number))
-            try:
-                return explain(model, replica, features)
-            except PredictionOverflowError as error:
-                raise RequestError.of(422, str(error)) from error
-
-    def _kept(self, model: ServedModel, text: str) -> Features:
-        """Return the row of a prediction that is remembered."""
-        number = read_key(text, "The id", 422)
-        body = self.reader.prediction(model.number, number)
-        if body is None:
-            if time_of(number) < time.time() - PREDICTIONS_KEPT or number <= self.reader.forgotten(model.number):
-                raise RequestError.of(410, f"The prediction {text} is no longer kept.")
-            raise RequestError.of(404, f"There is no prediction {text}. Predict with remember: true first.")
-        features: Features = msgspec.msgpack.decode(body, type=PackedRows).features()
-        return features
 
     def forget(self) -> None:
         """Remove keys and predictions that are too old; called by the writer."""

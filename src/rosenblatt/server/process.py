@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import uvicorn
 
 from rosenblatt.server.application import application
 from rosenblatt.server.host import Host
+from rosenblatt.server.workers import SOCKET, Workers
 
 __all__ = ["ModelServer", "serve"]
 
 GRACE = 10
 """Seconds that requests under way get to end."""
+BACKLOG = 2048
 
 
 class ModelServer(uvicorn.Server):
@@ -52,7 +54,16 @@ class ModelServer(uvicorn.Server):
                 signal.signal(each, handler)
 
 
-def serve(host: Host, *, address: str, port: int, ready: Callable[[str], None], **options: Any) -> int:
+def serve(
+    host: Host,
+    *,
+    address: str,
+    port: int,
+    ready: Callable[[str], None],
+    workers: int = 0,
+    command: Sequence[str] = (),
+    **options: Any,
+) -> int:
     """Serve until a signal ends it; return 0, or 1 if the journal failed.
 
     Parameters
@@ -63,12 +74,16 @@ def serve(host: Host, *, address: str, port: int, ready: Callable[[str], None], 
         Where to listen; port 0 is any free one.
     ready : callable
         Gets the address once requests are taken.
+    workers : int
+        Further processes, which only predict.
+    command : sequence of str
+        What starts one of them; see `rosenblatt.server.workers.Workers`.
     options
         Further arguments of `application`.
     """
     os.umask(0o077)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listening:
+    with ExitStack() as held, socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))
         shown = f"[{address}]" if ":" in address else address
@@ -81,6 +96,11 @@ def serve(host: Host, *, address: str, port: int, ready: Callable[[str], None], 
             ws="none",
             timeout_graceful_shutdown=GRACE,
         )
+        sockets = [listening]
+        if workers:
+            listening.listen(BACKLOG)
+            sockets.append(held.enter_context(_for_workers(host)))
+            held.callback(Workers(workers, command, listening).end)
         server = ModelServer(config, lambda: ready(place))
 
         def end() -> None:
@@ -88,7 +108,16 @@ def serve(host: Host, *, address: str, port: int, ready: Callable[[str], None], 
 
         host.on_failure = end
         try:
-            server.run(sockets=[listening])
+            server.run(sockets=sockets)
         finally:
             host.close()
     return 0 if host.failure is None else 1
+
+
+def _for_workers(host: Host) -> socket.socket:
+    """Return the socket at which workers find the writer; the folder keeps others away from it."""
+    place = host.folder / SOCKET
+    place.unlink(missing_ok=True)  # of a process that was killed; the lock says that it is gone
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening.bind(str(place))
+    return listening
