@@ -9,6 +9,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.server import host as hosting
+from rosenblatt.server import predicting
 from rosenblatt.server.keys import at_time, new_id
 from tests.server.serving import calling, quiet, saved, table, trained
 
@@ -111,7 +112,7 @@ def test_a_key_under_way_and_a_full_queue(model, tmp_path, monkeypatch):
             soon = await server.post("predict", {"rows": [[0.0, 0.0, 1.0, 0.0]], "min_version": 1})
             assert soon.json()["version"] == 1
 
-    monkeypatch.setattr(hosting, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(predicting, "LONGEST_WAIT", 0.05)
     run(scenario)
 
 

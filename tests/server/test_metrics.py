@@ -37,8 +37,8 @@ def note(seconds, status=200, path="/v1/models/m/predict"):
     return RequestNote(access_of(path), "POST", status=status, seconds=seconds, received=10, sent=20)
 
 
-def test_requests_are_counted():
-    metrics = Metrics()
+def test_requests_are_counted(tmp_path):
+    metrics = Metrics(tmp_path)
     for seconds in (0.0001, 0.0005, 0.0006, 0.3, 50.0):
         metrics(note(seconds))
     metrics(note(0.1, 422))
@@ -53,6 +53,29 @@ def test_requests_are_counted():
     assert abs(found["rosenblatt_request_seconds_sum", call] - 50.4012) < 1e-9
     assert found["rosenblatt_received_bytes_total", ""] == 60
     assert found["rosenblatt_sent_bytes_total", ""] == 120
+
+
+def test_processes_are_added_up(tmp_path):
+    (tmp_path / "worker-1.figures").write_text("left by an earlier server")
+    writer, worker = Metrics(tmp_path), Metrics(tmp_path)
+    writer.begin()
+    writer(note(0.25))
+    worker(note(0.25))
+    worker(note(0.5, 422, "/v1/models/m/explain"))
+    passed = note(0.5, 200)
+    passed.passed_on = True
+    worker(passed)
+    worker.leave()
+    (left,) = tmp_path.glob("*.figures")
+    status = left.stat()
+    worker.leave()
+    assert left.stat().st_ino == status.st_ino  # nothing changed, so nothing is written
+    found = read(exposition(writer.families()))
+    assert found["rosenblatt_requests_total", 'call="/v1/models/{name}/predict",status="200"'] == 2
+    assert found["rosenblatt_requests_total", 'call="/v1/models/{name}/explain",status="422"'] == 1
+    assert found["rosenblatt_request_seconds_sum", 'call="/v1/models/{name}/predict"'] == 0.5
+    assert found["rosenblatt_received_bytes_total", ""] == 30
+    assert read(exposition(writer.families())).keys() == found.keys()
 
 
 def test_models_are_counted(tmp_path):

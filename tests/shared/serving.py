@@ -68,7 +68,7 @@ def serving(folder, sources=None, door=None, **options):
     """Lend a client of a server in this process; its `host` is the server's."""
     host = Host(folder, sources or {}, **options)
     try:
-        door = FrontDoor() if door is None else door
+        door = FrontDoor(limits=host.limits) if door is None else door
         with httpx.Client(transport=Inside(door.behind(host, PORT)), base_url=ADDRESS) as client:
             client.host = host
             yield client

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rosenblatt.cli.options import Output, Sectioned, common
+
+if TYPE_CHECKING:
+    from rosenblatt.server.front_door import FrontDoor
 
 
 @click.command(
@@ -47,47 +52,55 @@ listens to this computer only, until Ctrl-C. It needs the packages of rosenblatt
     help="Requests a second that a caller may send. [default: no limit]",
 )
 @click.option("--log-all", is_flag=True, help="Log every request, not only refused and administrative ones.")
+@click.option("--workers", type=click.IntRange(0, 64), default=0, help="Further processes, which only predict.")
+@click.option("--follow", "descriptor", type=int, hidden=True, help="Only predict, for a server.")
 @click.option("--grow", is_flag=True, help="Let labels that a model does not know become classes.")
 @common
-def serve(
-    models: tuple[str, ...],
-    data: str,
-    host: str,
-    port: int,
-    keep: int,
-    names: tuple[str, ...],
-    tls_cert: str | None,
-    tls_key: str | None,
-    no_tls: bool,
-    rate: float | None,
-    log_all: bool,
-    grow: bool,
-    output: Output,
-) -> int:
+def serve(models: tuple[str, ...], data: str, output: Output, descriptor: int | None, **options: Any) -> int:
     """Serve models that learn while they predict. MODEL is a file, or NAME=FILE."""
     try:
-        from rosenblatt.server.front_door import FrontDoor
         from rosenblatt.server.host import Host
-        from rosenblatt.server.limits import RequestLimits
         from rosenblatt.server.process import serve as serving
-        from rosenblatt.server.request_log import RequestLog
+        from rosenblatt.server.workers import follow
     except ImportError as error:
         raise ImportError(f"The server needs {error.name}. Install rosenblatt[server].") from error
 
-    door = FrontDoor(
-        address=host,
-        names=names,
-        certificate=tls_cert,
-        key=tls_key,
-        without_tls=no_tls,
-        log=None if output.quiet else RequestLog(every=log_all),
-    )
-    served = Host(data, _sources(models), grow=grow, keep=keep, limits=RequestLimits(rate=rate))
+    door = _door(options, output)
+    if descriptor is not None:
+        return follow(data, descriptor, door)
+    host = Host(data, _sources(models), grow=options["grow"], keep=options["keep"], limits=door.limits)
 
     def ready(address: str) -> None:
-        output.remark(f"Serving {', '.join(served.models)} at {address}; end it with Ctrl-C.")
+        output.remark(f"Serving {', '.join(host.models)} at {address}; end it with Ctrl-C.")
 
-    return serving(served, door=door, port=port, ready=ready)
+    worker = [sys.executable, "-m", "rosenblatt", "serve", "--data", data, *_words(options)]
+    worker += ["--quiet", "--follow"] if output.quiet else ["--follow"]
+    return serving(host, door=door, port=options["port"], ready=ready, workers=options["workers"], command=worker)
+
+
+def _door(options: dict[str, Any], output: Output) -> FrontDoor:
+    from rosenblatt.server.front_door import FrontDoor
+    from rosenblatt.server.limits import RequestLimits
+    from rosenblatt.server.request_log import RequestLog
+
+    return FrontDoor(
+        address=options["host"],
+        names=options["names"],
+        certificate=options["tls_cert"],
+        key=options["tls_key"],
+        without_tls=options["no_tls"],
+        limits=RequestLimits(rate=options["rate"]),
+        log=None if output.quiet else RequestLog(every=options["log_all"]),
+    )
+
+
+def _words(options: dict[str, Any]) -> list[str]:
+    """Return the options of the door as a user types them, for processes that share it."""
+    words = ["--host", options["host"], *(word for name in options["names"] for word in ("--name", name))]
+    for name in ("tls_cert", "tls_key", "rate"):
+        if options[name] is not None:
+            words += ["--" + name.replace("_", "-"), str(options[name])]
+    return words + ["--" + name.replace("_", "-") for name in ("no_tls", "log_all") if options[name]]
 
 
 def _sources(models: tuple[str, ...]) -> dict[str, str]:

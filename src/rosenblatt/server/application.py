@@ -25,7 +25,7 @@ from rosenblatt.server.limits import USUAL, RequestLimits, read_message
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.tokens import Token
 
-__all__ = ["CALLS", "Asked", "Call", "application", "problem_response"]
+__all__ = ["CALLS", "Asked", "Call", "application", "failures", "problem_response"]
 
 Scope = Literal["predict", "learn", "admin", "any"] | None
 """The scope a token must have for a call; "any" is any of the others, and None needs no token."""
@@ -199,9 +199,14 @@ def application(
     own = [Route(call.path, _endpoint(host, call, limits), methods=[call.method]) for call in calls]
     return Starlette(
         routes=[*own, *routes],
-        exception_handlers={RequestError: told, HTTPException: unrouted},
+        exception_handlers=failures(),
         lifespan=lifespan,
     )
+
+
+def failures() -> dict[Any, Any]:
+    """Return what becomes of exceptions."""
+    return {RequestError: told, HTTPException: unrouted}
 
 
 async def told(request: Request, problem: Any) -> Response:

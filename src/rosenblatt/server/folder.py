@@ -32,7 +32,10 @@ def prepare(folder: Path) -> None:
         ) from error
     if not HAS_OWNERS:
         return
-    for place, most in [(folder, 0o700), *((each, 0o600) for each in folder.iterdir() if each.suffix != ASIDE)]:
+    for place, most in [
+        (folder, 0o700),
+        *((each, 0o600) for each in folder.iterdir() if each.is_file() and each.suffix != ASIDE),
+    ]:
         found = place.lstat()
         if found.st_mode & 0o777 & ~most or found.st_uid != os.geteuid():
             raise StorageError(

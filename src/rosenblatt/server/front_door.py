@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from rosenblatt.server.exposure import host_names, is_loopback, origins_of, requ
 from rosenblatt.server.further_calls import FURTHER_CALLS, QUERIES
 from rosenblatt.server.guard import Guard, Rules
 from rosenblatt.server.host import Host
-from rosenblatt.server.limits import RequestLimits
+from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.messages import ModelAnswer
 from rosenblatt.server.metrics import CONTENT_TYPE, Family, Metrics, exposition
 from rosenblatt.server.openapi import openapi_document
@@ -47,6 +48,8 @@ class FrontDoor:
         The files of the certificate for TLS and of its key.
     without_tls : bool
         Whether others may be answered without TLS.
+    limits : RequestLimits
+        How much a request may hold.
     log : RequestLog or None
         Where requests are noted; None notes none.
     """
@@ -56,6 +59,7 @@ class FrontDoor:
     certificate: str | None = None
     key: str | None = None
     without_tls: bool = False
+    limits: RequestLimits = USUAL
     log: RequestLog | None = None
 
     def __post_init__(self) -> None:
@@ -68,21 +72,28 @@ class FrontDoor:
         return "http" if self.certificate is None else "https"
 
     def behind(self, host: Host, port: int) -> Guard:
-        """Return the guarded application of a host.
+        """Return the guarded application of a host; see `before`."""
+        metrics = Metrics(host.folder)
+        metrics.begin()
+        app = application(host, calls=ALL_CALLS, routes=list(_documents(host, metrics)), limits=self.limits)
+        return self.before(app, host.folder, port, metrics)
+
+    def before(self, app: Any, folder: Path, port: int, metrics: Metrics) -> Guard:
+        """Return an application behind its guard.
 
         Raises
         ------
         ParameterError
             If strangers would be let in, or could read what is sent.
         """
-        tokens = TokenWatch(TokenFile(host.folder))
+        tokens = TokenWatch(TokenFile(folder))
         require_safe(
             self.address, tokens=tokens.is_on(), tls=self.certificate is not None, without_tls=self.without_tls
         )
         hosts = host_names(self.address, port, self.names)
         # A proxy that encrypts calls us without TLS, for pages that came with it.
         schemes = {self.scheme, "https"} if self.without_tls or not is_loopback(self.address) else {self.scheme}
-        limits, metrics = host.limits, Metrics()
+        limits = self.limits
         rules = Rules(
             hosts=hosts,
             origins=origins_of(hosts, *schemes),
@@ -92,13 +103,12 @@ class FrontDoor:
         )
         rate = None if limits.rate is None else RateLimit(limits.rate, 2 * limits.rate)
         observers = (metrics,) if self.log is None else (metrics, self.log)
-        app = application(host, calls=ALL_CALLS, routes=list(_documents(host, metrics)), limits=limits)
         return Guard(app, rules, tokens=tokens, rate=rate, observers=observers)
 
-    def uvicorn_options(self, limits: RequestLimits) -> dict[str, Any]:
+    def uvicorn_options(self) -> dict[str, Any]:
         """Return what uvicorn must know: limits on connections, and TLS."""
         found: dict[str, Any] = {
-            "http": guarded(limits.connections, limits.header_seconds),
+            "http": guarded(self.limits.connections, self.limits.header_seconds),
             "h11_max_incomplete_event_size": MOST_HEADER_BYTES,
             "proxy_headers": False,
         }

@@ -81,6 +81,7 @@ class RequestNote:
     token: str | None = None
     client: str | None = None
     problem: str | None = None
+    passed_on: bool = False  # another process answered, and takes a note as well
 
 
 class Observer(Protocol):
@@ -149,7 +150,7 @@ class Guard:
                 raise
             await refuse(problem, reply, note)
         finally:
-            note.seconds = self.ticks() - began
+            note.seconds, note.passed_on = self.ticks() - began, "passed_on" in scope
             for observer in self.observers:
                 observer(note)
 
@@ -171,8 +172,9 @@ class Guard:
                 "Pages of other sites may not call this server. Call it from a program, which sends no Origin.",
             )
         token = self._authorised(scope["method"], headers, note)
-        if self.rate is not None and note.access.scope is not ANYONE:
-            wait = self.rate.take(note.token or note.client or "")
+        # A request without a client comes from a process of ours, which has counted it.
+        if self.rate is not None and note.access.scope is not ANYONE and note.client is not None:
+            wait = self.rate.take(note.token or note.client)
             if wait:
                 raise RequestError(
                     429,
@@ -256,8 +258,9 @@ class Reply:
             self.note.status = message["status"]
             given = message.get("headers", ())
             of_calls, of_pages = self.headers
-            is_page = any(name == POLICY for name, _ in given)
-            message["headers"] = [*given, *(of_pages if is_page else of_calls)]
+            names = [name for name, _ in given]
+            if ALWAYS[0][0] not in names:  # else another process of ours has added them
+                message["headers"] = [*given, *(of_pages if POLICY in names else of_calls)]
         else:
             size = len(message.get("body", b""))
             self.note.sent += size

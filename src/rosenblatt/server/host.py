@@ -16,31 +16,25 @@ from typing import Any
 import msgspec
 
 from rosenblatt.atomic import ASIDE
-from rosenblatt.data.features import Features
-from rosenblatt.data.single import are_mappings
-from rosenblatt.exceptions import ParameterError, PredictionOverflowError
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.locking import locked
 from rosenblatt.server.administration import Administration
 from rosenblatt.server.events import PackedRows
-from rosenblatt.server.explaining import explain
 from rosenblatt.server.folder import JOURNAL, add_model, prepare
 from rosenblatt.server.journal import Journal
 from rosenblatt.server.keys import at_time, new_id, read_key, time_of
-from rosenblatt.server.limits import USUAL, RequestLimits, read_message
+from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.messages import (
-    ExplainAnswer,
     FeedbackRequest,
     LearnRequest,
     ModelAnswer,
     PredictAnswer,
     PredictRequest,
     Rolling,
-    Row,
 )
-from rosenblatt.server.places import in_words_of_calls, place_of
+from rosenblatt.server.predicting import PREDICTIONS_KEPT, PredictingHost
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replay import History
-from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import ServedModel
 from rosenblatt.server.writer import Learn, Remember, Special, Work, Writer
 
@@ -49,16 +43,11 @@ __all__ = ["Host"]
 log = logging.getLogger("rosenblatt.server")
 
 KEYS_KEPT = 7 * 24 * 3600.0
-PREDICTIONS_KEPT, MOST_PREDICTIONS = 24 * 3600.0, 100_000
+MOST_PREDICTIONS = 100_000
 SNAPSHOT_EVERY = 10_000
-ROW = msgspec.json.Decoder(Row)
-AT_ONCE = 64
-"""Rows that are predicted without handing them to another thread."""
-LONGEST_WAIT = 1.0
-"""Seconds that a request waits for its `min_version`."""
 
 
-class Host:
+class Host(PredictingHost):
     """The models of a data folder.
 
     Parameters
@@ -95,7 +84,7 @@ class Host:
         self.limits = limits
         self.closed = False
         self.on_failure: Callable[[], None] = lambda: None
-        self.models: dict[str, ServedModel] = {}
+        super().__init__()
         self._in_flight: set[tuple[int, bytes]] = set()
         self._outbox: list[tuple[asyncio.Future[Any], Any]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -203,37 +192,10 @@ class Host:
 
     # Calls
 
-    def model(self, name: str) -> ServedModel:
-        """Return the model with a name."""
-        found = self.models.get(name)
-        if found is None:
-            raise RequestError.of(404, f"There is no model {name[:64]!r}.")
-        return found
-
-    async def predict(self, name: str, request: PredictRequest) -> PredictAnswer:
-        """Answer with labels and scores."""
-        model = self.model(name)
-        if request.min_version is not None:
-            await self._reach(model, request.min_version)
-        if len(request.rows) > AT_ONCE:
-            return await self._remembered(model, request, *await asyncio.to_thread(self._predict, model, request))
-        return await self._remembered(model, request, *self._predict(model, request))
-
-    def _predict(self, model: ServedModel, request: PredictRequest) -> tuple[PredictAnswer, Any]:
-        with model.reading() as replica:
-            features = model.features(request.rows)
-            return _decided(replica, features), features
-
-    def answer_of(self, model: ServedModel, replica: Replica, rows: list[Any]) -> PredictAnswer:
-        """Answer as an earlier version did, whose replica nobody changes."""
-        names = replica.learner._known_vocabulary() if are_mappings(rows) else None
-        return _decided(replica, model.features(rows, names))
-
-    async def _remembered(
+    async def remember(
         self, model: ServedModel, request: PredictRequest, answer: PredictAnswer, features: Any
     ) -> PredictAnswer:
-        if not request.remember:
-            return answer
+        """Keep predictions, and give each its id."""
         ids = [new_id() for _ in request.rows]
         bodies = [
             (number.bytes, msgspec.msgpack.encode(PackedRows.of(features.part(slice(row, row + 1)))))
@@ -243,15 +205,6 @@ class Host:
         self._remembered_since += len(ids)
         answer.ids = [str(number) for number in ids]
         return answer
-
-    async def _reach(self, model: ServedModel, version: int) -> None:
-        end = time.monotonic() + LONGEST_WAIT
-        while model.version < version:
-            if time.monotonic() > end:
-                raise RequestError.of(
-                    409, f"{model.name} is at version {model.version}, not yet at {version}.", retry_after=1.0
-                )
-            await asyncio.sleep(0.005)
 
     async def learn(self, name: str, request: LearnRequest, key: str | None, body: bytes) -> bytes:
         """Learn rows; return the answer once they are on disk."""
@@ -300,32 +253,6 @@ class Host:
         features = self._kept(model, request.id)
         return await self._learned(model, features, [request.label], None, number, digest)
 
-    async def explain(self, name: str, row: str | None, number: str | None) -> ExplainAnswer:
-        """Return the weights behind the answer to a row of JSON, or to a remembered prediction."""
-        model = self.model(name)
-        if (row is None) == (number is None):
-            raise RequestError.of(422, "Send either row, a row as JSON, or id, that of a remembered prediction.")
-        with model.reading() as replica:
-            if row is not None:
-                features = model.features([read_message(ROW, row.encode("utf-8", "replace"))])
-            else:
-                features = self._kept(model, str(number))
-            try:
-                return explain(model, replica, features)
-            except PredictionOverflowError as error:
-                raise RequestError.of(422, str(error)) from error
-
-    def _kept(self, model: ServedModel, text: str) -> Features:
-        """Return the row of a prediction that is remembered."""
-        number = read_key(text, "The id", 422)
-        body = self.reader.prediction(model.number, number)
-        if body is None:
-            if time_of(number) < time.time() - PREDICTIONS_KEPT or number <= self.reader.forgotten(model.number):
-                raise RequestError.of(410, f"The prediction {text} is no longer kept.")
-            raise RequestError.of(404, f"There is no prediction {text}. Predict with remember: true first.")
-        features: Features = msgspec.msgpack.decode(body, type=PackedRows).features()
-        return features
-
     def forget(self) -> None:
         """Remove keys and predictions that are too old; called by the writer."""
         now = time.time()
@@ -356,15 +283,6 @@ class Host:
     def ready(self) -> str | None:
         """Return None, or why nothing can be learned."""
         return self.failure or self.writer.full
-
-
-def _decided(replica: Replica, features: Features) -> PredictAnswer:
-    try:
-        labels, scores = replica.decide(features)
-    except PredictionOverflowError as error:
-        place = place_of(str(error), (), None, ())
-        raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
-    return PredictAnswer(labels, scores, replica.classes, replica.version)
 
 
 def _deliver(answers: list[tuple[asyncio.Future[Any], Any]]) -> None:

@@ -177,6 +177,10 @@ class Journal:
             with self._telling("written"):
                 self._db.executemany(statement, rows)
 
+    def changed(self) -> int:
+        """Return a number that differs after another connection has written."""
+        return int(self._one("PRAGMA data_version")[0])
+
     # Models
 
     def models(self) -> dict[str, tuple[int, bytes, int]]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import uvicorn
 
 from rosenblatt.server.front_door import FrontDoor
 from rosenblatt.server.host import Host
+from rosenblatt.server.workers import SOCKET, Workers
 
 __all__ = ["ModelServer", "serve"]
 
 GRACE = 10
 """Seconds that requests under way get to end."""
+BACKLOG = 2048
 
 
 class ModelServer(uvicorn.Server):
@@ -29,17 +32,30 @@ class ModelServer(uvicorn.Server):
         What to serve.
     ready : callable
         Is called once requests are taken.
+    inner : socket or None
+        Where processes of ours send requests, which need no TLS.
     """
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], inner: socket.socket | None = None
+    ) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._ready, self._inner = ready, inner
 
     async def startup(self, sockets: Any = None) -> None:
         """Start, and say so."""
         await super().startup(sockets=sockets)
-        if self.started:
-            self._ready()
+        if not self.started:
+            return
+        if self._inner is not None:
+            loop = asyncio.get_running_loop()
+            self.servers.append(await loop.create_server(self._connected, sock=self._inner, backlog=BACKLOG))
+        self._ready()
+
+    def _connected(self) -> Any:
+        """Return what handles a connection of a process of ours."""
+        kind: Any = self.config.http_protocol_class
+        return kind(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -52,7 +68,15 @@ class ModelServer(uvicorn.Server):
                 signal.signal(each, handler)
 
 
-def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None]) -> int:
+def serve(
+    host: Host,
+    *,
+    door: FrontDoor,
+    port: int,
+    ready: Callable[[str], None],
+    workers: int = 0,
+    command: Sequence[str] = (),
+) -> int:
     """Serve until a signal ends it; return 0, or 1 if the journal failed.
 
     Parameters
@@ -65,11 +89,15 @@ def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None
         The port; 0 is any free one.
     ready : callable
         Gets the address once requests are taken.
+    workers : int
+        Further processes, which only predict.
+    command : sequence of str
+        What starts one of them; see `rosenblatt.server.workers.Workers`.
     """
     os.umask(0o077)
     address = door.address
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listening:
+    with ExitStack() as held, socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))
         shown = f"[{address}]" if ":" in address else address
@@ -82,9 +110,14 @@ def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None
             server_header=False,
             ws="none",
             timeout_graceful_shutdown=GRACE,
-            **door.uvicorn_options(host.limits),
+            **door.uvicorn_options(),
         )
-        server = ModelServer(config, lambda: ready(place))
+        inner = None
+        if workers:
+            listening.listen(BACKLOG)
+            inner = held.enter_context(_for_workers(host))
+            held.callback(Workers(workers, command, listening).end)
+        server = ModelServer(config, lambda: ready(place), inner)
 
         def end() -> None:
             server.should_exit = True
@@ -95,3 +128,12 @@ def serve(host: Host, *, door: FrontDoor, port: int, ready: Callable[[str], None
         finally:
             host.close()
     return 0 if host.failure is None else 1
+
+
+def _for_workers(host: Host) -> socket.socket:
+    """Return the socket at which workers find the writer; the folder keeps others away from it."""
+    place = host.folder / SOCKET
+    place.unlink(missing_ok=True)  # of a process that was killed; the lock says that it is gone
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening.bind(str(place))
+    return listening

@@ -36,6 +36,8 @@ class RequestLog:
 
     def __call__(self, note: RequestNote) -> None:
         """Write a line about a request, if it is to have one."""
+        if note.passed_on:
+            return
         refused = note.status >= 400 or not note.status
         if not (self.every or refused or note.access.scope == "admin"):
             return
