@@ -277,8 +277,8 @@ class Contestant:
 
 
 def _rosenblatt(place: Path) -> Callable[[int], list[str]]:
-    model, data = str(place / "m.model"), str(place / "data")
-    return lambda port: [sys.executable, "-m", "rosenblatt", "serve", model, "--data", data, "--port", str(port)]
+    command = [sys.executable, "-m", "rosenblatt", "serve", str(place / "m.model"), "--data", str(place / "data")]
+    return lambda port: [*command, "--name", "127.0.0.1", "--port", str(port)]
 
 
 @contextmanager
