@@ -159,8 +159,9 @@ class Workers:
 def follow(folder: str | os.PathLike[str], descriptor: int, **options: Any) -> int:
     """Predict until the process that writes ends: its end of our standard input is closed then."""
     with socket.socket(fileno=descriptor) as listening:
+        follower = Follower(folder)
         config = uvicorn.Config(
-            worker_application(Follower(folder), **options),
+            worker_application(follower, **options),
             log_level="error",
             access_log=False,
             server_header=False,
@@ -172,9 +173,13 @@ def follow(folder: str | os.PathLike[str], descriptor: int, **options: Any) -> i
         def watch() -> None:
             while os.read(0, 1024):
                 pass
+            end()
+
+        def end() -> None:
             server.should_exit = True
 
+        follower.on_failure = end
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal
         threading.Thread(target=watch, daemon=True).start()
         server.run(sockets=[listening])
-    return 0
+    return 0 if follower.failure is None else 1
