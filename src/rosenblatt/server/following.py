@@ -42,8 +42,9 @@ class Follower(PredictingHost):
         self.on_failure: Callable[[], None] = lambda: None
         self.reader = Journal(self.folder / JOURNAL, writes=False)
         self._journal = self.reader.reader()
-        for name in self._journal.models():
-            self.models[name] = History(self._journal, self.folder, name).start().model
+        with self._journal.one_state():
+            for name in self._journal.models():
+                self.models[name] = History(self._journal, self.folder, name).start().model
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
 
