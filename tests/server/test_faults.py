@@ -81,7 +81,14 @@ class Served:
 
 
 @LINUX
-@pytest.mark.parametrize("call, code", [("fsync", errno.EIO), ("write", errno.EIO), ("fsync", errno.ENOSPC)])
+@pytest.mark.parametrize(
+    "call, code",
+    [
+        ("fsync", errno.EIO),
+        pytest.param("write", errno.EIO, marks=pytest.mark.slow),
+        pytest.param("fsync", errno.ENOSPC, marks=pytest.mark.slow),
+    ],
+)
 def test_a_disk_that_fails_ends_the_server(tmp_path, shim, call, code):
     """The third commit fails; the server acknowledges nothing more and ends. All it acknowledged is there."""
     with Served(tmp_path, fault=f"{call} {code}", preload=shim) as served:

@@ -38,7 +38,7 @@ def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path):
     [
         ("answers-first", "lost: "),
         ("folds-first", "a prediction showed "),
-        ("forgets-keys", "an event without its key"),
+        pytest.param("forgets-keys", "an event without its key", marks=pytest.mark.slow),
     ],
 )
 def test_deliberate_bugs_are_found(tmp_path, mutant, found):

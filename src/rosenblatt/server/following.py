@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from rosenblatt.server.replay import History
 from rosenblatt.server.served_model import ServedModel
 
 __all__ = ["Follower"]
+
+log = logging.getLogger("rosenblatt.server")
 
 INTERVAL = 0.005
 """Seconds between two looks at the journal."""
@@ -35,10 +39,12 @@ class Follower(PredictingHost):
         super().__init__()
         self.folder = Path(folder)
         self.failure: str | None = None
+        self.on_failure: Callable[[], None] = lambda: None
         self.reader = Journal(self.folder / JOURNAL, writes=False)
         self._journal = self.reader.reader()
-        for name in self._journal.models():
-            self.models[name] = History(self._journal, self.folder, name).start().model
+        with self._journal.one_state():
+            for name in self._journal.models():
+                self.models[name] = History(self._journal, self.folder, name).start().model
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
 
@@ -62,12 +68,17 @@ class Follower(PredictingHost):
 
     def _follow(self) -> None:
         seen = -1
-        while not self._ended.wait(INTERVAL):
-            found = self._journal.changed()
-            if found != seen:
-                seen = found
-                for model in self.models.values():
-                    self.catch_up(model)
+        try:
+            while not self._ended.wait(INTERVAL):
+                found = self._journal.changed()
+                if found != seen:
+                    seen = found
+                    for model in self.models.values():
+                        self.catch_up(model)
+        except Exception as error:  # predictions would stay as they are for ever
+            self.failure = f"{type(error).__name__}: {error}"
+            log.exception("The journal cannot be followed any more.")
+            self.on_failure()
 
     def catch_up(self, model: ServedModel) -> None:
         """Fold the events that came since into a model."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import uvicorn
 
+from rosenblatt.exceptions import StorageError
 from rosenblatt.server.front_door import FrontDoor
 from rosenblatt.server.host import Host
 from rosenblatt.server.workers import SOCKET, Workers
@@ -136,5 +137,11 @@ def _for_workers(host: Host) -> socket.socket:
     place = host.folder / SOCKET
     place.unlink(missing_ok=True)  # of a process that was killed; the lock says that it is gone
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listening.bind(str(place))
+    try:
+        listening.bind(str(place))
+    except OSError as error:
+        listening.close()
+        raise StorageError(
+            f"{place} cannot be a socket: {error}. Choose a --data folder with a shorter path."
+        ) from error
     return listening

@@ -15,6 +15,7 @@ from rosenblatt.server.messages import LearnAnswer, RefusedRow
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.server.served_model import Counts, EventTally, ServedModel, read_learner
+from rosenblatt.storage.stored import open_model
 
 __all__ = ["History", "ReplayError", "Replayed", "answer_to"]
 
@@ -103,7 +104,7 @@ class History:
         snapshots = self.journal.snapshots(self.number)
         replica, outcomes = self._replayed(self.newest, snapshots)
         tally = self._tally(snapshots, outcomes)
-        stored, _ = read_learner(str(self.folder / snapshots[-1].file))
+        stored = open_model(self.folder / snapshots[-1].file)
         counts = tally.counts()
         model = ServedModel(self.name, self.number, stored, replica, counts, self.base, grows=grows)
         answers = [(answer_to(seq, outcome), self.number, seq) for seq, outcome in outcomes.items()]

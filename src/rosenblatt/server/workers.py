@@ -183,8 +183,12 @@ def follow(folder: str | os.PathLike[str], descriptor: int, door: FrontDoor) -> 
         def watch() -> None:
             while os.read(0, 1024):
                 pass
+            end()
+
+        def end() -> None:
             server.should_exit = True
 
+        host.on_failure = end
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal
         threading.Thread(target=watch, daemon=True).start()
         counting = threading.Thread(target=count)
@@ -195,4 +199,4 @@ def follow(folder: str | os.PathLike[str], descriptor: int, door: FrontDoor) -> 
             ended.set()
             counting.join()
             metrics.leave()
-    return 0
+    return 0 if host.failure is None else 1

@@ -147,7 +147,7 @@ class Writer:
                     self.carry_out(batch)
                 except BaseException as error:
                     self._break(f"{type(error).__name__}: {error}", batch)
-                self._settled({work.model for work in batch})
+                self._settle(batch)
             if ends:
                 break
         if self.broken is None:
@@ -155,6 +155,12 @@ class Writer:
                 self.commit([])
             except JournalError as error:
                 self._break(str(error), [])
+
+    def _settle(self, batch: Sequence[Work]) -> None:
+        try:
+            self._settled({work.model for work in batch})
+        except BaseException as error:  # without this thread nobody would get an answer
+            self._break(f"{type(error).__name__}: {error}", [])
 
     def _take(self) -> tuple[list[Work], bool]:
         """Return the requests that wait, as many as one commit takes; a special one comes alone."""
