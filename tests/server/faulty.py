@@ -12,6 +12,7 @@ import sys
 import warnings
 from pathlib import Path
 
+from rosenblatt.server.front_door import FrontDoor
 from rosenblatt.server.host import Host
 from rosenblatt.server.process import serve
 
@@ -32,7 +33,7 @@ def main(folder, port):
     signal.signal(signal.SIGUSR1, fail)
     signal.signal(signal.SIGUSR2, recover)
     host = Host(folder / "data", {"m": folder / "m.model"})
-    return serve(host, address="127.0.0.1", port=port, ready=lambda _: print("ready", flush=True))
+    return serve(host, door=FrontDoor(), port=port, ready=lambda _: print("ready", flush=True))
 
 
 if __name__ == "__main__":
