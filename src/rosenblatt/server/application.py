@@ -152,6 +152,7 @@ async def readyz(host: Host, asked: Asked) -> messages.HealthAnswer:
     return messages.HealthAnswer("ready")
 
 
+KEY = b"idempotency-key"
 OF_A_MODEL = "/v1/models/{name}"
 CALLS: tuple[Call, ...] = (
     Call("POST", f"{OF_A_MODEL}/predict", "predict", messages.PredictRequest, messages.PredictAnswer, predict),
@@ -242,9 +243,11 @@ def _endpoint(host: Host, call: Call, limits: RequestLimits) -> Callable[[Reques
             body = request.scope["body"] if "body" in request.scope else await request.body()
             message = read_message(decoder, body)
             limits.require(message)
-        place, key = request.path_params, request.headers.get("idempotency-key")
-        token = request.scope.get("token")
-        asked = Asked(place.get("name", ""), message, body, request.query_params, key, token, place.get("version"))
+        scope, place = request.scope, request.path_params
+        # Predictions have neither: objects for all headers and parameters would cost more than decoding the body.
+        query: Mapping[str, str] = request.query_params if scope["query_string"] else {}
+        key = next((value.decode("latin-1") for name, value in scope["headers"] if name == KEY), None)
+        asked = Asked(place.get("name", ""), message, body, query, key, scope.get("token"), place.get("version"))
         answer = await call.handler(host, asked)
         if isinstance(answer, Response):
             return answer
