@@ -19,6 +19,7 @@ from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
+from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.server.events import LearnEvent, PackedRows
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
@@ -76,7 +77,6 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
         If the learner cannot learn row by row for ever.
     """
     from rosenblatt.estimators._online import OnlineLearning
-    from rosenblatt.learners.kernel_stream import KernelStream
     from rosenblatt.learners.stream import Stream
 
     stored = open_model(path)
@@ -86,12 +86,12 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
             "--probabilities."
         )
     learner = stored.estimator()
-    if not isinstance(learner, OnlineLearning) or learner._stream_kind not in (Stream, KernelStream):
+    if not isinstance(learner, OnlineLearning) or learner._stream_kind is not Stream:
         raise ParameterError(
             f"{path} holds a {stored.learner}, which cannot learn row by row without end. Serve a Perceptron, a "
             "PassiveAggressiveClassifier, a ConfidenceWeightedClassifier, or a KernelPerceptron with a budget."
         )
-    if learner._stream_kind is KernelStream and learner.budget is None:
+    if isinstance(learner._state, KernelState) and learner.budget is None:
         raise ParameterError(
             f"{path} holds a KernelPerceptron without a budget, which would grow with every mistake. Train it "
             "with budget=."
