@@ -21,6 +21,7 @@ from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.server.events import LearnEvent, PackedRows
+from rosenblatt.server.plain_rows import PlainRows
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.storage.files import write_model
@@ -126,6 +127,7 @@ class ServedModel:
     ) -> None:  # fmt: skip
         self.name, self.number, self.base = name, number, base
         self.learner_name, self.preparation = stored.learner, stored.preparation
+        self._plain = PlainRows(self.preparation)
         self.tally, self.allows_growth = EventTally(counts), grows
         self.published, self._spare = replica, replica.copy()
         self._behind: list[LearnEvent] = []  # events that the spare replica has not yet
@@ -163,7 +165,7 @@ class ServedModel:
 
     def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
         if self.preparation.steps:
-            features = self.preparation.read(rows)
+            features = self._plain.read(rows) or self.preparation.read(rows)
         elif are_mappings(rows):
             known = vocabulary or self.published.learner._known_vocabulary()
             features = known.rows(rows, learn=False)[0]
