@@ -102,6 +102,8 @@ def test_names_and_files(model, tmp_path):
     "learner, why",
     [
         (lambda: rb.PocketPerceptron(), "cannot learn row by row"),
+        (lambda: rb.VotedPerceptron(), "cannot learn row by row"),
+        (lambda: rb.MarkOne(random_state=0), "cannot learn row by row"),
         (lambda: rb.KernelPerceptron(kernel="rbf", budget=None), "without a budget"),
     ],
 )

@@ -20,9 +20,11 @@ from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
+from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.server.events import LearnEvent, PackedRows
 from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.places import in_words_of_calls, place_of
+from rosenblatt.server.plain_rows import PlainRows
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.replica import FoldOutcome, Replica
@@ -81,7 +83,6 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
         If the learner cannot learn row by row for ever.
     """
     from rosenblatt.estimators._online import OnlineLearning
-    from rosenblatt.learners.kernel_stream import KernelStream
     from rosenblatt.learners.stream import Stream
 
     stored = open_model(path)
@@ -91,12 +92,12 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
             "--probabilities."
         )
     learner = stored.estimator()
-    if not isinstance(learner, OnlineLearning) or learner._stream_kind not in (Stream, KernelStream):
+    if not isinstance(learner, OnlineLearning) or learner._stream_kind is not Stream:
         raise ParameterError(
             f"{path} holds a {stored.learner}, which cannot learn row by row without end. Serve a Perceptron, a "
             "PassiveAggressiveClassifier, a ConfidenceWeightedClassifier, or a KernelPerceptron with a budget."
         )
-    if learner._stream_kind is KernelStream and learner.budget is None:
+    if isinstance(learner._state, KernelState) and learner.budget is None:
         raise ParameterError(
             f"{path} holds a KernelPerceptron without a budget, which would grow with every mistake. Train it "
             "with budget=."
@@ -131,6 +132,7 @@ class ServedModel:
     ) -> None:  # fmt: skip
         self.name, self.number, self.base = name, number, base
         self.learner_name, self.preparation = stored.learner, stored.preparation
+        self._plain = PlainRows(self.preparation)
         self.tally, self.allows_growth = EventTally(counts), grows
         self.published, self._spare = replica, replica.copy()
         self.limit(USUAL)
@@ -170,7 +172,7 @@ class ServedModel:
 
     def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
         if self.preparation.steps:
-            features = self.preparation.read(rows)
+            features = self._plain.read(rows) or self.preparation.read(rows)
         elif are_mappings(rows):
             known = vocabulary or self.published.learner._known_vocabulary()
             features = known.rows(rows, learn=False)[0]
