@@ -1,6 +1,11 @@
 """What builds and what runs is pinned, and its licences are listed."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -48,3 +53,36 @@ def test_every_licence_is_listed():
     assert all(licences.licence_of(each) for each in found.values())
     assert set(licences.CARRIES) <= set(listed)
     assert "LGPL" in listed["python-flint"] + page
+
+
+def test_the_image_is_pinned_and_not_root():
+    lines = re.sub(r"\\\n\s*", " ", read("Dockerfile")).splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    for word, rest in steps:
+        if word == "FROM":
+            assert re.match(r"python:\d+\.\d+\.\d+-slim-\w+", rest)
+        assert word != "ADD"
+    users = [rest for word, rest in steps if word == "USER"]
+    assert users[-1].split(":")[0].isdigit()
+    assert int(users[-1].split(":")[0]) > 0
+    (started,) = (json.loads(rest) for word, rest in steps if word == "ENTRYPOINT")
+    assert started[:2] == ["rosenblatt", "serve"]
+    install = next(rest for word, rest in steps if word == "RUN" and "pip install" in rest)
+    assert "--constraint constraints.txt" in install
+    assert "--no-cache-dir" in install
+
+
+def test_the_image_gets_what_it_copies():
+    kept = {line[1:] for line in read(".dockerignore").splitlines() if line.startswith("!")}
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", read("Dockerfile"), re.MULTILINE)
+    assert {each for line in copied for each in line.split()} == kept
+    for each in kept:
+        assert (ROOT / each).exists()
+
+
+def test_the_image_is_linted():
+    read("Dockerfile")
+    linter = shutil.which("hadolint", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if linter is None:
+        pytest.skip("there is no hadolint here; `make check` has one")
+    subprocess.run([linter, ROOT / "Dockerfile"], check=True)

@@ -57,14 +57,25 @@ ssize_t writev(int fd, const struct iovec *data, int n) {
     return REAL(writev)(fd, data, n);
 }
 
-int fsync(int fd) {
-    char link[64], path[4096];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, path, sizeof path - 1);
-    path[n < 0 ? 0 : n] = 0;
-    if (is_under(path) && fails("fsync")) return -1; /* of the folder, too */
-    return REAL(fsync)(fd);
-}
+#define PWRITE(name, offset_t)                                                         \
+    ssize_t name(int fd, const void *data, size_t n, offset_t at) {                    \
+        if (is_written(fd) && fails("write")) return -1;                               \
+        return REAL(name)(fd, data, n, at);                                            \
+    }
+PWRITE(pwrite, off_t)
+PWRITE(pwrite64, off64_t)
+
+#define FSYNC(name)                                                                    \
+    int name(int fd) {                                                                 \
+        char link[64], path[4096];                                                     \
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);                           \
+        ssize_t n = readlink(link, path, sizeof path - 1);                             \
+        path[n < 0 ? 0 : n] = 0;                                                       \
+        if (is_under(path) && fails("fsync")) return -1; /* of the folder, too */      \
+        return REAL(name)(fd);                                                         \
+    }
+FSYNC(fsync)
+FSYNC(fdatasync)
 
 int ftruncate(int fd, off_t n) {
     if (is_written(fd) && fails("ftruncate")) return -1;

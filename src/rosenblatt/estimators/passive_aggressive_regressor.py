@@ -32,7 +32,7 @@ def _link(held: dict[str, Any]) -> None:
 class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[misc]
     """Passive-aggressive regression: each update is the shortest one that brings a row within ε of its number.
 
-    A row with |y − f| > ε is corrected by the step c = (|y − f| − ε) / x², where x² = ‖x‖² + 1 includes the bias.
+    A row with ``|y − f| > ε`` is corrected by the step ``c = (|y − f| − ε) / x²``, x² = ‖x‖² + 1 with the bias.
     `C` limits it (Crammer et al. 2006). Takes the parameters of scikit-learn's ``PassiveAggressiveRegressor``, but
     for early stopping.
 
@@ -49,7 +49,7 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
     max_iter : int
         The maximum number of passes.
     tol : float or None
-        Training ends when the mean of max(0, |y − f| − ε) over a pass has not fallen by `tol` for
+        Training ends when the mean of ``max(0, |y − f| − ε)`` over a pass has not fallen by `tol` for
         `n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.
     n_iter_no_change : int
         See `tol`.

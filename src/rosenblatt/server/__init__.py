@@ -1,0 +1,1 @@
+"""The server: predictions and online learning over HTTP, with every acknowledged example on disk."""

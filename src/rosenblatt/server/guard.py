@@ -1,0 +1,351 @@
+"""The guard at the door of the server: refuses requests before anything is done for them.
+
+A web page that someone has open must not teach a model, even at a server that listens to this computer only. So a
+request must name a known host, come from our own page or from no page, and send JSON. Pages of other sites cannot
+send JSON unless a server allows it, and this one never does. Bodies are counted as they are read, and must arrive
+in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from rosenblatt.server.access import ANYONE, HOLDER, Access, access_of
+from rosenblatt.server.begun import Begun
+from rosenblatt.server.problems import RequestError
+from rosenblatt.server.rates import RateLimit
+from rosenblatt.server.tokens import Token, TokenWatch
+
+__all__ = ["Guard", "RequestNote", "Rules"]
+
+POLICY = b"content-security-policy"
+ALWAYS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+OF_CALLS = [(POLICY, b"default-src 'none'; frame-ancestors 'none'")]
+OF_PAGES = [  # which have a policy of their own
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+]
+ONE_YEAR = (b"strict-transport-security", b"max-age=31536000")
+LARGE = 65_536  # bytes of an answer whose reader is given a deadline
+READING = ("GET", "HEAD")
+JSON = b"application/json"
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What a request must be.
+
+    Attributes
+    ----------
+    hosts : frozenset of bytes
+        The values of the header Host that are answered.
+    origins : frozenset of bytes
+        The values of the header Origin of our own pages.
+    body_bytes : int
+        The largest body.
+    body_seconds : float
+        How long a body may take to arrive, and a large answer to be fetched.
+    tls : bool
+        Whether connections are encrypted.
+    """
+
+    hosts: frozenset[bytes]
+    origins: frozenset[bytes] = frozenset()
+    body_bytes: int = 16_000_000
+    body_seconds: float = 30.0
+    tls: bool = False
+
+
+@dataclass(slots=True)
+class RequestNote:
+    """What is noted of one request, for the log and the metrics; nothing of its content."""
+
+    access: Access
+    method: str
+    status: int = 0
+    seconds: float = 0.0
+    received: int = 0
+    sent: int = 0
+    token: str | None = None
+    client: str | None = None
+    problem: str | None = None
+    passed_on: bool = False  # another process answered, and takes a note as well
+
+
+class Observer(Protocol):
+    """Takes a note of each request when it has been answered."""
+
+    def __call__(self, note: RequestNote, /) -> None:
+        """Take a note."""
+
+
+class Guard:
+    """An ASGI application in front of another one.
+
+    Parameters
+    ----------
+    app : ASGI application
+        The application that is guarded; ``scope["token"]`` is the token of a request, or None, and
+        ``scope["body"]`` the body of one that is not a GET.
+    rules : Rules
+        What a request must be.
+    tokens : TokenWatch or None
+        The tokens; None needs none.
+    rate : RateLimit or None
+        The limit on the requests of each token or, without tokens, of each address.
+    observers : iterable of callables
+        Take a `RequestNote` of each request.
+    ticks : callable
+        Returns seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        rules: Rules,
+        *,
+        tokens: TokenWatch | None = None,
+        rate: RateLimit | None = None,
+        observers: tuple[Observer, ...] = (),
+        ticks: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.app, self.rules, self.tokens, self.rate = app, rules, tokens, rate
+        self.observers, self.ticks = observers, ticks
+        always = [*ALWAYS, ONE_YEAR] if rules.tls else ALWAYS
+        self.headers = [*always, *OF_CALLS], [*always, *OF_PAGES]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":  # there are none here
+                await send({"type": "websocket.close", "code": 1008})
+                return
+            await self.app(scope, receive, send)
+            return
+        began = self.ticks()
+        client = scope.get("client")
+        note = RequestNote(access_of(scope["path"]), scope["method"], client=client[0] if client else None)
+        reply = Reply(send, note, self.headers, self.rules.body_seconds)
+        try:
+            headers = _headers(scope["headers"])
+            scope["token"] = self._admit(scope, headers, note)
+            if scope["method"] not in READING:
+                scope["body"] = body = await self._read(headers, receive, note)
+                receive = _Body(body, receive)
+            await self.app(scope, receive, reply)
+        except RequestError as problem:
+            if note.status:
+                raise
+            await refuse(problem, reply, note)
+        finally:
+            note.seconds, note.passed_on = self.ticks() - began, "passed_on" in scope
+            for observer in self.observers:
+                observer(note)
+
+    def _admit(self, scope: Any, headers: dict[bytes, bytes], note: RequestNote) -> Token | None:
+        """Return the token of a request, or None where none is needed; raise `RequestError` if it is refused."""
+        host = headers.get(b"host", b"").lower()
+        if host not in self.rules.hosts:
+            raise RequestError(
+                421,
+                "Unknown host",
+                "This server is not called by the name in the header Host. Use the address it printed, or start "
+                "it with --name and the name people use.",
+            )
+        origin = headers.get(b"origin")
+        if origin is not None and origin.lower() not in self.rules.origins:
+            raise RequestError(
+                403,
+                "Foreign origin",
+                "Pages of other sites may not call this server. Call it from a program, which sends no Origin.",
+            )
+        token = self._authorised(scope["method"], headers, note)
+        # A request without a client comes from a process of ours, which has counted it.
+        if self.rate is not None and note.access.scope is not ANYONE and note.client is not None:
+            wait = self.rate.take(note.token or note.client)
+            if wait:
+                raise RequestError(
+                    429,
+                    "Too many requests",
+                    f"This caller may send {self.rate.rate:g} requests a second. Wait, or send more rows at once.",
+                    retry_after=wait,
+                )
+        return token
+
+    def _authorised(self, method: str, headers: dict[bytes, bytes], note: RequestNote) -> Token | None:
+        access = note.access
+        if self.tokens is None or access.scope is ANYONE or not self.tokens.is_on():
+            return None
+        secret = _secret(headers.get(b"authorization", b""), method)
+        token = None if secret is None else self.tokens.find(secret)
+        if token is None:
+            raise RequestError(
+                401,
+                "No valid token",
+                "This server needs a token that is known and has not expired, as `Authorization: Bearer TOKEN`. "
+                "`rosenblatt token create` makes one.",
+            )
+        note.token = token.id
+        if access.model is not None:
+            allowed = (
+                token.sees(access.model) if access.scope == HOLDER else token.allows(access.model, access.scope)
+            )
+            if not allowed:
+                need = "any scope" if access.scope == HOLDER else f"the scope {access.scope}"
+                raise RequestError(
+                    403, "Not allowed", f"The token does not have {need} for this model. Use one that has it."
+                )
+        return token
+
+    async def _read(self, headers: dict[bytes, bytes], receive: Any, note: RequestNote) -> bytes:
+        """Return the body, of which never more than the limit is held."""
+        kind = headers.get(b"content-type", b"")
+        if kind != JSON and not _is_json(kind):
+            raise RequestError(
+                415, "Not JSON", "Send JSON in UTF-8, with the header `Content-Type: application/json`."
+            )
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise RequestError(415, "Compressed body", "Send the body as it is, without Content-Encoding.")
+        most = self.rules.body_bytes
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > most:
+            raise _too_large(most)
+        begun = Begun(receive())
+        if begun.is_done:  # most bodies are there when their headers are: no need for a timer
+            body, more = _part(begun.result, most, note)
+            if not more:
+                return body
+            begun, parts = Begun(receive()), [body]
+        else:
+            parts = []
+        try:
+            async with asyncio.timeout(self.rules.body_seconds):
+                message, more = await begun, True
+                while more:
+                    part, more = _part(message, most, note)
+                    parts.append(part)
+                    message = await receive() if more else None
+                return b"".join(parts)
+        except TimeoutError:
+            raise RequestError(
+                408, "Too slow", f"The body did not arrive within {self.rules.body_seconds:g} seconds."
+            ) from None
+
+
+class Reply:
+    """Sends an answer with the headers that every answer has, and notes its status and size."""
+
+    __slots__ = ("headers", "note", "seconds", "send")
+
+    def __init__(self, send: Any, note: RequestNote, headers: tuple[Headers, Headers], seconds: float) -> None:
+        self.send, self.note, self.headers, self.seconds = send, note, headers, seconds
+
+    async def __call__(self, message: Any) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.note.status = message["status"]
+            given = message.get("headers", ())
+            of_calls, of_pages = self.headers
+            names = [name for name, _ in given]
+            if ALWAYS[0][0] not in names:  # else another process of ours has added them
+                message["headers"] = [*given, *(of_pages if POLICY in names else of_calls)]
+        else:
+            size = len(message.get("body", b""))
+            self.note.sent += size
+            if size > LARGE:
+                async with asyncio.timeout(self.seconds):
+                    await self.send(message)
+                return
+        await self.send(message)
+
+
+class _Body:
+    """Gives the application a body that was read already."""
+
+    __slots__ = ("body", "receive")
+
+    def __init__(self, body: bytes, receive: Any) -> None:
+        self.body: bytes | None = body
+        self.receive = receive
+
+    async def __call__(self) -> Any:
+        if self.body is None:
+            return await self.receive()
+        body, self.body = self.body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+async def refuse(problem: RequestError, send: Any, note: RequestNote | None = None) -> None:
+    """Send a problem as the answer."""
+    if note is not None:
+        note.problem = problem.title
+    body = problem.body("" if note is None else note.access.call)
+    headers = [*problem.headers(), (b"content-length", str(len(body)).encode())]
+    if problem.status in (408, 413, 415):  # the rest of the body is not read
+        headers.append((b"connection", b"close"))
+    if problem.status == 401 and note is not None and note.method in READING:  # lets a browser ask for the token
+        headers.append((b"www-authenticate", b'Basic realm="rosenblatt: the token is the password"'))
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _part(message: Any, most: int, note: RequestNote) -> tuple[bytes, bool]:
+    """Return a part of a body, and whether there is more of it."""
+    if message["type"] == "http.disconnect":
+        raise RequestError(400, "Body cut off", "The connection ended before the body did.")
+    part = message.get("body", b"")
+    note.received += len(part)
+    if note.received > most:
+        raise _too_large(most)
+    return part, message.get("more_body", False)
+
+
+def _is_json(kind: bytes) -> bool:
+    name, _, rest = kind.partition(b";")
+    charset = rest.strip().lower().replace(b'"', b"")
+    return name.strip().lower() == JSON and charset in (b"", b"charset=utf-8")
+
+
+def _too_large(most: int) -> RequestError:
+    return RequestError(
+        413, "Body too large", f"A body may have {most} bytes. Send fewer rows at once.", limit=most
+    )
+
+
+def _headers(given: Any) -> dict[bytes, bytes]:
+    """Return the headers by name; a Host, Origin or Authorization that comes twice is none of ours."""
+    found: dict[bytes, bytes] = {}
+    for name, value in given:
+        found[name] = found[name] + b", " + value if name in found else value
+    return found
+
+
+def _secret(header: bytes, method: str) -> str | None:
+    """Return the token in an Authorization header.
+
+    Browsers ask for a user and a password, so a page may be read with the token as the password. They send it
+    with every request, also with one that another page made; so nothing is changed by it.
+    """
+    kind, _, value = header.partition(b" ")
+    kind, value = kind.lower(), value.strip()
+    if kind == b"bearer":
+        return value.decode("ascii", "replace")
+    if kind == b"basic" and method in READING:
+        try:
+            user_and_password = base64.b64decode(value, validate=True)
+        except binascii.Error:
+            return None
+        return user_and_password.partition(b":")[2].decode("utf-8", "replace")
+    return None

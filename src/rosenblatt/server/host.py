@@ -1,0 +1,308 @@
+"""A data folder and the models in it, served by one process."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rosenblatt.atomic import ASIDE
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.locking import locked
+from rosenblatt.server.administration import Administration
+from rosenblatt.server.events import PackedRows
+from rosenblatt.server.folder import JOURNAL, add_model, prepare
+from rosenblatt.server.journal import Journal
+from rosenblatt.server.keys import at_time, new_id, read_key, time_of
+from rosenblatt.server.limits import USUAL, RequestLimits
+from rosenblatt.server.messages import (
+    FeedbackRequest,
+    LearnRequest,
+    ModelAnswer,
+    PredictAnswer,
+    PredictRequest,
+    Rolling,
+)
+from rosenblatt.server.predicting import PREDICTIONS_KEPT, PredictingHost
+from rosenblatt.server.problems import RequestError
+from rosenblatt.server.replay import History
+from rosenblatt.server.served_model import ServedModel
+from rosenblatt.server.writer import Learn, Remember, Special, Work, Writer
+
+__all__ = ["Host"]
+
+log = logging.getLogger("rosenblatt.server")
+
+KEYS_KEPT = 7 * 24 * 3600.0
+MOST_PREDICTIONS = 100_000
+SNAPSHOT_EVERY = 10_000
+
+
+class Host(PredictingHost):
+    """The models of a data folder.
+
+    Parameters
+    ----------
+    folder : path
+        Where the journal and the snapshots are; it is made if it is not there.
+    sources : mapping of str to path
+        Model files by the names they are to be served under. A model that the folder knows continues there.
+    grow : bool
+        Whether labels that a model does not know become classes.
+    keep : int or None
+        Events that stay in the journal; None: all.
+    snapshot_every : int
+        Events after which a model is written to a file.
+    limits : RequestLimits
+        How much a request may hold, and a model may meet.
+    writer : class
+        What writes.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        sources: Mapping[str, str | os.PathLike[str]],
+        *,
+        grow: bool = False,
+        keep: int | None = None,
+        snapshot_every: int = SNAPSHOT_EVERY,
+        limits: RequestLimits = USUAL,
+        writer: type[Writer] = Writer,
+    ) -> None:
+        self.folder, self.snapshot_every = Path(folder), snapshot_every
+        self.failure: str | None = None
+        self.limits = limits
+        self.closed = False
+        self.on_failure: Callable[[], None] = lambda: None
+        super().__init__()
+        self._in_flight: set[tuple[int, bytes]] = set()
+        self._outbox: list[tuple[asyncio.Future[Any], Any]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.administration = Administration(self, keep)
+        self._snapshots: dict[int, int] = {}
+        self._remembered_since, self._forgot = 0, time.monotonic()
+        self._saving: threading.Thread | None = None
+        self._held = ExitStack()
+        try:
+            prepare(self.folder)
+            self._held.enter_context(locked(self.folder / JOURNAL))
+            for left in self.folder.glob(f".*{ASIDE}"):  # by a process that was killed
+                left.unlink()
+            self.journal = Journal(self.folder / JOURNAL)
+            self._held.callback(self.journal.close)
+            self.writer = writer(self.journal, self._fail, self._settled)
+            for name, path in sources.items():
+                add_model(self.journal, self.folder, name, os.fspath(path))
+            for name in self.journal.models():
+                self._begin(name, grow)
+            self._require_models()
+            self.reader = self.journal.reader()
+            self._held.callback(self.reader.close)
+        except BaseException:
+            self._held.close()
+            raise
+
+    def _require_models(self) -> None:
+        if not self.models:
+            raise ParameterError(f"{self.folder} holds no model yet. Name a model file.")
+
+    def _begin(self, name: str, grow: bool) -> None:
+        model, answers = History(self.journal, self.folder, name).start(grows=grow)
+        model.limit(self.limits)
+        self.models[name] = model
+        self.writer.serve(model, answers)
+        self._snapshots[model.number] = self.journal.snapshots(model.number)[-1].seq
+
+    def start(self) -> None:
+        """Begin to write; called in the event loop that serves."""
+        self._loop = asyncio.get_running_loop()
+        self.writer.start()
+
+    def close(self) -> None:
+        """Finish what waits, and give up the folder."""
+        if self.closed:
+            return
+        self.closed = True
+        self.writer.close()
+        if self._saving is not None:
+            self._saving.join()
+        self._held.close()
+
+    # Answers from the writer's thread to the event loop
+
+    async def _written(self, make: Callable[[Callable[[Any], None]], Work]) -> Any:
+        """Hand work to the writer, and return its answer once it is on disk."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        self.writer.submit(make(lambda result: self._outbox.append((future, result))))
+        return await future
+
+    def _settled(self, models: set[ServedModel]) -> None:
+        if self._outbox and self._loop is not None:
+            answers, self._outbox = self._outbox, []
+            self._loop.call_soon_threadsafe(_deliver, answers)
+        for model in models:
+            self._consider_snapshot(model)
+            self._consider_forgetting(model)
+
+    def _fail(self, reason: str) -> None:
+        self.failure = reason
+        log.error("Nothing is acknowledged any more: %s", reason)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.on_failure)
+
+    async def special(self, model: ServedModel, act: Callable[[Writer], Any]) -> Any:
+        """Let the writer do something alone, and return its answer."""
+        return await self._written(lambda done: Special(model, done, act))
+
+    def post(self, model: ServedModel, act: Callable[[Writer], Any]) -> None:
+        """Let the writer do something alone; nobody waits for it."""
+        with suppress(RequestError):  # nothing is written any more
+            self.writer.submit(Special(model, lambda _: None, act))
+
+    # In the writer's thread, after each batch
+
+    def want_snapshot(self, model: ServedModel) -> None:
+        """Write a snapshot as soon as possible."""
+        self._snapshots[model.number] = model.version - self.snapshot_every
+
+    def _consider_snapshot(self, model: ServedModel) -> None:
+        due = model.version - self._snapshots[model.number] >= self.snapshot_every
+        if due and self.failure is None and (self._saving is None or not self._saving.is_alive()):
+            self._snapshots[model.number] = model.version
+            arguments = model, model.newest().copy(), model.tally.counts()
+            saving = threading.Thread(target=self.administration.save, args=arguments, name="snapshot")
+            saving.start()
+            self._saving = saving
+
+    def _consider_forgetting(self, model: ServedModel) -> None:
+        if self._remembered_since > 1000 or time.monotonic() - self._forgot > 600.0:
+            self._remembered_since, self._forgot = 0, time.monotonic()
+            self.post(model, lambda _: self.forget())
+
+    # Calls
+
+    async def remember(
+        self, model: ServedModel, request: PredictRequest, answer: PredictAnswer, features: Any
+    ) -> PredictAnswer:
+        """Keep predictions, and give each its id."""
+        ids = [new_id() for _ in request.rows]
+        bodies = [
+            (number.bytes, msgspec.msgpack.encode(PackedRows.of(features.part(slice(row, row + 1)))))
+            for row, number in enumerate(ids)
+        ]
+        await self._written(lambda done: Remember(model, done, bodies))
+        self._remembered_since += len(ids)
+        answer.ids = [str(number) for number in ids]
+        return answer
+
+    async def learn(self, name: str, request: LearnRequest, key: str | None, body: bytes) -> bytes:
+        """Learn rows; return the answer once they are on disk."""
+        model = self.model(name)
+        if key is None:
+            raise RequestError.of(
+                400, f"The header Idempotency-Key is missing. Send a new UUID of version 7, such as {new_id()}."
+            )
+        number = read_key(key, "The Idempotency-Key", 400)
+        if len(request.labels) != len(request.rows):
+            raise RequestError.of(422, f"There are {len(request.rows)} rows, but {len(request.labels)} labels.")
+        _require_weights(request)
+        rows: Any = request.rows
+        if not (model.names_grow and rows and all(isinstance(row, dict) for row in rows)):
+            rows = model.features(rows)
+        digest = hashlib.sha256(body).digest()
+        return await self._learned(model, rows, request.labels, request.weights, number, digest)
+
+    async def _learned(
+        self, model: ServedModel, rows: Any, labels: Any, weights: Any, key: bytes, digest: bytes
+    ) -> bytes:
+        flight = model.number, key
+        if flight in self._in_flight:
+            raise RequestError.of(
+                409, "A request with this key is under way. Wait for its answer.", retry_after=1.0
+            )
+        if time_of(key) < time.time() - KEYS_KEPT and self.reader.key(model.number, key) is None:
+            days = int(KEYS_KEPT // 86_400)
+            raise RequestError.of(
+                410, f"This key is older than the {days} days that keys are kept. Use a new key."
+            )
+        self._in_flight.add(flight)
+        try:
+            answer = await self._written(lambda done: Learn(model, done, rows, labels, weights, key, digest))
+        finally:
+            self._in_flight.discard(flight)
+        return bytes(answer)
+
+    async def feedback(self, name: str, request: FeedbackRequest) -> bytes:
+        """Learn the label of an earlier prediction; its id is the key, so that a repetition changes nothing."""
+        model = self.model(name)
+        number = read_key(request.id, "The id", 422)
+        digest = hashlib.sha256(msgspec.json.encode(request.label)).digest()
+        if self.reader.key(model.number, number) is not None:  # judged before
+            return await self._learned(model, None, [request.label], None, number, digest)
+        features = self._kept(model, request.id)
+        return await self._learned(model, features, [request.label], None, number, digest)
+
+    def forget(self) -> None:
+        """Remove keys and predictions that are too old; called by the writer."""
+        now = time.time()
+        with self.journal.transaction():
+            self.journal.drop_keys(at_time(now - KEYS_KEPT))
+            for model in self.models.values():
+                self.journal.drop_predictions(model.number, at_time(now - PREDICTIONS_KEPT), MOST_PREDICTIONS)
+
+    def describe(self, name: str) -> ModelAnswer:
+        """Return what is served under a name."""
+        model = self.model(name)
+        rows, right = model.tally.rolling
+        with model.reading() as replica:
+            return ModelAnswer(
+                name=name,
+                learner=model.learner_name,
+                classes=replica.classes,
+                n_features=int(replica.learner._width),
+                columns=model.columns,
+                version=replica.version,
+                base=model.base,
+                rows_learned=model.tally.rows,
+                mistakes=model.tally.mistakes,
+                rolling=Rolling(rows, right, right / rows if rows else None),
+                grows=model.may_grow,
+            )
+
+    def ready(self) -> str | None:
+        """Return None, or why nothing can be learned."""
+        return self.failure or self.writer.full
+
+
+def _deliver(answers: list[tuple[asyncio.Future[Any], Any]]) -> None:
+    for future, answer in answers:
+        if future.done():
+            continue
+        if isinstance(answer, BaseException):
+            future.set_exception(answer)
+        else:
+            future.set_result(answer)
+
+
+def _require_weights(request: LearnRequest) -> None:
+    weights = request.weights
+    if weights is None:
+        return
+    if len(weights) != len(request.rows):
+        raise RequestError.of(422, f"There are {len(request.rows)} rows, but {len(weights)} weights.")
+    for row, weight in enumerate(weights):
+        if not 0.0 <= weight < float("inf"):
+            raise RequestError.of(
+                422, f"The weight of row {row} is {weight}, but must be finite and not negative.", row=row
+            )

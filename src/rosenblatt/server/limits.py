@@ -1,0 +1,136 @@
+"""How much a request may hold, and where in it something is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from rosenblatt.server.problems import RequestError
+
+__all__ = ["USUAL", "RequestLimits", "read_message"]
+
+PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
+SEARCHED = 1_000_000
+"""Bytes of a body in which the column of a wrong value is looked for."""
+LONGEST_LABEL = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestLimits:
+    """The most of everything.
+
+    Attributes
+    ----------
+    body_bytes : int
+        Bytes of a body.
+    rows : int
+        Rows of a request.
+    features : int
+        Values of a row.
+    classes : int
+        Classes of a model that learns new ones.
+    new_features : int
+        Features that a model meets for the first time in a day.
+    connections : int
+        Connections at once.
+    header_seconds, body_seconds : float
+        Time for the headers, and for the body, to arrive.
+    rate : float or None
+        Requests a second of each token or, without tokens, of each address; None sets no limit.
+    """
+
+    body_bytes: int = 4_194_304
+    rows: int = 10_000
+    features: int = 100_000
+    classes: int = 1_000
+    new_features: int = 1_000_000
+    connections: int = 512
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    rate: float | None = None
+
+    def require(self, message: Any) -> None:
+        """Raise `RequestError` if a request has too many rows, a row too many values, or a label is too long."""
+        rows = getattr(message, "rows", None)
+        if rows is not None:
+            if len(rows) > self.rows:
+                raise RequestError.of(
+                    413, f"There are {len(rows)} rows, but a request may have {self.rows}. Send several requests.",
+                    limit=self.rows,
+                )  # fmt: skip
+            for number, row in enumerate(rows):
+                if len(row) > self.features and not isinstance(row, str):
+                    raise RequestError.of(
+                        422, f"Row {number} has {len(row)} values, but a row may have {self.features}.",
+                        row=number, limit=self.features,
+                    )  # fmt: skip
+        for number, label in enumerate(getattr(message, "labels", ())):
+            if isinstance(label, str) and len(label) > LONGEST_LABEL:
+                raise RequestError.of(
+                    422, f"The label of row {number} has {len(label)} characters, but a label may have "
+                    f"{LONGEST_LABEL}.", row=number, limit=LONGEST_LABEL,
+                )  # fmt: skip
+
+
+USUAL = RequestLimits()
+
+
+def read_message(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
+    """Return the body of a request as its type; raise `RequestError` with the place of what is wrong.
+
+    Examples
+    --------
+    >>> from rosenblatt.server.messages import LearnRequest
+    >>> read_message(msgspec.json.Decoder(LearnRequest), b'{"rows": [[1.5]], "labels": ["a"]}').labels
+    ['a']
+    """
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise _misfit(str(error), body) from error
+    except RecursionError as error:
+        raise RequestError.of(422, "The body is nested too deeply. A row holds plain values only.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RequestError.of(400, f"The body is not JSON in UTF-8: {error}.") from error
+
+
+def _misfit(error: str, body: bytes) -> RequestError:
+    found = PLACE.search(error)
+    if found is None:
+        return RequestError.of(422, f"The body is not what this call takes: {error.replace('`', '')}.")
+    what = error[: found.start()].replace("`", "")
+    row, inner = int(found[2]), found[3]
+    column: str | int | None = None
+    if inner == "...":
+        column = _column(body, row)
+    elif inner is not None:
+        column = int(inner)
+    where = f"Row {row}" + (f", column {column!r}" if column is not None else "")
+    place = {"row": row} if column is None else {"row": row, "column": column}
+    return RequestError.of(
+        422, f"{where}: {what}. Rows hold finite numbers, texts, true, false and null.", **place
+    )
+
+
+def _column(body: bytes, row: int) -> str | None:
+    """Return the name of the first value of a row that is no plain, finite value."""
+    if len(body) > SEARCHED:
+        return None
+    try:
+        values = json.loads(body)["rows"][row]
+    except (ValueError, RecursionError):
+        return None
+    return next((name for name, value in values.items() if not _is_plain(value)), None)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return abs(value) < 1 << 64
+    return value is None or isinstance(value, str)

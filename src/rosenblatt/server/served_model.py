@@ -1,0 +1,328 @@
+"""A model as it is served: rows as people have them, two replicas, and what is counted.
+
+Learning changes one replica while predictions read the other. After a batch the two change roles, and the batch is
+folded into the second as well, once nobody reads it any more. So no weights are copied, however many there are, a
+prediction never waits for learning, and what it reads never changes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from rosenblatt.columns.recipe import TableRecipe
+from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.labels import listed
+from rosenblatt.data.single import Vocabulary, are_mappings
+from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
+from rosenblatt.model.kernel_state import KernelState
+from rosenblatt.server.events import LearnEvent, PackedRows
+from rosenblatt.server.limits import USUAL, RequestLimits
+from rosenblatt.server.places import in_words_of_calls, place_of
+from rosenblatt.server.plain_rows import PlainRows
+from rosenblatt.server.problems import RequestError
+from rosenblatt.server.rates import RateLimit
+from rosenblatt.server.replica import FoldOutcome, Replica
+from rosenblatt.storage.files import write_model
+from rosenblatt.storage.stored import StoredModel, open_model
+
+__all__ = ["Counts", "ServedModel", "read_learner"]
+
+DAY = 86_400.0
+WINDOW = 1000
+"""Rows of the rolling accuracy."""
+
+
+class Counts(msgspec.Struct):
+    """What has been learned since version 0, and how the last rows were predicted: (rows, right) of each event."""
+
+    rows: int = 0
+    mistakes: int = 0
+    window: list[tuple[int, int]] = []
+
+
+class EventTally:
+    """Counts as they go on."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.rows, self.mistakes = counts.rows, counts.mistakes
+        self._window = deque(counts.window)
+        self._n = sum(rows for rows, _ in counts.window)
+
+    def add(self, rows: int, mistakes: int, right: int) -> None:
+        """Count an event."""
+        self.rows += rows
+        self.mistakes += mistakes
+        self._window.append((rows, right))
+        self._n += rows
+        while self._n - self._window[0][0] >= WINDOW:
+            self._n -= self._window.popleft()[0]
+
+    @property
+    def rolling(self) -> tuple[int, int]:
+        """The rows of the window, and how many of them were predicted right."""
+        window = self._window.copy()
+        return sum(rows for rows, _ in window), sum(right for _, right in window)
+
+    def counts(self) -> Counts:
+        """Return the counts as a snapshot keeps them."""
+        return Counts(self.rows, self.mistakes, list(self._window))
+
+
+def read_learner(path: str) -> tuple[StoredModel, Any]:
+    """Return a model file and its learner, if it is one that can be served.
+
+    Raises
+    ------
+    ParameterError
+        If the learner cannot learn row by row for ever.
+    """
+    from rosenblatt.estimators._online import OnlineLearning
+    from rosenblatt.learners.stream import Stream
+
+    stored = open_model(path)
+    if stored.calibration is not None:
+        raise ParameterError(
+            f"{path} is calibrated, but its probabilities no longer hold once it learns. Train it without "
+            "--probabilities."
+        )
+    learner = stored.estimator()
+    if not isinstance(learner, OnlineLearning) or learner._stream_kind is not Stream:
+        raise ParameterError(
+            f"{path} holds a {stored.learner}, which cannot learn row by row without end. Serve a Perceptron, a "
+            "PassiveAggressiveClassifier, a ConfidenceWeightedClassifier, or a KernelPerceptron with a budget."
+        )
+    if isinstance(learner._state, KernelState) and learner.budget is None:
+        raise ParameterError(
+            f"{path} holds a KernelPerceptron without a budget, which would grow with every mistake. Train it "
+            "with budget=."
+        )
+    return stored, learner
+
+
+class ServedModel:
+    """A model under a name.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    number : int
+        Its number in the journal.
+    stored : StoredModel
+        Any file of the model: for its preparation and the name of its learner.
+    replica : Replica
+        The learner and its version.
+    counts : Counts
+        What was learned before.
+    base : int
+        The oldest version.
+    grows : bool
+        Whether labels that it does not know become classes.
+    """
+
+    def __init__(
+        self, name: str, number: int, stored: StoredModel, replica: Replica, counts: Counts, base: int,
+        *, grows: bool = False,
+    ) -> None:  # fmt: skip
+        self.name, self.number, self.base = name, number, base
+        self.learner_name, self.preparation = stored.learner, stored.preparation
+        self._plain = PlainRows(self.preparation)
+        self.tally, self.allows_growth = EventTally(counts), grows
+        self.published, self._spare = replica, replica.copy()
+        self.limit(USUAL)
+        self._behind: list[LearnEvent] = []  # events that the spare replica has not yet
+        self.begin_intake()
+
+    # Reading
+
+    @contextmanager
+    def reading(self) -> Iterator[Replica]:
+        """Lend the published replica, which does not change until it is given back."""
+        while True:
+            replica = self.published
+            replica.readers.append(None)
+            if self.published is replica:  # else the writer may not have seen this reader
+                break
+            replica.readers.pop()
+        try:
+            yield replica
+        finally:
+            replica.readers.pop()
+
+    @property
+    def version(self) -> int:
+        """The version that predicts."""
+        return self.published.version
+
+    def features(self, rows: Sequence[Any], vocabulary: Vocabulary | None = None) -> Features:
+        """Return rows as the learner sees them; raise `RequestError` if they are not rows of this model."""
+        if not rows:
+            raise RequestError.of(422, "rows is empty. Send at least one row.")
+        try:
+            return self._read(rows, vocabulary)
+        except RosenblattError as error:
+            place = place_of(str(error), rows, self.columns, self.numbers)
+            raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
+
+    def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
+        if self.preparation.steps:
+            features = self._plain.read(rows) or self.preparation.read(rows)
+        elif are_mappings(rows):
+            known = vocabulary or self.published.learner._known_vocabulary()
+            features = known.rows(rows, learn=False)[0]
+        else:
+            features = as_rows(rows, name="rows")
+            width = self.published.learner._width
+            if features.n_features != width:
+                raise InputError(
+                    f"A row has {features.n_features} values, but the model has {width} features. Send the "
+                    "features of training, in that order."
+                )
+        require_finite(features, name="rows")
+        return features
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the features, where they have any."""
+        return self.preparation.names if self.preparation.steps else self.published.learner._feature_names()
+
+    @property
+    def columns(self) -> list[str] | None:
+        """The columns of rows, by the names that people gave them; None where they have none."""
+        encoding = self.preparation.encoding
+        if encoding is not None:
+            recipe: Any = encoding.recipe
+            named = getattr(recipe, "named", False)
+            return [name for name, _ in recipe.columns] if named else None
+        first = self.preparation.steps[0].columns if self.preparation.steps else self.published.learner._names
+        return None if first is None else [str(name) for name in first]
+
+    @property
+    def numbers(self) -> set[str]:
+        """The columns that must hold numbers, where columns have names."""
+        encoding = self.preparation.encoding
+        recipe = None if encoding is None else encoding.recipe
+        if isinstance(recipe, TableRecipe):
+            return {name for name, _ in recipe.numbers}
+        return set(self.columns or ())
+
+    # Accepting: called by the writer alone, in the order of events
+
+    def limit(self, limits: RequestLimits) -> None:
+        """Let the model meet no more classes, and no more new features a day, than this."""
+        self._most_classes = limits.classes
+        self._new_features = RateLimit(limits.new_features / DAY, limits.new_features)
+
+    def begin_intake(self) -> None:
+        """Accept what the state as it is now allows."""
+        newest = self.newest()
+        vocabulary = newest.learner.__dict__.get("_vocabulary")
+        self._vocabulary = vocabulary.copy() if vocabulary is not None and vocabulary.grows else None
+        self._known = {label: type(label) for label in newest.classes}
+        self._direct = newest.learner.multiclass == "direct"
+        self.may_grow = self._direct and (newest.stream.grows or self.allows_growth)
+
+    @property
+    def names_grow(self) -> bool:
+        """Whether rows may have features that were never met before."""
+        return self._vocabulary is not None
+
+    def accept(self, rows: Any, labels: Sequence[Any], weights: Sequence[float] | None) -> LearnEvent:
+        """Return the event of rows to learn; `rows` are features, or mappings where names grow."""
+        new = [label for label in dict.fromkeys(labels) if not self._knows(label)]
+        for label in new:
+            self._require_room(label, len(self._known) + len(new))
+        names: list[str] = []
+        if isinstance(rows, Features):
+            packed = PackedRows.of(rows)
+        else:
+            assert self._vocabulary is not None, "only growing vocabularies see mappings here"
+            try:
+                features, vocabulary = self._vocabulary.rows(rows, learn=True)
+            except RosenblattError as error:
+                raise RequestError.of(422, str(error)) from error
+            packed, names = PackedRows.of(features), vocabulary.names[len(self._vocabulary) :]
+            self._require_few(names)
+            self._vocabulary = vocabulary
+        self._known |= {label: type(label) for label in new}
+        return LearnEvent(packed, list(labels), None if weights is None else list(weights), names)
+
+    def _require_few(self, names: Sequence[str]) -> None:
+        wait = self._new_features.take(self.name, len(names)) if names else 0
+        if wait:
+            raise RequestError.of(
+                429, f"These rows have {len(names)} features that the model has not met, and it met as many as "
+                "a day allows. Wait, or send rows with fewer new features.", retry_after=wait
+            )  # fmt: skip
+
+    def _knows(self, label: Any) -> bool:
+        kind = self._known.get(label)
+        return kind is not None and (kind is type(label) or bool not in (kind, type(label)))
+
+    def _require_room(self, label: Any, n_classes: int) -> None:
+        kinds = set(self._known.values())
+        if kinds and type(label) not in kinds:
+            of = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise RequestError.of(
+                422, f"The label {label!r} is a {type(label).__name__}, but the classes of this model are of type "
+                f"{of}: {listed(self.published.learner._classes)}. Send labels of that type.", label=label
+            )  # fmt: skip
+        if n_classes > max(self._most_classes, len(self._known)):
+            raise RequestError.of(
+                422, f"The label {label!r} would be a new class, but a model may have {self._most_classes}. Use a "
+                "label that it knows.", label=label, limit=self._most_classes
+            )  # fmt: skip
+        if n_classes > 2 and not self.may_grow:
+            way = "Start the server with --grow to let new labels become classes." if self._direct else (
+                "A model with multiclass='direct' can take new ones, with --grow."
+            )  # fmt: skip
+            known = listed(self.published.learner._classes)
+            raise RequestError.of(422, f"The label {label!r} is none of the classes {known}. {way}", label=label)
+
+    # Learning: called by the writer alone
+
+    def fold(self, events: Sequence[LearnEvent]) -> list[FoldOutcome]:
+        """Learn events in order in the replica that nobody reads, and return what became of each."""
+        spare = self._catch_up()
+        outcomes = []
+        for event in events:
+            outcome = spare.fold(event)
+            spare.version += 1
+            self.tally.add(outcome.rows, outcome.mistakes, outcome.right)
+            outcomes.append(outcome)
+        self._behind = list(events)
+        return outcomes
+
+    def publish(self) -> None:
+        """Let predictions read what was folded; the other replica is brought up to date later."""
+        self.published, self._spare = self._spare, self.published
+
+    def newest(self) -> Replica:
+        """Return the replica with all events folded into it; the writer may read it, or copy it."""
+        return self.published if self.published.version >= self._spare.version else self._spare
+
+    def restore(self, replica: Replica) -> None:
+        """Put another state in place of both replicas, as a rollback does."""
+        self.published, self._spare, self._behind = replica, replica.copy(), []
+        self.begin_intake()
+
+    def _catch_up(self) -> Replica:
+        spare = self._spare
+        while spare.readers:  # a prediction that began before the last batch was published
+            time.sleep(0.0002)
+        for event in self._behind:
+            spare.fold(event, judged=False)
+            spare.version += 1
+        self._behind = []
+        return spare
+
+    def save(self, replica: Replica, path: str, write: Callable[..., None] = write_model) -> None:
+        """Write a replica that nobody changes meanwhile to a model file."""
+        where = {"served_as": self.name, "version": replica.version}
+        write(self.preparation, replica.learner, path, provenance=where)

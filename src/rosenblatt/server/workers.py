@@ -1,0 +1,202 @@
+"""Further processes that predict. Everything else they pass to the process that writes, over a Unix socket."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from rosenblatt.server.application import failures
+from rosenblatt.server.following import Follower
+from rosenblatt.server.front_door import FrontDoor
+from rosenblatt.server.limits import USUAL, RequestLimits, read_message
+from rosenblatt.server.messages import PredictRequest
+from rosenblatt.server.metrics import Metrics
+from rosenblatt.server.problems import RequestError
+
+__all__ = ["SOCKET", "Workers", "follow", "worker_application"]
+
+log = logging.getLogger("rosenblatt.server")
+
+SOCKET = "writer.socket"
+HOP = {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"te", b"trailer", b"upgrade"}
+"""Headers of one connection, which are not passed on."""
+GRACE = 5
+"""Seconds that requests under way get to end."""
+BETWEEN_FIGURES = 0.5
+"""Seconds between two writings of what was counted."""
+LONGEST = 60.0
+"""Seconds that the writer may take to answer."""
+
+
+def worker_application(host: Follower, limits: RequestLimits = USUAL) -> Starlette:
+    """Return the application of a process that predicts; see `rosenblatt.server.application.application`."""
+    decoder = msgspec.json.Decoder(PredictRequest)
+    encode = msgspec.json.Encoder().encode
+    place = str(host.folder / SOCKET)
+
+    async def predict(request: Request) -> Response:
+        body = request.scope["body"]
+        message = read_message(decoder, body)
+        limits.require(message)
+        if message.remember:
+            return await passed_on(place, request, body)
+        answer = await host.predict(request.path_params["name"], message)
+        return Response(encode(answer), media_type="application/json")
+
+    async def other(request: Request) -> Response:
+        return await passed_on(place, request, request.scope.get("body", b""))
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> Any:
+        host.start()
+        yield
+        await asyncio.to_thread(host.close)
+
+    methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    routes = [
+        Route("/v1/models/{name}/predict", predict, methods=["POST"]),
+        Route("/{path:path}", other, methods=methods),
+    ]
+    return Starlette(routes=routes, exception_handlers=failures(), lifespan=lifespan)
+
+
+async def passed_on(place: str, request: Request, body: bytes) -> Response:
+    """Return what the writer answers to a request."""
+    try:
+        answer = await asyncio.wait_for(_exchange(place, request, body), LONGEST)
+    except (OSError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
+        raise RequestError.of(
+            503, "The process that writes does not answer. Try again.", retry_after=1.0
+        ) from error
+    request.scope["passed_on"] = True
+    return answer
+
+
+async def _exchange(place: str, request: Request, body: bytes) -> Response:
+    reading, writing = await asyncio.open_unix_connection(place, limit=1 << 20)
+    try:
+        path = request.scope["raw_path"]
+        query = request.scope["query_string"]
+        head = [b"%s %s HTTP/1.1" % (request.method.encode(), path + (b"?" + query if query else b""))]
+        head += [b"%s: %s" % pair for pair in request.headers.raw if pair[0].lower() not in HOP]
+        head += [b"content-length: %d" % len(body), b"connection: close", b"", b""]
+        writing.write(b"\r\n".join(head) + body)
+        await writing.drain()
+        status, *lines = (await reading.readuntil(b"\r\n\r\n")).split(b"\r\n")
+        pairs = [line.split(b": ", 1) for line in lines if line]
+        content = b"" if request.method == "HEAD" else await _content(reading, dict(pairs))
+        response = Response(content, int(status.split(b" ")[1]))
+        response.raw_headers = [(name, value) for name, value in pairs if name.lower() not in HOP]
+        response.raw_headers.append((b"content-length", b"%d" % len(content)))
+        return response
+    finally:
+        writing.close()
+
+
+async def _content(reading: asyncio.StreamReader, headers: dict[bytes, bytes]) -> bytes:
+    length = headers.get(b"content-length")
+    return await reading.read() if length is None else await reading.readexactly(int(length))
+
+
+class QuietServer(uvicorn.Server):
+    """A server that leaves signals alone: only the process that writes ends it."""
+
+    def capture_signals(self) -> Any:
+        """Do nothing."""
+        return nullcontext()
+
+
+class Workers:
+    """Processes that predict, started by the one that writes; they end with it, however it ends.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    command : sequence of str
+        What starts one; it gets the number of the descriptor to listen at as a further argument.
+    listening : socket
+        Where all of them take requests.
+    """
+
+    def __init__(self, number: int, command: Sequence[str], listening: socket.socket) -> None:
+        descriptor = listening.fileno()
+        self._ending = False
+        self._processes = [
+            subprocess.Popen([*command, str(descriptor)], stdin=subprocess.PIPE, pass_fds=[descriptor])
+            for _ in range(number)
+        ]
+        for each in self._processes:
+            threading.Thread(target=self._watch, args=(each,), daemon=True).start()
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        code = process.wait()
+        if not self._ending:
+            log.error("A process that predicts ended with code %s. The others go on.", code)
+
+    def end(self) -> None:
+        """End all of them, and wait for it."""
+        self._ending = True
+        for each in self._processes:
+            assert each.stdin is not None, "it was asked for"
+            each.stdin.close()
+        for each in self._processes:
+            each.wait()
+
+
+def follow(folder: str | os.PathLike[str], descriptor: int, door: FrontDoor) -> int:
+    """Predict until the process that writes ends: its end of our standard input is closed then."""
+    host, metrics = Follower(folder), Metrics(folder)
+    with socket.socket(fileno=descriptor) as listening:
+        app = worker_application(host, door.limits)
+        config = uvicorn.Config(
+            door.before(app, host.folder, listening.getsockname()[1], metrics),
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=GRACE,
+            **door.uvicorn_options(),
+        )
+        server = QuietServer(config)
+        ended = threading.Event()
+
+        def count() -> None:
+            while not ended.wait(BETWEEN_FIGURES):
+                metrics.leave()
+
+        def watch() -> None:
+            while os.read(0, 1024):
+                pass
+            end()
+
+        def end() -> None:
+            server.should_exit = True
+
+        host.on_failure = end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal
+        threading.Thread(target=watch, daemon=True).start()
+        counting = threading.Thread(target=count)
+        counting.start()
+        try:
+            server.run(sockets=[listening])
+        finally:
+            ended.set()
+            counting.join()
+            metrics.leave()
+    return 0 if host.failure is None else 1

@@ -1,0 +1,319 @@
+"""The calls over HTTP, each against the same learner by hand."""
+
+import asyncio
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.server import host as hosting
+from rosenblatt.server import predicting
+from rosenblatt.server.keys import at_time, new_id
+from tests.server.serving import calling, quiet, saved, table, trained
+
+
+@pytest.fixture(scope="module")
+def model():
+    return trained(rb.Perceptron(average=True))
+
+
+def key_of(seconds):
+    raw = bytearray(at_time(seconds))
+    raw[6], raw[8] = 0x70, 0x80
+    import uuid
+
+    return str(uuid.UUID(bytes=bytes(raw)))
+
+
+def run(scenario):
+    asyncio.run(scenario())
+
+
+def test_learning_is_learning(model, tmp_path):
+    X, y = table(30, seed=5)
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            plain = rb.load(tmp_path / "m.model")
+            for version, (x, label) in enumerate(zip(X, y.tolist(), strict=True), 1):
+                before, right = plain.n_mistakes_, int(plain.predict_one(x) == label)
+                plain.learn_one(x, label)
+                told = await server.learn([x.tolist()], [label])
+                assert told.json() == {
+                    "version": version, "rows": 1, "mistakes": plain.n_mistakes_ - before, "right": right
+                }  # fmt: skip
+            told = (await server.post("predict", {"rows": X.tolist()})).json()
+            assert told["labels"] == plain.predict(X).tolist()
+            assert told["scores"] == plain.decision_function(X).tolist()
+            assert told["version"] == 30
+            described = (await server.of_model("")).json()
+            assert (described["version"], described["rows_learned"]) == (30, 30)
+            assert described["rolling"]["rows"] == 30
+            exported = (await server.of_model("export")).content
+            (tmp_path / "out.model").write_bytes(exported)
+            again = rb.load(tmp_path / "out.model")
+            assert (again._state.w == plain._state.w).all()
+        async with calling(tmp_path / "data", {}) as server:
+            assert (await server.post("predict", {"rows": X.tolist()})).json() == told
+            assert (await server.of_model("")).json() == described
+
+    run(scenario)
+
+
+def test_keys(model, tmp_path):
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            body = {"rows": [[1.0, 2.0, 3.0, 4.0]], "labels": ["a"]}
+            assert (await server.post("learn", body)).status_code == 400
+            assert (await server.post("learn", body, "no uuid")).status_code == 400
+            assert (await server.post("learn", body, key_of(time.time() + 3600))).status_code == 400
+            old = await server.post("learn", body, key_of(time.time() - hosting.KEYS_KEPT - 60))
+            assert old.status_code == 410
+            key = str(new_id())
+            first = await server.post("learn", body, key)
+            assert (await server.post("learn", body, key)).json() == first.json()
+            assert (await server.post("learn", body | {"labels": ["b"]}, key)).status_code == 422
+            again = await asyncio.gather(*(server.post("learn", body, str(new_id())) for _ in range(20)))
+            assert sorted(each.json()["version"] for each in again) == list(range(2, 22))
+        async with calling(tmp_path / "data", {}) as server:
+            assert (await server.post("learn", body, key)).json() == first.json()
+            assert (await server.of_model("")).json()["version"] == 21
+
+    run(scenario)
+
+
+def test_a_key_under_way_and_a_full_queue(model, tmp_path, monkeypatch):
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            waiting, go = threading.Event(), threading.Event()
+
+            def hold(_writer):
+                waiting.set()
+                go.wait()
+
+            server.host.post(server.host.models["m"], hold)
+            await asyncio.to_thread(waiting.wait)
+            key, body = str(new_id()), {"rows": [[0.0, 0.0, 1.0, 0.0]], "labels": ["c"]}
+            first = asyncio.create_task(server.post("learn", body, key))
+            while not server.host.writer.waiting:
+                await asyncio.sleep(0.001)
+            assert (await server.post("learn", body, key)).status_code == 409
+            predicted = await server.post("predict", {"rows": [[0.0, 0.0, 1.0, 0.0]]})
+            assert predicted.json()["version"] == 0  # it does not wait for the writer
+            late = await server.post("predict", {"rows": [[0.0, 0.0, 1.0, 0.0]], "min_version": 1})
+            assert late.status_code == 409
+            monkeypatch.setattr("rosenblatt.server.writer.MOST_WAITING", 1)
+            full = await server.learn([[0.0, 0.0, 1.0, 0.0]], ["c"])
+            assert (full.status_code, full.headers["retry-after"]) == (503, "1")
+            go.set()
+            assert (await first).json()["version"] == 1
+            soon = await server.post("predict", {"rows": [[0.0, 0.0, 1.0, 0.0]], "min_version": 1})
+            assert soon.json()["version"] == 1
+
+    monkeypatch.setattr(predicting, "LONGEST_WAIT", 0.05)
+    run(scenario)
+
+
+def test_feedback(model, tmp_path, monkeypatch):
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            rows = [[1.0, -1.0, 0.5, 0.0], [0.0, 2.0, 0.0, 0.0]]
+            ids = (await server.post("predict", {"rows": rows, "remember": True})).json()["ids"]
+            explained = (await server.of_model("explain", id=ids[0])).json()
+            assert explained["version"] == 0
+            told = await server.post("feedback", {"id": ids[0], "label": "c"})
+            assert told.json()["version"] == 1
+            assert (await server.post("feedback", {"id": ids[0], "label": "c"})).json() == told.json()
+            assert (await server.post("feedback", {"id": ids[0], "label": "a"})).status_code == 422
+            assert (await server.post("feedback", {"id": str(new_id()), "label": "a"})).status_code == 404
+            plain = rb.load(tmp_path / "m.model").learn_one(np.array(rows[0]), "c")
+            found = (await server.post("predict", {"rows": rows})).json()
+            assert found["scores"] == plain.decision_function(rows).tolist()
+            assert "ids" not in found
+            monkeypatch.setattr(hosting, "MOST_PREDICTIONS", 1)
+            more = (await server.post("predict", {"rows": rows, "remember": True})).json()["ids"]
+            await server.host.special(server.host.models["m"], lambda _: server.host.forget())
+            told = [(await server.post("feedback", {"id": each, "label": "a"})).status_code for each in more]
+            assert sorted(told) == [200, 410]
+            assert (await server.post("feedback", {"id": ids[1], "label": "a"})).status_code == 410
+
+    run(scenario)
+
+
+def test_rollback_and_versions(model, tmp_path):
+    X, y = table(12, seed=8)
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path), snapshot_every=5) as server:
+            for x, label in zip(X, y.tolist(), strict=True):
+                await server.learn([x.tolist()], [label])
+            told = (await server.post("rollback", {"version": 4})).json()
+            assert told == {"version": 13, "restored": 4}
+            await server.learn([X[0].tolist()], ["c"])
+            await server.post("rollback", {"version": 14})
+            await server.learn([X[1].tolist()], ["a"])
+            assert (await server.post("rollback", {"version": 99})).status_code == 404
+            plain = rb.load(tmp_path / "m.model")
+            for x, label in zip(X[:4], y[:4].tolist(), strict=True):
+                plain.learn_one(x, label)
+            at_four = plain.decision_function(X).tolist()
+            plain.learn_one(X[0], "c")
+            plain.learn_one(X[1], "a")
+            found = (await server.post("predict", {"rows": X.tolist()})).json()
+            assert (found["version"], found["scores"]) == (16, plain.decision_function(X).tolist())
+            for version in (4, 13):
+                content = (await server.of_model("export", version=version)).content
+                (tmp_path / "old.model").write_bytes(content)
+                assert rb.load(tmp_path / "old.model").decision_function(X).tolist() == at_four
+            versions = (await server.of_model("versions")).json()
+            assert [each["to"] for each in versions["changes"]] == [4, 14]
+        async with calling(tmp_path / "data", {}) as server:
+            assert (await server.post("predict", {"rows": X.tolist()})).json() == found
+
+    run(scenario)
+
+
+def test_erasing(model, tmp_path):
+    X, y = table(8, seed=4)
+    labels = y.tolist()
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path), snapshot_every=2) as server:
+            await server.learn(X[:3].tolist(), labels[:3])
+            key = str(new_id())
+            secret = [0.123456789, 9.87654321, 5.0, 6.0]
+            await server.learn([secret], ["c"], key)
+            await server.learn(X[3:6].tolist(), labels[3:6])
+            told = await server.post("erase", {"keys": [key], "versions": [{"version": 3, "rows": [1]}]})
+            assert told.json() == {"version": 4, "erased": 2, "ended_from": 2}
+            await server.learn(X[6:].tolist(), labels[6:])
+            plain = rb.load(tmp_path / "m.model")
+            for row in (0, 1, 2, 3, 5, 6, 7):
+                plain.learn_one(X[row], labels[row])
+            found = (await server.post("predict", {"rows": X.tolist()})).json()
+            assert found["scores"] == plain.decision_function(X).tolist()
+            assert (await server.of_model("export", version=2)).status_code == 410
+            assert (await server.of_model("export", version=1)).status_code == 200
+            assert (await server.learn([secret], ["c"], key)).status_code == 410
+            assert (await server.post("erase", {})).status_code == 422
+            assert (await server.post("erase", {"versions": [{"version": 4}]})).status_code == 404
+        async with calling(tmp_path / "data", {}) as server:
+            assert (await server.post("predict", {"rows": X.tolist()})).json() == found
+        left = b"".join(path.read_bytes() for path in (tmp_path / "data").iterdir())
+        assert np.array(secret).tobytes() not in left
+
+    run(scenario)
+
+
+def test_old_events_are_folded(model, tmp_path):
+    X, y = table(40, seed=6)
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path), snapshot_every=5, keep=10) as server:
+            key = str(new_id())
+            first = await server.learn([X[0].tolist()], [y[0]], key)
+            for x, label in zip(X[1:], y[1:].tolist(), strict=True):
+                await server.learn([x.tolist()], [label])
+                saving = server.host._saving
+                if saving is not None:
+                    await asyncio.to_thread(saving.join)
+            await server.host.special(server.host.models["m"], lambda _: None)
+            versions = (await server.of_model("versions")).json()
+            assert 20 <= versions["oldest"] <= 30
+            assert (await server.of_model("export", version=3)).status_code == 410
+            assert (await server.of_model("export", version=versions["oldest"])).status_code == 200
+            assert (await server.post("erase", {"versions": [{"version": 3}]})).status_code == 410
+            assert (await server.learn([X[0].tolist()], [y[0]], key)).json() == first.json()
+            found = (await server.post("predict", {"rows": X.tolist()})).json()
+            plain = rb.load(tmp_path / "m.model")
+            for x, label in zip(X, y.tolist(), strict=True):
+                plain.learn_one(x, label)
+            assert found["scores"] == plain.decision_function(X).tolist()
+        async with calling(tmp_path / "data", {}) as server:
+            assert (await server.post("predict", {"rows": X.tolist()})).json() == found
+
+    run(scenario)
+
+
+def test_rows_as_people_have_them(tmp_path):
+    mails = ["win a prize", "see you at home", "free prize", "home at six"]
+    rows = [{"text": mail, "size": float(k), "from": "ab"[k % 2]} for k, mail in enumerate(mails)]
+    labels = ["spam", "ham", "spam", "ham"]
+    encoder = rb.TableEncoder(text=["text"], bits=10, scale=True)
+    from sklearn.pipeline import make_pipeline
+
+    model = quiet(lambda: make_pipeline(encoder, rb.Perceptron()).fit(rows, labels))
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            told = (await server.post("predict", {"rows": rows})).json()
+            assert told["scores"] == model.decision_function(rows).tolist()
+            assert [(await server.post("predict", {"rows": [row]})).json()["scores"][0] for row in rows] == told[
+                "scores"
+            ]
+            assert (await server.of_model("")).json()["columns"] == ["size", "text", "from"]
+            learned = {"text": "free home", "size": 2.0, "from": "b"}
+            await server.learn([learned], ["spam"])
+            model[-1].learn_one(model[0].transform([learned]).toarray()[0], "spam")
+            found = (await server.post("predict", {"rows": rows})).json()["scores"]
+            assert found == pytest.approx(model.decision_function(rows).tolist())
+            missing = await server.post("predict", {"rows": [{"text": "x"}]})
+            assert missing.status_code == 422
+            bad = await server.post("predict", {"rows": [rows[0], {"text": "x", "size": "big", "from": "a"}]})
+            assert bad.status_code == 422
+            explained = (await server.of_model("explain", row='{"text": "free", "size": 1.5, "from": "a"}')).json()
+            one = explained["explanations"][0]
+            total = one["bias"] + sum(each["contribution"] for each in one["contributions"])
+            assert total == pytest.approx(one["score"])
+            assert "size" in {each["feature"] for each in one["contributions"]}
+
+    run(scenario)
+
+
+def test_names_that_grow(tmp_path):
+    model = rb.Perceptron()
+    for x, label in [({"a": 1.0, "b": 2.0}, "no"), ({"b": -1.0, "c": 1.0}, "yes")]:
+        model.learn_one(x, label)
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            plain = rb.load(tmp_path / "m.model")
+            rows = [{"d": 3.0, "a": 1.0}, {"e": 1.0}, {"d": -1.0, "c": 0.5, "f": 2.0}]
+            for row, label in zip(rows, ["yes", "no", "no"], strict=True):
+                assert (await server.learn([row], [label])).status_code == 200
+                plain.learn_one(row, label)
+            found = (await server.post("predict", {"rows": [*rows, {"never": 1.0}]})).json()
+            assert found["scores"] == [plain.score_one(row) for row in [*rows, {"never": 1.0}]]
+            assert (await server.post("erase", {"versions": [{"version": 2}]})).json()["erased"] == 1
+            after = (await server.post("predict", {"rows": rows})).json()
+            exported = (await server.of_model("export")).content
+            assert b'"e"' not in exported
+        async with calling(tmp_path / "data", {}) as server:
+            assert (await server.post("predict", {"rows": rows})).json() == after
+
+    run(scenario)
+
+
+def test_labels(model, tmp_path):
+    row = [1.0, 0.0, 0.0, 1.0]
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            assert (await server.learn([row], ["d"])).status_code == 422
+            assert (await server.learn([row], [1])).status_code == 422
+            assert (await server.learn([row], ["a", "b"])).status_code == 422
+            assert (await server.learn([], [])).status_code == 422
+            assert (await server.learn([row], ["a"], weights=[-1.0])).status_code == 422
+            assert (await server.learn([[1.0]], ["a"])).status_code == 422
+            assert (await server.post("predict", {"rows": [row]}, name="other")).status_code == 404
+            assert (await server.of_model("")).json()["version"] == 0
+        async with calling(tmp_path / "data", {}, grow=True) as server:
+            assert (await server.learn([row, row], ["d", "a"])).json()["version"] == 1
+            assert (await server.of_model("")).json()["classes"] == ["a", "b", "c", "d"]
+            found = (await server.post("predict", {"rows": [row]})).json()
+        async with calling(tmp_path / "data", {}) as server:
+            assert (await server.post("predict", {"rows": [row]})).json() == found
+
+    run(scenario)

@@ -1,0 +1,218 @@
+"""Every call over HTTP: who may use it, what hostile requests get, and what documents say."""
+
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.server.access import access_of
+from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
+from rosenblatt.server.limits import RequestLimits
+from rosenblatt.server.tokens import TokenFile, read_grants
+from tests.shared.serving import learn, save_models, serving
+
+DOCUMENTS = ("/", "/docs", "/openapi.json", "/metrics")
+SCOPES = ("predict", "learn", "admin")
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    return save_models(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def client(sources, tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("served") / "data", sources) as client:
+        yield client
+
+
+def filled(path, model="spam"):
+    return path.replace("{name}", model).replace("{version}", "0")
+
+
+@pytest.fixture(scope="module")
+def guarded(sources, tmp_path_factory):
+    """A server with a token for each scope, for all models, for ours and for another one."""
+    folder = tmp_path_factory.mktemp("guarded") / "data"
+    now = [1e9]
+    tokens = TokenFile(folder, clock=lambda: now[0])
+    secrets = {"expired": tokens.create("expired", read_grants(SCOPES), days=1)[1]}
+    now[0] = 2e9
+    for scope in SCOPES:
+        for model in ("", ":spam", ":places"):
+            secrets[scope + model] = tokens.create(scope + model, read_grants([scope + model]))[1]
+    with serving(folder, sources) as client:
+        yield client, secrets
+
+
+CALLS = [(call.method, call.path, call.scope) for call in ALL_CALLS] + [("GET", path, "any") for path in DOCUMENTS]
+
+
+@pytest.mark.parametrize("method, path, scope", CALLS)
+def test_every_call_with_every_token(guarded, method, path, scope):
+    client, secrets = guarded
+    assert access_of(filled(path)).scope == scope
+    of_a_model = "{name}" in path
+
+    def status(secret):
+        headers = {} if secret is None else {"authorization": f"Bearer {secret}"}
+        return client.request(
+            method, filled(path), headers=headers, **({"json": {}} if method == "POST" else {})
+        ).status_code
+
+    refused = {401} if scope is not None else {200}
+    assert {status(each) for each in (None, "", "wrong", secrets["expired"])} == refused
+    for word, secret in secrets.items():
+        if word == "expired":
+            continue
+        given, _, model = word.partition(":")
+        allowed = scope is None or (scope in ("any", given) and (not of_a_model or model in ("", "spam")))
+        if allowed:
+            assert status(secret) not in (401, 403), word
+        else:
+            assert status(secret) == 403, word
+
+
+def test_a_token_shows_only_its_models(guarded):
+    client, secrets = guarded
+    headers = {"authorization": f"Bearer {secrets['predict:spam']}"}
+    assert [each["name"] for each in client.get("/v1/models", headers=headers).json()["models"]] == ["spam"]
+    figures = client.get("/metrics", headers=headers).text
+    assert 'model="spam"' in figures
+    assert "places" not in figures
+    absent = client.post("/v1/models/absent/predict", json={"rows": ["a"]}, headers=headers)
+    assert absent.status_code == 403  # not 404: names of models are not told to those who may not see them
+
+
+def test_all_paths_are_guarded_by_name():
+    assert {access_of(filled(call.path)).call for call in ALL_CALLS}.isdisjoint({"other"})
+
+
+@pytest.mark.parametrize("method, path, scope", CALLS)
+def test_no_page_of_another_site_may_call(client, method, path, scope):
+    more = {"json": {}} if method == "POST" else {}
+    for origin in ("http://evil.example", "null", "https://localhost:8000", "http://localhost:8001"):
+        assert client.request(method, filled(path), headers={"origin": origin}, **more).status_code == 403
+    for host in ("evil.example", "evil.example:8000", "localhost", "127.0.0.1.evil.example:8000"):
+        assert client.request(method, filled(path), headers={"host": host}, **more).status_code == 421
+    answer = client.request(method, filled(path), headers={"origin": "http://localhost:8000"}, **more)
+    assert answer.status_code not in (403, 421)
+    assert not any(name.startswith("access-control") for name in answer.headers)
+    assert client.options(filled(path)).status_code in (405, 415)
+
+
+POSTS = [path for method, path, _ in CALLS if method == "POST"]
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize(
+    "content, headers, status",
+    [
+        (b"{}", {"content-type": "text/plain"}, 415),
+        (b"{}", {"content-type": "application/x-www-form-urlencoded"}, 415),
+        (b"{}", {}, 415),
+        (b"{}", {"content-type": "application/json", "content-encoding": "gzip"}, 415),
+        (b"{}", {"content-type": "application/json", "content-encoding": "br"}, 415),
+        (b"", {"content-type": "application/json"}, 400),
+        (b"\xff\xfe", {"content-type": "application/json"}, 400),
+        (b"[" * 200_000, {"content-type": "application/json"}, 422),
+        (b'{"a":' * 200_000, {"content-type": "application/json"}, 422),
+        (b"[]", {"content-type": "application/json"}, 422),
+        (b"null", {"content-type": "application/json"}, 422),
+        (b'{"unknown_field": 1e999}', {"content-type": "application/json"}, 422),
+        (b" " * 5_000_000, {"content-type": "application/json"}, 413),
+    ],
+)
+def test_hostile_bodies(client, path, content, headers, status):
+    answer = client.post(filled(path), content=content, headers=headers)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["status"] == status
+
+
+def test_a_value_is_refused_with_its_place(client):
+    before = client.get("/v1/models/people").json()["version"]
+    rows = [{"age": 1.0, "city": "Ulm"}, {"age": "old", "city": "Ulm"}]
+    answer = learn(client, "people", rows, ["a", "b"])
+    assert answer.status_code == 422
+    assert (answer.json()["row"], answer.json()["column"]) == (1, "age")
+    assert client.get("/v1/models/people").json()["version"] == before
+
+
+def test_too_many_rows_or_values(sources, tmp_path):
+    with serving(tmp_path / "data", sources, limits=RequestLimits(rows=2, features=3)) as client:
+        three = [[0.0, 0.0]] * 3
+        assert client.post("/v1/models/places/predict", json={"rows": three}).status_code == 413
+        wide = client.post("/v1/models/places/predict", json={"rows": [[0.0, 0.0], [0.0] * 4]})
+        assert (wide.status_code, wide.json()["row"]) == (422, 1)
+        tensor = {"name": "input", "shape": [3, 2], "datatype": "FP64", "data": [0.0] * 6}
+        assert client.post("/v2/models/places/infer", json={"inputs": [tensor]}).status_code == 413
+
+
+def test_too_many_classes(sources, tmp_path):
+    with serving(tmp_path / "data", sources, grow=True, limits=RequestLimits(classes=4)) as client:
+        assert learn(client, "places", [[5.0, 5.0]], [3]).status_code == 200
+        refused = learn(client, "places", [[6.0, 6.0]], [4])
+        assert (refused.status_code, refused.json()["limit"]) == (422, 4)
+        assert learn(client, "places", [[5.0, 5.0]], [3]).status_code == 200
+
+
+def test_too_many_new_features(tmp_path):
+    grown = rb.Perceptron()
+    for row, label in (({"a": 1.0}, "x"), ({"b": 1.0}, "y")):
+        grown.learn_one(row, label)
+    rb.save(grown, tmp_path / "m.model")
+    with serving(tmp_path / "data", {"m": tmp_path / "m.model"}, limits=RequestLimits(new_features=3)) as client:
+        assert learn(client, "m", [{"c": 1.0, "d": 2.0}], ["x"]).status_code == 200
+        late = learn(client, "m", [{"e": 1.0, "f": 1.0}], ["x"])
+        assert late.status_code == 429
+        assert int(late.headers["retry-after"]) > 3600
+        assert learn(client, "m", [{"a": 1.0, "c": 1.0}], ["x"]).status_code == 200
+        assert learn(client, "m", [{"g": 1.0}], ["y"]).status_code == 200
+        assert client.get("/v1/models/m").json()["n_features"] == 5
+
+
+def test_a_rate_is_kept(sources, tmp_path):
+    with serving(tmp_path / "data", sources, limits=RequestLimits(rate=0.001)) as client:
+        assert client.get("/v1/models").status_code == 200
+        late = client.get("/v1/models")
+        assert late.status_code == 429
+        assert int(late.headers["retry-after"]) > 900
+        assert client.get("/healthz").status_code == 200
+
+
+def test_paths_and_methods_that_there_are_not(client):
+    for path in ("/nothing", "/v1", "/v1/models/spam/nothing", "/v3/models"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    answer = client.get("/v1/models/spam/predict")
+    assert (answer.status_code, answer.headers["allow"], answer.json()["status"]) == (405, "POST", 405)
+    assert client.get("/v1/models/absent").status_code == 404
+
+
+def test_a_defect_is_told_without_its_details(sources, tmp_path, monkeypatch):
+    with serving(tmp_path / "data", sources) as client:
+        monkeypatch.setattr(client.host, "describe", lambda name: 1 / 0)
+        answer = client.get("/v1/models/spam")
+        assert answer.status_code == 500
+        assert "Zero" not in answer.text
+
+
+def test_strangers_are_let_in_only_with_tokens_and_tls(sources, tmp_path):
+    folder = tmp_path / "data"
+    for door in (FrontDoor(address="0.0.0.0"), FrontDoor(address="192.168.1.2", without_tls=True)):
+        with pytest.raises(ParameterError, match="without tokens"), serving(folder, sources, door):
+            pass
+    _, secret = TokenFile(folder).create("t", read_grants(["predict"]))
+    with (
+        pytest.raises(ParameterError, match="without TLS"),
+        serving(folder, sources, FrontDoor(address="0.0.0.0")),
+    ):
+        pass
+    with pytest.raises(ParameterError, match="--tls-key"):
+        FrontDoor(certificate="cert.pem")
+    door = FrontDoor(address="0.0.0.0", without_tls=True, names=("models.example",))
+    with serving(folder, sources, door) as client:
+        headers = {"host": "models.example", "origin": "https://models.example"}
+        assert client.get("/v1/models", headers=headers).status_code == 401
+        headers["authorization"] = f"Bearer {secret}"
+        assert client.get("/v1/models", headers=headers).status_code == 200

@@ -1,0 +1,47 @@
+"""Killed at any moment, a server loses nothing that it acknowledged; the same test finds deliberate bugs."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.shared.killing import KILLS, ROOT
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def killed(folder, kills, *mutant):
+    path = os.pathsep.join(filter(None, [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-m", "tests.server.killing", str(folder), str(kills), *mutant]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_nothing_acknowledged_is_lost(tmp_path):
+    code, said, wrong = killed(tmp_path, KILLS if KILLS < 100 else 6)
+    assert code == 0, wrong
+    assert "kills: " in said
+
+
+@pytest.mark.slow
+def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path):
+    """500 kills before a release: `make test-all` sets KILLS to 1000."""
+    code, _, wrong = killed(tmp_path, max(6, KILLS // 2))
+    assert code == 0, wrong
+
+
+@pytest.mark.parametrize(
+    "mutant, found",
+    [
+        ("answers-first", "lost: "),
+        ("folds-first", "a prediction showed "),
+        pytest.param("forgets-keys", "an event without its key", marks=pytest.mark.slow),
+    ],
+)
+def test_deliberate_bugs_are_found(tmp_path, mutant, found):
+    code, _, wrong = killed(tmp_path, 8, mutant)
+    assert code != 0
+    assert found in wrong, wrong

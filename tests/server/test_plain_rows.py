@@ -1,0 +1,50 @@
+"""Plain rows have the features that the table of them has, to the bit; all others are left to the table."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rosenblatt as rb
+from rosenblatt.server.plain_rows import PlainRows
+from rosenblatt.storage.steps import taken_apart
+from tests.server.serving import quiet
+
+NAMES = ["a", "b", "c"]
+NUMBER = st.one_of(st.floats(-1e9, 1e9), st.integers(-(2**40), 2**40))
+
+
+def preparation(**how):
+    from sklearn.pipeline import make_pipeline
+
+    rows = [{"a": 1.0, "b": 2.5, "c": -3.0}, {"a": 0.5, "b": 0.0, "c": 4.0}]
+    model = quiet(lambda: make_pipeline(rb.TableEncoder(**how), rb.Perceptron()).fit(rows, ["x", "y"]))
+    return taken_apart(model)[0]
+
+
+PREPARATIONS = [preparation(), preparation(scale=True)]
+
+
+@given(st.sampled_from(PREPARATIONS), st.lists(st.fixed_dictionaries(dict.fromkeys(NAMES, NUMBER)), min_size=1))
+def test_the_same_features(prepared, rows):
+    read, plain = prepared.read(rows), PlainRows(prepared).read(rows)
+    assert plain is not None
+    assert plain.rows.tobytes() == read.rows.tobytes()
+    assert plain.rows.dtype == read.rows.dtype
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 2.0, "c": None}, {"a": 1.0, "b": "2", "c": 3.0}, [1.0, 2.0, 3.0],
+        {"a": 1.0, "b": True, "c": 3.0}, {"a": 1.0, "b": 2**60 + 1, "c": 3.0}, {"a": 1.0, "b": 2.0, "d": 3.0},
+        {"a": 1.0, "b": float("nan"), "c": 3.0}, {"a": 1.0, "b": 10**400, "c": 3.0}, "text",
+        {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0},
+    ],
+)  # fmt: skip
+def test_others_are_left_to_the_table(row):
+    assert PlainRows(PREPARATIONS[0]).read([row]) is None
+
+
+def test_other_preparations_are_left_to_the_table():
+    assert PlainRows(preparation(missing="mean")).read([{"a": 1.0, "b": 2.0, "c": 3.0}]) is None
+    assert PlainRows(preparation(categorical=["c"])).read([{"a": 1.0, "b": 2.0, "c": 3.0}]) is None

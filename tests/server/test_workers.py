@@ -1,0 +1,107 @@
+"""Further processes predict what the writer has learned, and pass everything else on to it."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.server.following import Follower
+from rosenblatt.server.keys import new_id
+from tests.server.serving import calling, saved, table, trained
+from tests.shared.killing import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs Unix sockets")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return trained(rb.Perceptron(average=True))
+
+
+def test_a_follower_has_every_version(model, tmp_path):
+    import asyncio
+
+    X, y = table(20, seed=2)
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path), snapshot_every=6, keep=8) as server:
+            follower = Follower(tmp_path / "data")
+            served = follower.models["m"]
+            for step, (x, label) in enumerate(zip(X, y.tolist(), strict=True)):
+                await server.learn([x.tolist()], [label])
+                if step == 9:
+                    await server.post("rollback", {"version": 5})
+                if step == 14:
+                    await server.post("erase", {"versions": [{"version": 14}]})
+                if step % 4 == 3 or step in (9, 14):
+                    follower.catch_up(served)
+                    expected = server.host.models["m"].newest()
+                    assert served.version == expected.version
+                    assert served.newest().digest() == expected.digest()
+            follower.close()
+
+    asyncio.run(scenario())
+
+
+def call(port, method, path, body=None, key=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Content-Type": "application/json"} | ({} if key is None else {"Idempotency-Key": key})
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        response = connection.getresponse()
+        content = response.read()
+        return response.status, json.loads(content) if response.headers["content-type"].endswith(
+            "json"
+        ) else content
+    finally:
+        connection.close()
+
+
+def test_workers(model, tmp_path):
+    saved(model, tmp_path)
+    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    command = [
+        sys.executable,
+        "-m",
+        "rosenblatt",
+        "serve",
+        str(tmp_path / "m.model"),
+        "--data",
+        str(tmp_path / "d"),
+    ]
+    process = subprocess.Popen(
+        [*command, "--port", "0", "--workers", "2"], env=os.environ | {"PYTHONPATH": path},
+        stderr=subprocess.PIPE, text=True
+    )  # fmt: skip
+    try:
+        port = int(process.stderr.readline().split(":")[2].split(";")[0])
+        row = [1.0, -1.0, 0.5, 2.0]
+        plain = rb.load(tmp_path / "m.model")
+        for version in range(1, 31):  # processes take connections in turn, and each answers alike
+            key, body = str(new_id()), {"rows": [row], "labels": ["abc"[version % 3]]}
+            assert call(port, "POST", "/v1/models/m/learn", body, key)[1]["version"] == version
+            plain.learn_one(__import__("numpy").array(row), body["labels"][0])
+            asked = {"rows": [row], "min_version": version}
+            status, told = call(port, "POST", "/v1/models/m/predict", asked)
+            assert (status, told["version"]) == (200, version)
+            assert told["scores"] == plain.decision_function([row]).tolist()
+            assert call(port, "GET", "/v1/models/m")[1]["version"] == version
+        status, told = call(port, "POST", "/v1/models/m/predict", {"rows": [row], "remember": True})
+        assert (status, len(told["ids"])) == (200, 1)
+        assert call(port, "GET", "/v1/models/m/export")[1][8:9] == b"{"
+        assert call(port, "GET", "/none")[0] == 404
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0
+        time.sleep(0.1)
+        with pytest.raises(OSError):
+            call(port, "GET", "/healthz")
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
