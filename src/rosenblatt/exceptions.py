@@ -15,6 +15,7 @@
     │   ├── ModelFileError                  a file that is no model, or a damaged one
     │   └── ParameterError                  any other argument
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
+    ├── ClusterError (also a RuntimeError)  a Dask cluster that cannot go on
     ├── UndecidedError (also a ValueError)  a proof is needed, but the question is undecided
     ├── TrainingOverflowError               finite data, but weights beyond the largest float
     │   (also a ValueError and an OverflowError)
@@ -107,6 +108,10 @@ class UndecidedError(RosenblattError, ValueError):
 
 class StorageError(RosenblattError, OSError):
     """A file could not be written; the old one is unchanged."""
+
+
+class ClusterError(RosenblattError, RuntimeError):
+    """A Dask cluster cannot go on: its scheduler is lost, it has no workers, or a task ends them."""
 
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):

@@ -34,7 +34,7 @@ class _ColumnarTable(ABC):
     _n_rows: int | None = None  # how many the file says it has, if it does
 
     def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
-        self.file, self._chunk_bytes = file.name, options.chunk_bytes
+        self.file, self._chunk_bytes, self._row_groups = file.name, options.chunk_bytes, options.row_groups
         try:
             schema = self._open(file)
             columns = [f for f in schema if not INDEX.fullmatch(f.name)]
@@ -62,7 +62,8 @@ class _ColumnarTable(ABC):
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         positions = [*wanted.numbers, *wanted.strings, *([] if wanted.label is None else [wanted.label])]
-        start, batches = 0, None
+        first = start = self._first_row()
+        batches = None
         while True:
             try:
                 if batches is None:
@@ -77,8 +78,12 @@ class _ColumnarTable(ABC):
             del batch  # so that only one is in memory
             if block is not None:
                 yield block
-        if self._n_rows not in (None, start):
-            raise self._damaged(ValueError(f"it should have {self._n_rows} rows, but has {start}"))
+        if self._n_rows not in (None, start - first):
+            raise self._damaged(ValueError(f"it should have {self._n_rows} rows, but has {start - first}"))
+
+    def _first_row(self) -> int:
+        """Return the number of the first row that is read."""
+        return 0
 
     def _rows_in_chunk(self, bytes_a_row: float) -> int:
         return int(min(max(self._chunk_bytes / max(bytes_a_row, 1), 1), MOST_ROWS))
@@ -96,8 +101,20 @@ class ParquetTable(_ColumnarTable):
         import pyarrow.parquet as pq
 
         self._parquet = pq.ParquetFile(file.path, pre_buffer=False, buffer_size=PAGES)
-        self._n_rows = int(self._parquet.metadata.num_rows)
+        metadata = self._parquet.metadata
+        self._n_rows = int(metadata.num_rows)
+        if self._row_groups is not None:
+            if not all(0 <= group < metadata.num_row_groups for group in self._row_groups):
+                raise FormatError(
+                    f"has {metadata.num_row_groups} row groups, from 0, but {list(self._row_groups)} are asked for",
+                    file=self.file,
+                )
+            self._n_rows = sum(int(metadata.row_group(group).num_rows) for group in self._row_groups)
         return self._parquet.schema_arrow
+
+    def _first_row(self) -> int:
+        groups = self._row_groups or (0,)
+        return sum(int(self._parquet.metadata.row_group(group).num_rows) for group in range(groups[0]))
 
     def close(self) -> None:
         """Close the file, and give back the memory that reading pages took."""
@@ -109,7 +126,8 @@ class ParquetTable(_ColumnarTable):
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         size = self._rows_in_chunk(self._bytes_a_row(len(names)))
         # Neither this nor its caller keeps a batch while rows made of it are in use.
-        found = self._parquet.iter_batches(size, columns=names, use_threads=False)
+        groups = None if self._row_groups is None else list(self._row_groups)
+        found = self._parquet.iter_batches(size, row_groups=groups, columns=names, use_threads=False)
         return map(methodcaller("select", names), found)
 
     def _bytes_a_row(self, n_wanted: int) -> float:
