@@ -12,6 +12,7 @@
     │   ├── OrderError                      an order of visits
     │   ├── NotSeparableError               no hyperplane separates the classes, but one is needed
     │   ├── FormatError                     a data file that violates its format, and where
+    │   │   └── NoRowsError                 … or that has no rows
     │   ├── ModelFileError                  a file that is no model, or a damaged one
     │   └── ParameterError                  any other argument
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
@@ -92,6 +93,10 @@ class FormatError(InputError):
         self.file, self.line, self.column = file, line, column
         places = [str(each) for each in (file, line, column) if each is not None]
         super().__init__(f"{':'.join(places)}: {problem}" if places else problem)
+
+
+class NoRowsError(FormatError):
+    """A data file that follows its format, but has no row that can be read."""
 
 
 class ModelFileError(InputError):

@@ -11,7 +11,6 @@ from typing import Any
 
 _NAMES = {
     "PartitionedBlocks": "partitioned",
-    "bounds": "training_bounds",
     "certify": "proofs",
     "decision_function": "predictions",
     "evaluate": "predictions",

@@ -4,33 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from rosenblatt.columns.encoder import MOST_AUTOMATIC, MOST_CHOSEN, WORDS_SHOWN
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe, TableRecipe, Words
+from rosenblatt.columns.statistics import Statistics
 from rosenblatt.distributed.cluster import Cluster
+from rosenblatt.estimators.table_encoder import measured
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.formats.source import NoRowsError, open_source
+from rosenblatt.exceptions import NoRowsError
+from rosenblatt.formats.source import open_source
 
-__all__ = ["learned_recipe", "merged_recipe"]
+__all__ = ["learned_from_files", "merged_recipe", "merged_statistics"]
 
 Files = Sequence[tuple[str, Options]]
 
 
-def learned_recipe(cluster: Cluster, files: Files) -> tuple[Recipe | None, Recipe, list[str]]:
-    """Return the recipe of a table for all partitions, that of the first file, and notes about columns.
+class LearnedFiles(NamedTuple):
+    """What files in partitions taught: the recipe of all, that of the first, statistics, and notes on columns."""
 
-    Sparse files need no common recipe, only a common base. Tables whose features are numbers, texts and hashed
-    columns are known from the first file; for categories and words every partition is read once more.
+    recipe: Recipe
+    start: Recipe
+    statistics: Statistics
+    notes: list[str]
+
+
+def learned_from_files(cluster: Cluster, files: Files, gathers: bool = False) -> LearnedFiles:
+    """Learn from files in one pass; the first file says which columns are what.
+
+    Tables whose features are numbers, texts and hashed columns are known from the first file. For categories and
+    words, and for statistics where they are asked for, every partition is read. Sparse files need none of this.
     """
-    start, notes = cluster.answer(cluster.run(_begun, *files[0]))
-    if not isinstance(start, TableRecipe):
-        return None, start, notes
-    if not start.categorical and not files[0][1].vocabulary:
-        return start, start, notes
-    learned = cluster.answers([cluster.run(_learned, *file, start) for file in files])
+    start, notes = _first_begun(cluster, files)
+    if not isinstance(start, TableRecipe) or not (start.categorical or files[0][1].vocabulary or gathers):
+        return LearnedFiles(start, start, Statistics(), notes)
+    found = cluster.answers([cluster.run(_learned, *file, start, gathers) for file in files])
+    learned = [each for each in found if each is not None]
     chosen = _chosen(start, files[0][1])
-    return merged_recipe(start, [each for each in learned if each is not None], chosen), start, notes
+    recipe = merged_recipe(start, [each for each, _ in learned], chosen)
+    return LearnedFiles(recipe, start, merged_statistics(recipe, learned), notes)
+
+
+def _first_begun(cluster: Cluster, files: Files) -> tuple[Recipe, list[str]]:
+    """Return what the first file that has rows says about its columns."""
+    for last, file in enumerate(files, 1 - len(files)):
+        try:
+            return cluster.answer(cluster.run(_begun, *file))  # type: ignore[no-any-return]
+        except NoRowsError:
+            if not last:
+                raise
+    raise AssertionError("there are files")
 
 
 def _begun(path: str, options: Options) -> tuple[Recipe, list[str]]:
@@ -41,17 +67,23 @@ def _begun(path: str, options: Options) -> tuple[Recipe, list[str]]:
         source.close()
 
 
-def _learned(path: str, options: Options, start: TableRecipe) -> TableRecipe | None:
+def _learned(
+    path: str, options: Options, start: TableRecipe, gathers: bool
+) -> tuple[TableRecipe, Statistics] | None:
     """Read a partition and return what its rows add to the recipe; None if it has no rows."""
-    source = open_source([path], options, start, learning=True)
+    statistics = Statistics()
     try:
-        for _ in source.chunks():
-            pass
+        source = open_source([path], options, start, learning=True)
+        if gathers:
+            measured(source.chunks(), statistics)
+        else:
+            for _ in source.chunks():
+                pass
     except NoRowsError:
         return None
     recipe = source.recipe
     assert isinstance(recipe, TableRecipe), "a table was opened"
-    return recipe
+    return recipe, statistics
 
 
 def _chosen(recipe: TableRecipe, options: Options) -> frozenset[int]:
@@ -97,3 +129,34 @@ def _merged_words(parts: Sequence[Words]) -> dict[int, tuple[str, ...]]:
             known = merged.get(feature, ())
             merged[feature] = tuple(dict.fromkeys((*known, *words)))[:WORDS_SHOWN]
     return merged
+
+
+def merged_statistics(recipe: TableRecipe, parts: Sequence[tuple[Any, Statistics | None]]) -> Statistics:
+    """Return the statistics of all features, merged in the order of the partitions.
+
+    Each partition numbers the categories in the order in which it met them. Those it did not meet are zero in all
+    of its rows.
+    """
+    total = Statistics()
+    places = {category: k for k, category in enumerate(recipe.categories)}
+    before = recipe.n_features - len(recipe.categories)
+    for own, statistics in parts:
+        if statistics is None or not statistics.n_rows:
+            continue
+        if not own.categories:
+            total.merge(statistics)
+            continue
+        at = np.r_[np.arange(before), [before + places[category] for category in own.categories]].astype(np.int64)
+        wide = Statistics(
+            np.full(recipe.n_features, statistics.n_rows),
+            np.zeros(recipe.n_features),
+            np.zeros(recipe.n_features),
+            statistics.n_rows,
+            statistics.sparse,
+        )
+        width = len(statistics.count)  # features behind the last one that is not zero have no figures
+        for name in ("count", "mean", "squares"):
+            getattr(wide, name)[at[:width]] = getattr(statistics, name)
+        total.merge(wide)
+    return total
+

@@ -13,7 +13,6 @@ from sklearn.pipeline import Pipeline
 from rosenblatt.blocks.checkpoint import Checkpoint, Saved, restore
 from rosenblatt.blocks.scaled import folded
 from rosenblatt.data.batch import require_two
-from rosenblatt.distributed.mixing import Mixing, MixingWeights
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.sources import partition
 from rosenblatt.distributed.training import ClusterVisitor, MixedFit
@@ -25,6 +24,7 @@ from rosenblatt.exceptions import ClusterError, ModelFileError, ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.locking import locked
 from rosenblatt.schema.container import read_container
+from rosenblatt.trace.mixing import Mixing, MixingWeights
 
 __all__ = ["fit"]
 
@@ -186,7 +186,7 @@ def _train(
     if blocks.scaling is not None:
         run = replace(run, state=folded(run.state, blocks.scaling))
     drawn = drawn._replace(passes=len(run.mistakes_per_pass))
-    weights = MixingWeights(mixing, len(blocks.parts), loop.weighted)
+    weights = MixingWeights(mixing, len(blocks.parts), float(loop.weighted))
     p._publish(run, blocks, _drawn=drawn, certificate_=run.proof, mixing_=weights)
     conclude(p, run, p._reached, best=p.average, stacklevel=4)
 

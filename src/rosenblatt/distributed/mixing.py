@@ -13,20 +13,19 @@ and u n_i/n, and its average is w_i − u_i/t_i. With u = Σ μ_i (n/n_i) u_i, t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from rosenblatt.model.met import MetFeatures
 from rosenblatt.model.state import State
+from rosenblatt.trace.mixing import Mixing
 from rosenblatt.typing import Floats
 
-__all__ = ["Mixing", "MixingWeights", "PartialPass", "PassCounts", "begun", "mixed"]
-
-Mixing: TypeAlias = Literal["uniform", "mistakes"]
+__all__ = ["PartialPass", "PassCounts", "begun", "mixed"]
 
 
 class PassCounts(NamedTuple):
@@ -49,26 +48,6 @@ class PartialPass(NamedTuple):
     counts: PassCounts
 
 
-@dataclass(frozen=True)
-class MixingWeights:
-    """How a model was mixed.
-
-    Attributes
-    ----------
-    kind : {"uniform", "mistakes"}
-        How partitions were weighted.
-    partitions : int
-        The number of partitions.
-    weighted_mistakes : Fraction
-        Σ μ k over all passes and partitions. If rows are separable with margin γ, and training starts at zero, it
-        is at most R²/γ² (McDonald, Hall and Mann 2010).
-    """
-
-    kind: Mixing
-    partitions: int
-    weighted_mistakes: Fraction
-
-
 def shares_of(mistakes: Sequence[int], kind: Mixing) -> list[Fraction]:
     """Return the mixing weight of each partition; uniform where no partition made a mistake."""
     total = sum(mistakes)
@@ -78,8 +57,9 @@ def shares_of(mistakes: Sequence[int], kind: Mixing) -> list[Fraction]:
 
 
 def weighted_mistakes(mistakes: Sequence[int], kind: Mixing) -> Fraction:
-    """Return Σ μ k of one pass."""
-    return sum((share * k for share, k in zip(shares_of(mistakes, kind), mistakes, strict=True)), Fraction(0))
+    """Return Σ μ k of one pass, rounded to a float, so that sums over passes stay short."""
+    total = sum((share * k for share, k in zip(shares_of(mistakes, kind), mistakes, strict=True)), Fraction(0))
+    return Fraction(float(total))
 
 
 def begun(state: State, passes: int, n_rows: int, n_all: int) -> State:

@@ -21,7 +21,8 @@ from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.reals import read_only
-from rosenblatt.formats.source import NoRowsError, open_source
+from rosenblatt.exceptions import NoRowsError
+from rosenblatt.formats.source import open_source
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Ints
 
@@ -60,11 +61,11 @@ class FilePart:
 
     def read(self) -> Blocks | None:
         """Read the file, or the cache that an earlier run left; None if it has no rows."""
-        source = open_source([self.path], self.options, self.recipe)
         cache: str | Path = "auto"
-        if self.options.row_groups is not None and (beside := cache_path(source)) is not None:
-            cache = beside.with_name(f"{beside.name}-{'-'.join(map(str, self.options.row_groups))}")
         try:
+            source = open_source([self.path], self.options, self.recipe)
+            if self.options.row_groups is not None and (beside := cache_path(source)) is not None:
+                cache = beside.with_name(f"{beside.name}-{'-'.join(map(str, self.options.row_groups))}")
             blocks = collect(source, memory=self.memory, cache=cache, statistics=self.statistics)
         except NoRowsError:
             return None

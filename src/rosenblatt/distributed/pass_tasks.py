@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.blocks.visitor import BlockVisitor
 from rosenblatt.data.batch import Batch
-from rosenblatt.distributed.mixing import Mixing, PartialPass, PassCounts, begun, mixed
+from rosenblatt.distributed.mixing import PartialPass, PassCounts, begun, mixed
 from rosenblatt.distributed.parts import Part
 from rosenblatt.exceptions import NonFiniteError
 from rosenblatt.learners.order import Blockwise
@@ -24,6 +24,7 @@ from rosenblatt.loops.shuffle import seed_of_pass
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
+from rosenblatt.trace.mixing import Mixing
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
 

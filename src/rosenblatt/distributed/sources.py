@@ -19,6 +19,7 @@ from rosenblatt.columns.preparation import Encoding
 from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.distributed.cluster import Cluster
+from rosenblatt.distributed.file_encoding import learned_from_files
 from rosenblatt.distributed.parts import FilePart, Part, PartFacts, load_batch, load_file, load_rows, row_groups_of
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
@@ -164,19 +165,10 @@ def partition_files(
     cluster: Cluster, places: Sequence[str], options: Options, *, memory: int, scale: bool, log: Any = None
 ) -> PartitionedBlocks:
     """Read files on workers: one partition a file, or a row group of Parquet."""
-    from rosenblatt.distributed.file_encoding import learned_recipe
-
-    files = cluster.answer(cluster.run(_expanded, list(places), options.encoding))
-    groups = cluster.answers([cluster.run(row_groups_of, path) for path in files])
-    if options.row_groups is not None:
-        groups = [0] * len(files)
-    wanted = [
-        (path, options if count < 2 else replace(options, row_groups=(group,)))
-        for path, count in zip(files, groups, strict=True)
-        for group in range(max(count, 1))
-    ]
-    recipe, start, notes = learned_recipe(cluster, wanted)
-    for note in notes if log is not None else ():
+    wanted = file_parts(cluster, places, options)
+    learned = learned_from_files(cluster, wanted)
+    recipe = learned.recipe if isinstance(learned.recipe, TableRecipe) else None
+    for note in learned.notes if log is not None else ():
         log(note)
     fill = options.missing == "mean"
 
@@ -187,7 +179,7 @@ def partition_files(
     blocks = read(wanted)
     if options.zero_based is None and counts_from(blocks.known) == {True, False}:  # one file has an index 0
         blocks = read([(path, replace(how, zero_based=True)) for path, how in wanted])
-    whole = _whole(recipe, start, blocks)
+    whole = recipe or _of_sparse(blocks)
     if scale or fill:
         numbers = None if whole is None else whole.n_numbers
         how = Transformation.of(blocks.measured(), fill=fill, scale=scale, numbers=numbers)
@@ -202,12 +194,23 @@ def counts_from(known: Sequence[PartFacts]) -> set[bool | None]:
     return {recipe.get("zero_based") for recipe in recipes} - {None}
 
 
-def _whole(recipe: Recipe | None, start: Recipe | None, blocks: PartitionedBlocks) -> Recipe | None:
-    """Return the recipe of all partitions; sparse files have as many features as the widest of them."""
-    if isinstance(recipe, TableRecipe) or not isinstance(start, SparseRecipe):
-        return recipe
+def _of_sparse(blocks: PartitionedBlocks) -> Recipe:
+    """Return the recipe of sparse files: as many features as the widest of them has."""
     bases = counts_from(blocks.known)
     return SparseRecipe(blocks.n_features, bases.pop() if bases else None)
+
+
+def file_parts(cluster: Cluster, places: Sequence[str], options: Options) -> list[tuple[str, Options]]:
+    """Return the files of the partitions, as workers see them, and how to read each: whole, or one row group."""
+    files = cluster.answer(cluster.run(_expanded, list(places), options.encoding))
+    groups = [0] * len(files)
+    if options.row_groups is None:
+        groups = cluster.answers([cluster.run(row_groups_of, path) for path in files])
+    return [
+        (path, options if count < 2 else replace(options, row_groups=(group,)))
+        for path, count in zip(files, groups, strict=True)
+        for group in range(max(count, 1))
+    ]
 
 
 def _expanded(places: list[str], encoding: str | None) -> list[str]:

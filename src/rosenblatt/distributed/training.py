@@ -12,7 +12,7 @@ import numpy as np
 from distributed import Future
 
 from rosenblatt.blocks.visitor import Tour
-from rosenblatt.distributed.mixing import Mixing, PassCounts, weighted_mistakes
+from rosenblatt.distributed.mixing import PassCounts, weighted_mistakes
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.pass_tasks import (
     FitTask,
@@ -27,6 +27,7 @@ from rosenblatt.learners.perceptron import Keeper, PerceptronFit
 from rosenblatt.learners.plan import Ask, Plan
 from rosenblatt.learners.visitor import Visitor
 from rosenblatt.model.state import State
+from rosenblatt.trace.mixing import Mixing
 from rosenblatt.typing import Floats
 
 __all__ = ["ClusterVisitor", "MixedFit"]

@@ -13,16 +13,12 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.source import Known, Source
 from rosenblatt.data.chunk import Chunk, Skipped
-from rosenblatt.exceptions import FormatError, InputError, ParameterError
+from rosenblatt.exceptions import InputError, NoRowsError, ParameterError
 from rosenblatt.formats.catalogue import Format, recognise
 from rosenblatt.formats.data_file import DataFile, expand, once_only
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 
-__all__ = ["FileSource", "NoRowsError", "open_source"]
-
-
-class NoRowsError(FormatError):
-    """Files that follow their format, but have no row that can be read."""
+__all__ = ["FileSource", "open_source"]
 
 
 def open_source(

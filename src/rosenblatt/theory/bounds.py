@@ -15,7 +15,7 @@ from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.ranks import rank_bounds
-from rosenblatt.theory.separable import passive_bound, separable_bounds, start_bound
+from rosenblatt.theory.separable import mixed_bound, passive_bound, separable_bounds, start_bound
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
 
@@ -59,7 +59,7 @@ def bounds(
     -------
     Bounds
         By name. For separable rows (Novikoff 1962): "radius", "radius_padded", "unit_norm", "origin", "padded",
-        "offset", "start", "passive" (Crammer et al. 2006) and "sweeps". For any rows: "a_priori" and
+        "offset", "start", "passive" (Crammer et al. 2006), "mixed" (McDonald, Hall and Mann 2010) and "sweeps". For any rows: "a_priori" and
         ``"rounds_…"`` (Gentile 2003), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
         "pocket_usual" (Harchaoui), "online" (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are
         marked as vacuous. For an `OrdinalPerceptron` there is one, "ranks" (Crammer and Singer 2001), on the sum
@@ -115,6 +115,7 @@ def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) ->
         *mistakes,
         start,
         passive,
+        mixed_bound(sample, run),
         _sweeps(of_all, run),
         prior,
         *rounds,
