@@ -1,10 +1,11 @@
 """A cluster of two processes that all tests of this room share, and data that is the same in all of them."""
 
 import logging
-import os
 
 import numpy as np
 import pytest
+
+from tests.shared.clusters import workers_environment
 
 distributed = pytest.importorskip("distributed")
 
@@ -18,15 +19,10 @@ def cluster():
     import dask
 
     with (
-        dask.config.set({"distributed.worker.daemon": True, "distributed.nanny.pre-spawn-environ": workers_environment()}),
+        dask.config.set({"distributed.nanny.pre-spawn-environ": workers_environment()}),
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
     ):
         yield made
-
-
-def workers_environment():
-    """Return what workers need of the environment: the loops that are compiled already."""
-    return {"NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"], "OPENBLAS_NUM_THREADS": "1"}
 
 
 @pytest.fixture
