@@ -162,15 +162,16 @@ def _computed(cluster: Cluster, value: Any) -> Future[Any]:
 
 
 def partition_files(
-    cluster: Cluster, places: Sequence[str], options: Options, *, memory: int, scale: bool, log: Any = None
+    cluster: Cluster, places: Sequence[str], options: Options, *, memory: int, scale: bool | None, log: Any = None
 ) -> PartitionedBlocks:
-    """Read files on workers: one partition a file, or a row group of Parquet."""
+    """Read files on workers: one partition a file, or a row group of Parquet; `scale` None scales only tables."""
     wanted = file_parts(cluster, places, options)
     learned = learned_from_files(cluster, wanted)
     recipe = learned.recipe if isinstance(learned.recipe, TableRecipe) else None
     for note in learned.notes if log is not None else ():
         log(note)
     fill = options.missing == "mean"
+    scale = recipe is not None if scale is None else scale
 
     def read(options_of: Sequence[tuple[str, Options]]) -> PartitionedBlocks:
         parts = [FilePart(path, how, recipe, memory, statistics=scale or fill) for path, how in options_of]
