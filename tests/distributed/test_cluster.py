@@ -48,7 +48,7 @@ class Killer(threading.Thread):
         while not self.over.wait(self.random.uniform(0.1, 1.5)):
             try:
                 pids = list(self.client.run(os.getpid, on_error="ignore").values())
-            except Exception:  # noqa: BLE001 - a worker died while it was asked
+            except Exception:
                 continue
             if pids:
                 os.kill(self.random.choice(pids), signal.SIGKILL)
@@ -184,9 +184,11 @@ def test_the_scheduler_is_lost_and_another_cluster_goes_on(commands, tmp_path, c
             scheduler.wait()
 
     saved = tmp_path / "saved"
-    with Client(scheduler_file=file, set_as_default=False, timeout=60) as own:
-        with pytest.raises(ClusterError, match=rf"The scheduler .* is lost.*{saved} is of pass 3"):
-            rd.fit(rb.Perceptron(**model, callbacks=[lose]), parts, client=own, checkpoint=saved)
+    with (
+        Client(scheduler_file=file, set_as_default=False, timeout=60) as own,
+        pytest.raises(ClusterError, match=rf"The scheduler .* is lost.*{saved} is of pass 3"),
+    ):
+        rd.fit(rb.Perceptron(**model, callbacks=[lose]), parts, client=own, checkpoint=saved)
     file, _ = commands.start("second")
     with Client(scheduler_file=file, set_as_default=False, timeout=60) as own:
         found = rd.fit(rb.Perceptron(**model), parts, client=own, checkpoint=saved, resume=True)

@@ -30,9 +30,7 @@ def test_weights_are_those_of_the_reference(mistakes, kind):
 def test_mixed_weights_are_those_of_the_reference(vectors, data, kind):
     counts = [data.draw(st.integers(0, 9)) for _ in vectors]
     before = State(np.array([1.0, 2.0, 3.0]))
-    parts = [
-        PartialPass(State(np.array(w)), PassCounts(k, 10)) for w, k in zip(vectors, counts, strict=True)
-    ]
+    parts = [PartialPass(State(np.array(w)), PassCounts(k, 10)) for w, k in zip(vectors, counts, strict=True)]
     found = mixed(before, parts, kind)
     shares = [float(share) for share in reference_mixing.shares(counts, kind)]
     wanted = reference_mixing.mix(vectors, shares) if any(counts) else before.w.tolist()

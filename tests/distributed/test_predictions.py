@@ -2,7 +2,6 @@
 
 import dask.array as da
 import dask.dataframe as dd
-import numpy as np
 import pandas as pd
 import pytest
 

@@ -1,5 +1,7 @@
 """Proofs over partitions: the verdicts of `certify`, in files that anyone can check."""
 
+from itertools import pairwise
+
 import dask
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from rosenblatt.exceptions import NonFiniteError, ParameterError
 def parts_of(X, y, cuts):
     """Return delayed batches that end at the cuts."""
     ends = [0, *cuts, len(y)]
-    return [dask.delayed((X[a:b], y[a:b])) for a, b in zip(ends, ends[1:], strict=False)]
+    return [dask.delayed((X[a:b], y[a:b])) for a, b in pairwise(ends)]
 
 
 def accepted(proof, X, y):
@@ -70,8 +72,8 @@ def test_few_rows_come_to_this_node(client):
     y = np.where(X @ [1, 2, -1] > 0.1, 1, 0)
     blocks = rd.partition(parts_of(X, y, [1000, 2000]), client=client)
     from rosenblatt.certify.time_limit import Clock
-    from rosenblatt.distributed.proofs import PartitionQuestion
     from rosenblatt.distributed.proof_tasks import TwoSides
+    from rosenblatt.distributed.proofs import PartitionQuestion
 
     question = PartitionQuestion(blocks, TwoSides(1, 0, True), ["0", "1"], Clock(None))
     assert question.answer().verdict == "separable"

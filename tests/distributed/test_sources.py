@@ -34,7 +34,9 @@ def weights(model):
 
 def test_all_kinds_of_data_give_the_same_bits(client, frame, model, tmp_path):
     X, y = frame.drop(columns="label").to_numpy(), frame["label"].to_numpy().astype(str)
-    wanted = weights(rd.fit(model(), da.from_array(X, chunks=(30, 4)), da.from_array(y, chunks=(30,)), client=client))
+    wanted = weights(
+        rd.fit(model(), da.from_array(X, chunks=(30, 4)), da.from_array(y, chunks=(30,)), client=client)
+    )
     cut = [slice(k, k + 30) for k in (0, 30, 60)]
     assert weights(rd.fit(model(), [dask.delayed((X[c], y[c])) for c in cut], client=client)) == wanted
     batches = [dask.delayed(rb.as_batch)(X[c], y[c]) for c in cut]
@@ -54,7 +56,9 @@ def test_all_kinds_of_data_give_the_same_bits(client, frame, model, tmp_path):
 
 def test_columns_in_chunks_and_labels_in_others(client, labelled, model):
     X, y = labelled(n=60)
-    wanted = weights(rd.fit(model(), da.from_array(X, chunks=(20, 8)), da.from_array(y, chunks=(20,)), client=client))
+    wanted = weights(
+        rd.fit(model(), da.from_array(X, chunks=(20, 8)), da.from_array(y, chunks=(20,)), client=client)
+    )
     mixed = da.from_array(X, chunks=(20, 3)), da.from_array(y, chunks=(60,))
     assert weights(rd.fit(model(), *mixed, client=client)) == wanted
     with pytest.raises(ShapeError, match="60 rows, but y has 59"):
@@ -153,7 +157,7 @@ def test_bad_rows_have_their_file_and_line(client, tmp_path):
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "1.csv"), 3)
     blocks = rd.partition(f"{tmp_path}/*.csv", client=client, skip_bad=True)
     assert blocks.n_rows == 3
-    with pytest.raises(InputError, match="nothing.csv"):
+    with pytest.raises(InputError, match=r"nothing\.csv"):
         rd.partition(tmp_path / "nothing.csv", client=client)
 
 

@@ -378,7 +378,6 @@ class RowFingerprint:
         head = self.head + struct.pack("<QQ", self.rows, self.width)
         return sha256(head + b"".join(digest.digest() for digest in self.digests)).hexdigest()
 
-
     def difference(self, data: dict[str, Any]) -> str:
         """Return how the rows differ from those of a proof, or nothing."""
         same = self.rows == data["rows"] and self.hexdigest() == data["sha256"]

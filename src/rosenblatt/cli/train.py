@@ -106,7 +106,9 @@ def train(
             source = open_data(*data, **options)
             require_apart(path, source.files)
             cache = "no" if no_cache else "auto"
-            trained = train_model(source, learner, holdout=holdout, probabilities=probabilities, cache=cache, **how)
+            trained = train_model(
+                source, learner, holdout=holdout, probabilities=probabilities, cache=cache, **how
+            )
     except TrainingInterrupted as stop:
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
         raise

@@ -20,7 +20,7 @@ POLL = 0.1  # seconds between looks at Ctrl-C and at the scheduler
 LOOK = 1.0  # seconds between looks for workers
 LOST = 10.0  # seconds without a connection after which the scheduler counts as lost
 NO_WORKERS = 300.0  # seconds without a worker after which waiting ends
-RETRIES = 100  # times that tasks are begun again because a worker died
+RETRIES = 20  # times that tasks are begun again because a worker died
 
 
 class Cluster:
@@ -65,7 +65,7 @@ class Cluster:
                 except KilledWorker as error:
                     if attempt + 1 == RETRIES:
                         raise _killing(error) from error
-                    self.client.retry([future for future in wanted if future.status == "error"])
+                    self._begin_again([future for future in wanted if future.status == "error"])
         except (FutureCancelledError, FuturesCancelledError, CommClosedError, OSError) as error:
             raise self._lost(str(error)) from error
         except KeyboardInterrupt:
@@ -97,6 +97,17 @@ class Cluster:
                     f"dask worker {self.address}."
                 )
 
+    def _begin_again(self, futures: Sequence[Future[Any]]) -> None:
+        """Let tasks be run again, and those that they wait for, which may be known to the scheduler alone."""
+
+        async def retry() -> None:
+            keys = [future.key for future in futures]
+            for key in await self.client.scheduler.retry(keys=keys, client=self.client.id):
+                if key in self.client.futures:
+                    self.client.futures[key].retry()
+
+        self.client.sync(retry)
+
     def _n_workers(self) -> int:
         return len(self.client.scheduler_info(n_workers=1)["workers"])
 
@@ -122,7 +133,9 @@ def _client(given: Client | str | None) -> Client:
         except (OSError, ValueError) as error:
             raise ClusterError(f"There is no scheduler at {given}: {error}. Check the address.") from error
     if given is not None:
-        raise ParameterError(f"client={given!r} must be a distributed.Client, the address of a scheduler, or None.")
+        raise ParameterError(
+            f"client={given!r} must be a distributed.Client, the address of a scheduler, or None."
+        )
     try:
         return default_client()
     except ValueError:

@@ -13,8 +13,8 @@ from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.distributed.file_encoding import learned_from_files, merged_recipe, merged_statistics
-from rosenblatt.distributed.parts import FilePart, load_file
 from rosenblatt.distributed.partitioned import PartitionedBlocks
+from rosenblatt.distributed.parts import FilePart, load_file
 from rosenblatt.distributed.sources import delayed_pairs, file_parts, is_files, places_of, rows_on_workers
 from rosenblatt.estimators._encoder_parameters import CHOSEN, from_1
 from rosenblatt.estimators.table_encoder import TableEncoder, measured
@@ -23,11 +23,13 @@ from rosenblatt.exceptions import InputError, ShapeError
 __all__ = ["encoded", "fit_encoder"]
 
 
-def fit_encoder(encoder: TableEncoder, X: Any, y: Any = None, *, client: Any = None, **options: Any) -> TableEncoder:
+def fit_encoder(
+    encoder: TableEncoder, X: Any, y: Any = None, *, client: Any = None, **options: Any
+) -> TableEncoder:
     """Fit a `TableEncoder` in one pass over the partitions of a Dask DataFrame or of files.
 
-    Every worker learns the categories, words, means and deviations of its partitions. They are merged in the order of
-    the partitions. Categories and words are those that `TableEncoder.fit` finds on all rows, in the same order.
+    Every worker learns the categories, words, means and deviations of its partitions. They are merged in the order
+    of the partitions. Categories and words are those that `TableEncoder.fit` finds on all rows, in the same order.
     The first partition decides which columns are numbers.
 
     Parameters

@@ -14,8 +14,7 @@ from rosenblatt.columns.recipe import Recipe, TableRecipe, Words
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.estimators.table_encoder import measured
-from rosenblatt.exceptions import ParameterError
-from rosenblatt.exceptions import NoRowsError
+from rosenblatt.exceptions import NoRowsError, ParameterError
 from rosenblatt.formats.source import open_source
 
 __all__ = ["learned_from_files", "merged_recipe", "merged_statistics"]
@@ -89,9 +88,7 @@ def _learned(
 def _chosen(recipe: TableRecipe, options: Options) -> frozenset[int]:
     asked = {*options.categorical}
     return frozenset(
-        k
-        for k, (name, j) in enumerate(recipe.categorical)
-        if {name, j + 1, j - recipe.n_columns} & asked
+        k for k, (name, j) in enumerate(recipe.categorical) if {name, j + 1, j - recipe.n_columns} & asked
     )
 
 
@@ -112,8 +109,8 @@ def merged_recipe(start: TableRecipe, learned: Sequence[TableRecipe], chosen: fr
         levels = sum(column == which for column, _ in categories)
         if levels > most:
             raise ParameterError(
-                f"Column {name!r} holds {levels:,} different values in all partitions, more than {most:,}. Leave it "
-                "out with ignore, or name it in text, hashed or categorical."
+                f"Column {name!r} holds {levels:,} different values in all partitions, more than {most:,}. Leave "
+                "it out with ignore, or name it in text, hashed or categorical."
             )
     words: tuple[Words, ...] | None = None
     if learned and learned[0].words is not None:
@@ -159,4 +156,3 @@ def merged_statistics(recipe: TableRecipe, parts: Sequence[tuple[Any, Statistics
             getattr(wide, name)[at[:width]] = getattr(statistics, name)
         total.merge(wide)
     return total
-

@@ -52,9 +52,9 @@ def fit(
 ) -> E:
     """Train an estimator on data in partitions, by iterative parameter mixing (McDonald, Hall and Mann 2010).
 
-    In each pass every partition trains from the mixed weights, one after the other or side by side, and the results
-    are mixed. The result depends on the data, its partitions and the seed alone: not on the number of workers, nor
-    on workers that die. One partition gives exactly what `Perceptron.fit_blocks` gives.
+    In each pass every partition trains from the mixed weights, on its own, and the results are mixed. The result
+    depends on the data, its partitions and the seed alone: not on the number of workers, nor on workers that die.
+    One partition gives exactly what `Perceptron.fit_blocks` gives.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def fit(
     mixing : {"uniform", "mistakes"}
         Whether partitions weigh the same, or by their mistakes in the pass.
     by : {"partitions", "machines"}
-        "machines" trains one hyperplane of one-vs-rest or one-vs-one in each task, on data of one partition: exactly
-        the model of `Perceptron.fit_blocks`.
+        "machines" trains one hyperplane of one-vs-rest or one-vs-one in each task, on data of one partition:
+        exactly the model of `Perceptron.fit_blocks`.
     checkpoint : path or None
         A file on this node for the state after passes. Another cluster can go on from it.
     every : int
@@ -109,9 +109,7 @@ def fit(
     return estimator
 
 
-def _fit_pipeline(
-    pipeline: Any, X: Any, y: Any, client: Any, options: dict[str, Any], *how: Any
-) -> Any:
+def _fit_pipeline(pipeline: Any, X: Any, y: Any, client: Any, options: dict[str, Any], *how: Any) -> Any:
     from rosenblatt.distributed.encoders import encoded, fit_encoder
 
     steps = [step for _, step in pipeline.steps]
@@ -155,7 +153,7 @@ def _train(
     require_two(blocks.classes)
     if machines and (len(blocks.parts) > 1 or not blocks.known[0].in_memory or len(blocks.classes) < 3):
         raise ParameterError(
-            f"by='machines' needs three classes or more, and all rows in the memory of each worker: one partition, "
+            "by='machines' needs three classes or more, and all rows in the memory of each worker: one partition, "
             f"but there are {len(blocks.parts)}. Use by='partitions'."
         )
     keeper, saved = None, None
@@ -220,4 +218,3 @@ class MixedCheckpoint(Checkpoint):
             raise ModelFileError(
                 f"The checkpoint {self.path} is not of a distributed fit. Remove it, and train again."
             ) from None
-

@@ -2,12 +2,13 @@
 
 In a pass, partition i trains from the mixed weights w to w_i. Then w = Σ μ_i w_i, added in the order of the
 partitions, with μ_i = 1/P, or the share of the pass's mistakes that partition i made. A partition of weight 0 adds
-nothing. Where no partition made a mistake, all w_i are w, and so is the result. `rosenblatt.loops.reference_mixing`
-has the same in plain Python.
+nothing. Where no partition made a mistake, all w_i are w, and so is the result.
+`rosenblatt.loops.reference_mixing` has the same in plain Python.
 
-Averages are mixed with the same weights. A state keeps u, the sum of all corrections, each times the visits before
-it, so that w − u/t is the average over t visits. Partition i has n_i of the n rows, so it starts with t n_i/n visits
-and u n_i/n, and its average is w_i − u_i/t_i. With u = Σ μ_i (n/n_i) u_i, the mixed w − u/t is Σ μ_i (w_i − u_i/t_i).
+Averages are mixed with the same weights. A state keeps u, the sum of all corrections, each times the visits
+before it, so that w − u/t is the average over t visits. Partition i has n_i of the n rows, so it starts with
+t n_i/n visits and u n_i/n, and its average is w_i − u_i/t_i. With u = Σ μ_i (n/n_i) u_i, the mixed w − u/t is
+Σ μ_i (w_i − u_i/t_i).
 """
 
 from __future__ import annotations

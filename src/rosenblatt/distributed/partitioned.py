@@ -72,7 +72,9 @@ class PartitionedBlocks(Blocks):
         self.recipe: Recipe | None = None  # how the columns of files became features
 
     @classmethod
-    def of(cls, cluster: Cluster, raw: Sequence[Future[Part]], how: Transformation | None = None) -> PartitionedBlocks:
+    def of(
+        cls, cluster: Cluster, raw: Sequence[Future[Part]], how: Transformation | None = None
+    ) -> PartitionedBlocks:
         """Ask every partition what it holds, and settle what all agree on."""
         facts = cluster.answers([cluster.run(describe, part) for part in raw])
         held = [(part, each) for part, each in zip(raw, facts, strict=True) if each.n_rows]
@@ -123,7 +125,9 @@ class PartitionedBlocks(Blocks):
 
     def read(self, block: int) -> Batch:
         """Return one partition; it comes to this node."""
-        batches = [batch for _, batch in self.cluster.answer(self.cluster.run(_as_it_is, self.parts[block])).batches()]
+        batches = [
+            batch for _, batch in self.cluster.answer(self.cluster.run(_as_it_is, self.parts[block])).batches()
+        ]
         if len(batches) != 1:
             raise ShapeError(f"Partition {block} is in a cache on its worker, because it is too large to move.")
         return batches[0]
@@ -140,7 +144,9 @@ def agreement(facts: Sequence[PartFacts], how: Transformation) -> Settlement:
     n_features = max(each.n_features for each in facts)
     for each in facts:
         if each.sparse != first.sparse:
-            raise ShapeError(f"{each.name} holds sparse rows, or {first.name} does, but not both. Read them alike.")
+            raise ShapeError(
+                f"{each.name} holds sparse rows, or {first.name} does, but not both. Read them alike."
+            )
         if not each.sparse and each.n_features != n_features:
             raise ShapeError(
                 f"{each.name} has {each.n_features} features, but another partition has {n_features}. Give every "

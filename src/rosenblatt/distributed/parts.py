@@ -82,7 +82,7 @@ class Settlement:
     classes: NDArray[Any]
     n_features: int
     names: tuple[str, ...] | None = None
-    how: Transformation = Transformation()
+    how: Transformation = field(default_factory=Transformation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,8 @@ def load_batch(rows: Any, name: str) -> Part:
         return Part(MemoryBlocks(rows), name) if rows.n_rows else Part(None, name)
     if not isinstance(rows, tuple | list) or len(rows) != 2:
         raise TypeError(f"{name} is a {type(rows).__name__}, but must be a pair (X, y) or a Batch.")
-    return load_rows(*rows, name)
+    X, y = rows
+    return load_rows(X, y, name)
 
 
 def describe(part: Part) -> PartFacts:

@@ -11,10 +11,10 @@ import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
 
-from rosenblatt.evaluation import Evaluation
-from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.distributed.sources import delayed_pairs
+from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import InputError, ShapeError
 
 __all__ = ["decision_function", "evaluate", "predict", "score"]
@@ -107,7 +107,9 @@ def _lazily(model: Any, X: Any, method: str, dtype: Any, wide: tuple[int, ...]) 
             raise ShapeError(f"X has {X.ndim} dimensions, but must have 2: rows and features.")
         X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
         how: dict[str, Any] = {"drop_axis": 1} if not wide else {"chunks": (X.chunks[0], wide)}
-        return X.map_blocks(_of_rows, model, method, wide, dtype=dtype, meta=np.empty((0,) * (1 + len(wide)), dtype), **how)
+        return X.map_blocks(
+            _of_rows, model, method, wide, dtype=dtype, meta=np.empty((0,) * (1 + len(wide)), dtype), **how
+        )
     return _frame(X).map_partitions(_of_frame, model, meta=(None, _series_dtype(dtype)))
 
 

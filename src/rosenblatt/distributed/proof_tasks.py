@@ -85,7 +85,7 @@ def first_rows(part: Part, asked: TwoSides, count: int) -> RowSample:
 
 
 def test_plane(part: Part, asked: TwoSides, w: Sequence[Fraction], b: Fraction, count: int) -> PlaneTest:
-    """Decide for every row whether a hyperplane has it strictly on its side; return the worst `count` of each side.
+    """Decide for every row whether a hyperplane has it strictly on its side; return the worst of each side.
 
     Floats decide rows that their proved error bound leaves no doubt of, and integers decide the others.
     """

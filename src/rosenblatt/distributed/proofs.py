@@ -1,8 +1,8 @@
 """`certify` on partitions: proposals on this node from few rows, exact tests of all rows on the workers.
 
-The rows gathered so far are decided exactly by `rosenblatt.certify`. If no hyperplane separates them, none separates
-all rows, and they are the proof. If one does, every worker tests it on its rows and returns the worst few. When no
-worker finds a row that is not strictly on its side, the hyperplane is the proof; otherwise these rows are gathered
+The rows gathered so far are decided exactly by `rosenblatt.certify`. If no hyperplane separates them, none
+separates all rows, and they are the proof. If one does, every worker tests it on its rows and returns the worst
+few. When no worker finds a row that is not strictly on its side, the hyperplane is the proof; otherwise these rows are gathered
 too. Each round gathers a row that was not there, so that the rounds end.
 """
 
@@ -72,8 +72,8 @@ def certify(
     """Decide whether classes in partitions are linearly separable, and prove it.
 
     This node holds only the rows that were gathered, a few for each weight. The proof lists the number of rows and
-    the SHA-256 of each partition, and is about the rows in this order: ``rosenblatt check`` checks it on files that
-    hold them one after the other, and `verify` on the cluster.
+    the SHA-256 of each partition, and is about the rows in this order. ``rosenblatt check`` checks it on files
+    that hold them one after the other, and `verify` on the cluster.
 
     Parameters
     ----------
@@ -96,7 +96,9 @@ def certify(
     with interruptible():
         blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
         if any(blocks.agreed.how.steps):
-            raise ParameterError("A proof is about rows as they are. Partition the data without scale and filling.")
+            raise ParameterError(
+                "A proof is about rows as they are. Partition the data without scale and filling."
+            )
         clock, k = Clock(time_limit), len(blocks.classes)
         labels = distinct_labels(cast(Batch, blocks))
 
@@ -119,9 +121,7 @@ def certify(
 class PartitionQuestion:
     """One question about two sides, on partitions."""
 
-    def __init__(
-        self, blocks: PartitionedBlocks, asked: TwoSides, labels: Sequence[str], clock: Clock
-    ) -> None:
+    def __init__(self, blocks: PartitionedBlocks, asked: TwoSides, labels: Sequence[str], clock: Clock) -> None:
         self.blocks, self.asked, self.clock = blocks, asked, clock
         counts = blocks.counts
         others = counts.sum() - counts[asked.positive] if asked.negative is None else counts[asked.negative]
@@ -236,7 +236,9 @@ class PartitionQuestion:
         starts, cluster = self.blocks.boundaries, self.blocks.cluster
         at = np.searchsorted(starts, np.asarray(support), side="right") - 1
         tasks = [
-            cluster.run(rows_at, self.blocks.parts[part], self.asked, np.asarray(support)[at == part] - starts[part])
+            cluster.run(
+                rows_at, self.blocks.parts[part], self.asked, np.asarray(support)[at == part] - starts[part]
+            )
             for part in np.unique(at).tolist()
         ]
         samples: list[RowSample] = cluster.answers(tasks)

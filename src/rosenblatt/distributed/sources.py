@@ -20,8 +20,8 @@ from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.distributed.file_encoding import learned_from_files
-from rosenblatt.distributed.parts import FilePart, Part, PartFacts, load_batch, load_file, load_rows, row_groups_of
 from rosenblatt.distributed.partitioned import PartitionedBlocks
+from rosenblatt.distributed.parts import FilePart, Part, PartFacts, load_batch, load_file, load_rows, row_groups_of
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 
 __all__ = ["partition"]
@@ -42,9 +42,9 @@ def partition(
     Parameters
     ----------
     X : Dask array, Dask DataFrame, list of delayed batches, or file names
-        The rows. Each chunk of rows of an array, each partition of a frame, each delayed pair ``(X, y)`` or `Batch`,
-        and each file is a partition; of Parquet each row group is. Workers read files by themselves, by the same
-        name, and keep those of more than `memory` bytes in a cache beside them.
+        The rows. Each chunk of rows of an array, each partition of a frame, each delayed pair ``(X, y)`` or
+        `Batch`, and each file is a partition; of Parquet each row group is. Workers read files by themselves, by
+        the same name, and keep those of more than `memory` bytes in a cache beside them.
     y : Dask array, Dask Series, name of a column, or None
         The labels; of a frame the column that holds them. None for delayed batches and files.
     client : distributed.Client, str or None
@@ -110,8 +110,8 @@ def delayed_pairs(X: Any, y: Any) -> list[tuple[Any, Any]]:
     if _is_frame(X):
         return _of_frame(X, y)
     raise InputError(
-        f"X is a {type(X).__name__}, but must be a Dask array, a Dask DataFrame, a list of delayed batches, or file "
-        "names. Rows in memory are trained by Perceptron.fit."
+        f"X is a {type(X).__name__}, but must be a Dask array, a Dask DataFrame, a list of delayed batches, or "
+        "file names. Rows in memory are trained by Perceptron.fit."
     )
 
 
@@ -145,7 +145,9 @@ def _of_frame(X: Any, y: Any) -> list[tuple[Any, Any]]:
         raise ParameterError("y is missing. Pass the name of the column that holds the labels, or a Dask Series.")
     if isinstance(y, str):
         if y not in X.columns:
-            raise ParameterError(f"y={y!r} is not a column of X. Its columns are {', '.join(map(str, X.columns))}.")
+            raise ParameterError(
+                f"y={y!r} is not a column of X. Its columns are {', '.join(map(str, X.columns))}."
+            )
         X, y = X.drop(columns=[y]), X[y]
     rows, labels = X.to_delayed(), y.to_delayed()
     if len(rows) != len(labels):

@@ -100,9 +100,7 @@ class ClusterVisitor(Visitor):
         done = [cluster.run(function, part, state, self._shared, visits.epoch, k) for function, part, k in work]
         if small:
             results = cluster.answers(done)
-            mixed, counts = (
-                stack_pass(results) if self.machines else mix_pass(self.state, results, self.mixing)
-            )
+            mixed, counts = stack_pass(results) if self.machines else mix_pass(self.state, results, self.mixing)
         else:
             last = (
                 cluster.run(stack_pass, done) if self.machines else cluster.run(mix_pass, state, done, self.mixing)

@@ -106,7 +106,7 @@ class ParquetTable(_ColumnarTable):
         if self._row_groups is not None:
             if not all(0 <= group < metadata.num_row_groups for group in self._row_groups):
                 raise FormatError(
-                    f"has {metadata.num_row_groups} row groups, from 0, but {list(self._row_groups)} are asked for",
+                    f"has {metadata.num_row_groups} row groups, from 0, but not all of {list(self._row_groups)}",
                     file=self.file,
                 )
             self._n_rows = sum(int(metadata.row_group(group).num_rows) for group in self._row_groups)

@@ -75,7 +75,9 @@ def train_on_cluster(
     blocks = partition_files(cluster, files, read_options(options), memory=memory, scale=scale, log=log)
     note_similar(blocks.classes, log)
     log(f"{len(blocks.parts)} partitions on {cluster.address}")
-    saving: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint, "every": every, "resume": resume}
+    saving: dict[str, Any] = (
+        {} if checkpoint is None else {"checkpoint": checkpoint, "every": every, "resume": resume}
+    )
     began, interruption = time.perf_counter(), None
     try:
         with watched(estimator) if progress else nullcontext():
@@ -129,4 +131,3 @@ def cluster_of(address: str | None, workers: int | None) -> Iterator[Any]:
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
-

@@ -59,7 +59,8 @@ def bounds(
     -------
     Bounds
         By name. For separable rows (Novikoff 1962): "radius", "radius_padded", "unit_norm", "origin", "padded",
-        "offset", "start", "passive" (Crammer et al. 2006), "mixed" (McDonald, Hall and Mann 2010) and "sweeps". For any rows: "a_priori" and
+        "offset", "start", "passive" (Crammer et al. 2006), "mixed" (McDonald, Hall and Mann 2010) and "sweeps".
+        For any rows: "a_priori" and
         ``"rounds_…"`` (Gentile 2003), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
         "pocket_usual" (Harchaoui), "online" (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are
         marked as vacuous. For an `OrdinalPerceptron` there is one, "ranks" (Crammer and Singer 2001), on the sum

@@ -23,8 +23,8 @@ class MixingWeights:
     partitions : int
         The number of partitions.
     weighted_mistakes : float
-        Σ μ k over all passes and partitions, with k the mistakes of a partition in a pass and μ its weight. If rows
-        are separable with margin γ, and training starts at zero, it is at most R²/γ² (McDonald, Hall and Mann
+        Σ μ k over all passes and partitions, with k the mistakes of a partition in a pass and μ its weight. If
+        rows are separable with margin γ, and training starts at zero, it is at most R²/γ² (McDonald, Hall and Mann
         2010).
     """
 
