@@ -1,6 +1,7 @@
 """Training on a Dask cluster of processes of this machine, and a simulation of larger clusters.
 
-Seconds are those of a clock: workers are other processes. ``python -m benchmarks.distributed`` prints the simulation.
+Seconds are those of a clock: workers are other processes. ``python -m benchmarks.distributed`` prints the
+simulation.
 """
 
 from __future__ import annotations
@@ -62,9 +63,7 @@ def _overhead(setup: Setup, n_rows: int, client: Any) -> Comparison:
 
     blocks = MemoryBlocks(as_batch(*rows(0, n_rows)))
     far = rd.partition([dask.delayed(rows)(0, n_rows)], client=client)
-    near, cluster = _race(
-        setup, lambda: _model().fit_blocks(blocks), lambda: rd.fit(_model(), far)
-    )
+    near, cluster = _race(setup, lambda: _model().fit_blocks(blocks), lambda: rd.fit(_model(), far))
     assert near.result.coef_.tobytes() == cluster.result.coef_.tobytes(), "one partition gives the same bits"
     return Comparison(
         f"cluster of one worker, {n_rows:,} × {FEATURES}, {CLASSES} classes, {PASSES} passes",
@@ -82,7 +81,8 @@ def _scaling(setup: Setup, n_rows: int, one: Any, two: Any) -> Iterator[Comparis
     import rosenblatt.distributed as rd
 
     data = [
-        rd.partition([dask.delayed(rows)(k, n_rows // 2) for k in range(2)], client=client) for client in (one, two)
+        rd.partition([dask.delayed(rows)(k, n_rows // 2) for k in range(2)], client=client)
+        for client in (one, two)
     ]
     single, double = _race(setup, *(partial(rd.fit, _model(), blocks) for blocks in data))
     assert single.result.coef_.tobytes() == double.result.coef_.tobytes(), "workers change no bit"
@@ -110,7 +110,10 @@ def _against_peers(setup: Setup, n_rows: int, client: Any) -> Iterator[Compariso
     half = n_rows // 2
     blocks = rd.partition([dask.delayed(rows)(k, half) for k in range(2)], client=client)
     X, y = rows(7, 20_000)
-    for name, peer in (("joblib + SGDClassifier, averaged", _by_joblib), ("dask-ml Incremental(SGDClassifier)", _by_dask_ml)):
+    for name, peer in (
+        ("joblib + SGDClassifier, averaged", _by_joblib),
+        ("dask-ml Incremental(SGDClassifier)", _by_dask_ml),
+    ):
         try:
             call = peer(client, half)
         except ImportError as missing:

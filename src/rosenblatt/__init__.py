@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
 
-_MODULES = ("certify", "datasets", "exceptions", "geometry", "kernels", "plot", "testing")
+_MODULES = ("certify", "datasets", "distributed", "exceptions", "geometry", "kernels", "plot", "testing")
 _NAMES = {
     "CalibratedModel": "rosenblatt.estimators.calibrated",
     "calibrate": "rosenblatt.estimators.calibrated",

@@ -50,7 +50,7 @@ class Killer(threading.Thread):
                 pids = list(self.client.run(os.getpid, on_error="ignore").values())
             except Exception:
                 continue
-            if pids:
+            if len(pids) > 1:  # Dask does not always replace a worker that dies while it starts
                 os.kill(self.random.choice(pids), signal.SIGKILL)
                 self.kills += 1
 
@@ -86,7 +86,6 @@ def test_killed_workers_change_no_bit(what):
                 killer.over.set()
                 killer.join()
             killed, seed = killed + killer.kills, seed + 1
-        client.wait_for_workers(3, timeout=60)
         gc.collect()
         assert forgotten(client)
 

@@ -90,7 +90,8 @@ def fit(
     """
     with interruptible():
         if isinstance(estimator, Pipeline):
-            return _fit_pipeline(estimator, X, y, client, options, mixing, by, checkpoint, every, resume)
+            _fit_pipeline(estimator, X, y, client, options, mixing, by, checkpoint, every, resume)
+            return estimator
         if not isinstance(estimator, Perceptron):
             raise ParameterError(
                 f"{type(estimator).__name__} cannot be trained by parameter mixing. Use Perceptron, or a Pipeline "
@@ -109,7 +110,7 @@ def fit(
     return estimator
 
 
-def _fit_pipeline(pipeline: Any, X: Any, y: Any, client: Any, options: dict[str, Any], *how: Any) -> Any:
+def _fit_pipeline(pipeline: Any, X: Any, y: Any, client: Any, options: dict[str, Any], *how: Any) -> None:
     from rosenblatt.distributed.encoders import encoded, fit_encoder
 
     steps = [step for _, step in pipeline.steps]
@@ -119,7 +120,6 @@ def _fit_pipeline(pipeline: Any, X: Any, y: Any, client: Any, options: dict[str,
     fit_encoder(steps[0], X, y, client=client, **options)
     blocks = encoded(steps[0], X, y, client=client, **options)
     fit(steps[1], blocks, mixing=mixing, by=by, checkpoint=checkpoint, every=every, resume=resume)
-    return pipeline
 
 
 def _require_possible(p: Any, by: str) -> None:

@@ -121,13 +121,12 @@ class PartitionedBlocks(Blocks):
 
     def largest_square(self) -> float:
         """Return the largest squared norm of a row."""
-        return max(self.each(largest_square_of))
+        return float(max(self.each(largest_square_of)))
 
     def read(self, block: int) -> Batch:
         """Return one partition; it comes to this node."""
-        batches = [
-            batch for _, batch in self.cluster.answer(self.cluster.run(_as_it_is, self.parts[block])).batches()
-        ]
+        part: Part = self.cluster.answer(self.cluster.run(_as_it_is, self.parts[block]))
+        batches = [batch for _, batch in part.batches()]
         if len(batches) != 1:
             raise ShapeError(f"Partition {block} is in a cache on its worker, because it is too large to move.")
         return batches[0]

@@ -35,7 +35,7 @@ class TwoSides:
     def signs(self, codes: Ints) -> Ints:
         """Return 1, −1, or 0 for rows that are left out."""
         others = codes != self.positive if self.negative is None else codes == self.negative
-        return (codes == self.positive).astype(np.int64) - others
+        return np.asarray((codes == self.positive).astype(np.int64) - others, np.int64)
 
 
 class RowSample(NamedTuple):

@@ -2,8 +2,8 @@
 
 The rows gathered so far are decided exactly by `rosenblatt.certify`. If no hyperplane separates them, none
 separates all rows, and they are the proof. If one does, every worker tests it on its rows and returns the worst
-few. When no worker finds a row that is not strictly on its side, the hyperplane is the proof; otherwise these rows are gathered
-too. Each round gathers a row that was not there, so that the rounds end.
+few. When no worker finds a row that is not strictly on its side, the hyperplane is the proof; otherwise these rows
+are gathered too. Each round gathers a row that was not there, so that the rounds end.
 """
 
 from __future__ import annotations

@@ -93,11 +93,12 @@ class ClusterVisitor(Visitor):
         # Small weights go straight to the tasks and back; large ones are mixed by a worker, and travel once each.
         small = tasks * self.state.w.nbytes <= SMALL
         state, cluster = self.state if small else self._share(self.state), self.data.cluster
-        if self.machines:
-            work = [(train_machine, self.data.parts[0], number) for number in range(tasks)]
-        else:
-            work = [(train_part, part, number) for number, part in enumerate(self.data.parts)]
-        done = [cluster.run(function, part, state, self._shared, visits.epoch, k) for function, part, k in work]
+        parts = self.data.parts * tasks if self.machines else self.data.parts  # the same rows for each hyperplane
+        function: Any = train_machine if self.machines else train_part
+        done = [
+            cluster.run(function, part, state, self._shared, visits.epoch, number)
+            for number, part in enumerate(parts)
+        ]
         if small:
             results = cluster.answers(done)
             mixed, counts = stack_pass(results) if self.machines else mix_pass(self.state, results, self.mixing)
