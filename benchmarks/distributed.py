@@ -41,7 +41,7 @@ def workers(count: int) -> Iterator[Any]:
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with (
-        LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=count, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client

@@ -12,6 +12,7 @@ from rosenblatt._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rosenblatt import datasets as datasets
+    from rosenblatt import distributed as distributed
     from rosenblatt import exceptions as exceptions
     from rosenblatt import geometry as geometry
     from rosenblatt import kernels as kernels
@@ -120,6 +121,7 @@ __all__ = [
     "compile_loops",
     "cross_validate",
     "datasets",
+    "distributed",
     "evaluate",
     "exact_curve",
     "exceptions",

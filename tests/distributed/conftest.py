@@ -20,7 +20,7 @@ def cluster():
 
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": workers_environment()}),
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made,
     ):
         yield made
 

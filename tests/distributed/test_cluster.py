@@ -63,7 +63,7 @@ def test_killed_workers_change_no_bit(what):
     environment = {"distributed.nanny.pre-spawn-environ": workers_environment()}
     with (
         dask.config.set(environment),
-        LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
         Client(cluster, set_as_default=False) as other,
     ):

@@ -21,7 +21,7 @@ def address():
 
     with (
         dask.config.set({"distributed.nanny.pre-spawn-environ": workers_environment()}),
-        LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=":0") as cluster,
     ):
         yield cluster.scheduler_address
 

@@ -19,9 +19,9 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import as_labels
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.distributed.parts import (
-    Part,
     PartFacts,
     Settlement,
+    WorkerPart,
     describe,
     fingerprint_of_part,
     identity_of_part,
@@ -44,7 +44,7 @@ class PartitionedBlocks(Blocks):
     cluster : Cluster
         Where they are.
     parts : sequence of futures
-        The partitions, each a `Part` with the labels and features of all.
+        The partitions, each a `WorkerPart` with the labels and features of all.
     facts : sequence of PartFacts
         What is known of each; none is empty.
     agreed : Settlement
@@ -54,7 +54,7 @@ class PartitionedBlocks(Blocks):
     def __init__(
         self,
         cluster: Cluster,
-        parts: Sequence[Future[Part]],
+        parts: Sequence[Future[WorkerPart]],
         facts: Sequence[PartFacts],
         agreed: Settlement,
     ) -> None:
@@ -73,7 +73,7 @@ class PartitionedBlocks(Blocks):
 
     @classmethod
     def of(
-        cls, cluster: Cluster, raw: Sequence[Future[Part]], how: Transformation | None = None
+        cls, cluster: Cluster, raw: Sequence[Future[WorkerPart]], how: Transformation | None = None
     ) -> PartitionedBlocks:
         """Ask every partition what it holds, and settle what all agree on."""
         facts = cluster.answers([cluster.run(describe, part) for part in raw])
@@ -125,7 +125,7 @@ class PartitionedBlocks(Blocks):
 
     def read(self, block: int) -> Batch:
         """Return one partition; it comes to this node."""
-        part: Part = self.cluster.answer(self.cluster.run(_as_it_is, self.parts[block]))
+        part: WorkerPart = self.cluster.answer(self.cluster.run(_as_it_is, self.parts[block]))
         batches = [batch for _, batch in part.batches()]
         if len(batches) != 1:
             raise ShapeError(f"Partition {block} is in a cache on its worker, because it is too large to move.")

@@ -26,7 +26,7 @@ from rosenblatt.formats.source import open_source
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Ints
 
-__all__ = ["FilePart", "Part", "PartFacts", "Settlement"]
+__all__ = ["FilePart", "PartFacts", "Settlement", "WorkerPart"]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class PartFacts:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-class Part:
+class WorkerPart:
     """One partition in the memory of a worker.
 
     It can move to another worker: rows in memory travel, rows in a cache are read again from their file.
@@ -128,7 +128,7 @@ class Part:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.file is not None and self.blocks is not None and not isinstance(self.blocks, MemoryBlocks):
             return _read_again, (self.file, self.settled)
-        return Part, (self.blocks, self.name, self.file, self.settled)
+        return WorkerPart, (self.blocks, self.name, self.file, self.settled)
 
     def __sizeof__(self) -> int:
         """Return the bytes of the rows, by which Dask decides what to keep in memory."""
@@ -160,36 +160,36 @@ class Part:
         yield from zip(starts, self.blocks.walk(range(self.blocks.n_blocks)), strict=False)
 
 
-def _read_again(file: FilePart, settled: Settlement | None) -> Part:
+def _read_again(file: FilePart, settled: Settlement | None) -> WorkerPart:
     part = load_file(file)
     return part if settled is None else settle(part, settled)
 
 
-def load_file(file: FilePart) -> Part:
+def load_file(file: FilePart) -> WorkerPart:
     """Read a file on a worker."""
-    return Part(file.read(), file.name, file)
+    return WorkerPart(file.read(), file.name, file)
 
 
-def load_rows(X: Any, y: Any, name: str, encoding: Encoding | None = None) -> Part:
+def load_rows(X: Any, y: Any, name: str, encoding: Encoding | None = None) -> WorkerPart:
     """Take rows and labels that other tasks computed; encode them if they are a table."""
     if not len(y) or not (X.shape[0] if hasattr(X, "shape") else len(X)):
-        return Part(None, name)
+        return WorkerPart(None, name)
     if encoding is not None:
         X = encoding.features(encoding.read(X)).native()
-    return Part(MemoryBlocks(as_batch(X, y)), name)
+    return WorkerPart(MemoryBlocks(as_batch(X, y)), name)
 
 
-def load_batch(rows: Any, name: str) -> Part:
+def load_batch(rows: Any, name: str) -> WorkerPart:
     """Take a `Batch`, or a pair of rows and labels, that another task computed."""
     if isinstance(rows, Batch):
-        return Part(MemoryBlocks(rows), name) if rows.n_rows else Part(None, name)
+        return WorkerPart(MemoryBlocks(rows), name) if rows.n_rows else WorkerPart(None, name)
     if not isinstance(rows, tuple | list) or len(rows) != 2:
         raise TypeError(f"{name} is a {type(rows).__name__}, but must be a pair (X, y) or a Batch.")
     X, y = rows
     return load_rows(X, y, name)
 
 
-def describe(part: Part) -> PartFacts:
+def describe(part: WorkerPart) -> PartFacts:
     """Return what is known of a partition."""
     blocks = part.blocks
     if blocks is None:
@@ -210,29 +210,29 @@ def describe(part: Part) -> PartFacts:
     )
 
 
-def identity_of_part(part: Part) -> str:
+def identity_of_part(part: WorkerPart) -> str:
     """Return a digest that tells the rows of a partition from others."""
     return "" if part.blocks is None else part.blocks.identity
 
 
-def fingerprint_of_part(part: Part) -> str:
+def fingerprint_of_part(part: WorkerPart) -> str:
     """Return a digest of all values and labels of a partition."""
     return "" if part.blocks is None else part.blocks.fingerprint
 
 
-def statistics_of(part: Part) -> Statistics:
+def statistics_of(part: WorkerPart) -> Statistics:
     """Return the means and variances of a partition."""
     from rosenblatt.blocks.collect import measure
 
     return Statistics() if part.blocks is None else measure(part.blocks)
 
 
-def largest_square_of(part: Part) -> float:
+def largest_square_of(part: WorkerPart) -> float:
     """Return the largest squared norm of a row."""
     return 0.0 if part.blocks is None else part.blocks.largest_square()
 
 
-def settle(part: Part, agreed: Settlement) -> Part:
+def settle(part: WorkerPart, agreed: Settlement) -> WorkerPart:
     """Return a partition with the labels and features of all partitions, filled and scaled."""
     blocks = part.blocks
     if blocks is None:
@@ -240,7 +240,7 @@ def settle(part: Part, agreed: Settlement) -> Part:
     same = np.array_equal(blocks.classes, agreed.classes) and blocks.classes.dtype == agreed.classes.dtype
     if not same or (blocks.n_features, blocks.names) != (agreed.n_features, agreed.names):
         blocks = _recoded(blocks, agreed)
-    return Part(transformed(blocks, *agreed.how), part.name, part.file, agreed)
+    return WorkerPart(transformed(blocks, *agreed.how), part.name, part.file, agreed)
 
 
 def _recoded(blocks: Blocks, agreed: Settlement) -> Blocks:

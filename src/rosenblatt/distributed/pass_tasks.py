@@ -13,7 +13,7 @@ from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.blocks.visitor import BlockVisitor
 from rosenblatt.data.batch import Batch
 from rosenblatt.distributed.mixing import PartialPass, PassCounts, begun, mixed
-from rosenblatt.distributed.parts import Part
+from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.exceptions import NonFiniteError
 from rosenblatt.learners.order import Blockwise
 from rosenblatt.learners.perceptron import PerceptronFit, wrong_rows
@@ -55,7 +55,7 @@ class FitTask:
     n_rows: int
     losses: bool
 
-    def plan_of(self, part: Part, number: int) -> Plan:
+    def plan_of(self, part: WorkerPart, number: int) -> Plan:
         """Return the plan of a partition; the first has the order of a fit that has no other partition."""
         seed = self.seed
         if seed is not None and number:
@@ -86,14 +86,14 @@ class _Counted(PerceptronFit):
         return PartialPass(self.state.copy(), PassCounts(*counts, self.loss))
 
 
-def train_part(part: Part, state: State, task: FitTask, epoch: int, number: int) -> PartialPass:
+def train_part(part: WorkerPart, state: State, task: FitTask, epoch: int, number: int) -> PartialPass:
     """Make pass `epoch` over partition `number` from the mixed state; the result depends on nothing else."""
     start = begun(state, epoch - 1, part.n_rows, task.n_rows)
     with _naming(part):
         return _visited(part, task, f"{task.name}/part", start, epoch, lambda: task.plan_of(part, number))
 
 
-def train_machine(part: Part, state: State, task: FitTask, epoch: int, machine: int) -> PartialPass:
+def train_machine(part: WorkerPart, state: State, task: FitTask, epoch: int, machine: int) -> PartialPass:
     """Make pass `epoch` for one hyperplane of one-vs-rest or one-vs-one, as a problem of two classes."""
     scheme = task.plan.scheme
     sides = np.array(all_sides(scheme.kind, scheme.n_classes)[machine])
@@ -128,7 +128,7 @@ def stack_pass(parts: list[PartialPass]) -> tuple[State, list[PassCounts]]:
     return state, [part.counts for part in parts]
 
 
-def count_wrong(part: Part, state: State, task: FitTask) -> int:
+def count_wrong(part: WorkerPart, state: State, task: FitTask) -> int:
     """Count the rows of a partition that are not right by the last weights."""
     plan, wrong = task.plan, 0
     for _, batch in part.batches():
@@ -138,7 +138,7 @@ def count_wrong(part: Part, state: State, task: FitTask) -> int:
     return wrong
 
 
-def ask_part(part: Part, task: FitTask, work: float) -> Any:
+def ask_part(part: WorkerPart, task: FitTask, work: float) -> Any:
     """Decide on the worker whether hyperplanes separate the rows of the only partition."""
     from rosenblatt.estimators.deciding import ask
 
@@ -148,7 +148,7 @@ def ask_part(part: Part, task: FitTask, work: float) -> Any:
 
 
 def _visited(
-    part: Part,
+    part: WorkerPart,
     task: FitTask,
     key: str,
     start: State,
@@ -180,7 +180,7 @@ def _visited(
     return found
 
 
-def _batch(part: Part) -> Batch:
+def _batch(part: WorkerPart) -> Batch:
     blocks = part.rows
     if isinstance(blocks, MemoryBlocks):
         return blocks.batch
@@ -188,7 +188,7 @@ def _batch(part: Part) -> Batch:
 
 
 @contextmanager
-def _naming(part: Part) -> Iterator[None]:
+def _naming(part: WorkerPart) -> Iterator[None]:
     """Let errors about values say which partition they are in."""
     try:
         yield

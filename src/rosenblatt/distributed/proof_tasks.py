@@ -16,7 +16,7 @@ from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.sides import products
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows, require_finite
-from rosenblatt.distributed.parts import Part
+from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.exceptions import NonFiniteError
 from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.typing import Floats, Ints
@@ -53,7 +53,7 @@ class PlaneTest(NamedTuple):
     worst: RowSample
 
 
-def part_fingerprint(part: Part, asked: TwoSides) -> tuple[int, str]:
+def part_fingerprint(part: WorkerPart, asked: TwoSides) -> tuple[int, str]:
     """Return the number of rows and the fingerprint of a partition; refuse values that are not finite."""
     blocks = part.rows
 
@@ -68,7 +68,7 @@ def part_fingerprint(part: Part, asked: TwoSides) -> tuple[int, str]:
     return blocks.n_rows, fingerprint_of_blocks(pieces(), blocks.n_rows, blocks.n_features)
 
 
-def first_rows(part: Part, asked: TwoSides, count: int) -> RowSample:
+def first_rows(part: WorkerPart, asked: TwoSides, count: int) -> RowSample:
     """Return up to `count` rows of each side."""
     found: list[tuple[int, Batch, Ints]] = []
     left = {1: count, -1: count}
@@ -84,7 +84,7 @@ def first_rows(part: Part, asked: TwoSides, count: int) -> RowSample:
     return _sample(found, asked)
 
 
-def test_plane(part: Part, asked: TwoSides, w: Sequence[Fraction], b: Fraction, count: int) -> PlaneTest:
+def test_plane(part: WorkerPart, asked: TwoSides, w: Sequence[Fraction], b: Fraction, count: int) -> PlaneTest:
     """Decide for every row whether a hyperplane has it strictly on its side; return the worst of each side.
 
     Floats decide rows that their proved error bound leaves no doubt of, and integers decide the others.
@@ -111,7 +111,7 @@ def test_plane(part: Part, asked: TwoSides, w: Sequence[Fraction], b: Fraction, 
     return PlaneTest(wrong, _sample(found, asked))
 
 
-def rows_at(part: Part, asked: TwoSides, rows: Ints) -> RowSample:
+def rows_at(part: WorkerPart, asked: TwoSides, rows: Ints) -> RowSample:
     """Return the rows with these numbers, as they are."""
     found = []
     for start, batch in part.batches():

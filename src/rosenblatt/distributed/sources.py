@@ -21,7 +21,15 @@ from rosenblatt.columns.scaling import Transformation
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.distributed.file_encoding import learned_from_files
 from rosenblatt.distributed.partitioned import PartitionedBlocks
-from rosenblatt.distributed.parts import FilePart, Part, PartFacts, load_batch, load_file, load_rows, row_groups_of
+from rosenblatt.distributed.parts import (
+    FilePart,
+    PartFacts,
+    WorkerPart,
+    load_batch,
+    load_file,
+    load_rows,
+    row_groups_of,
+)
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 
 __all__ = ["partition"]
@@ -89,8 +97,10 @@ def places_of(X: Any) -> list[str]:
     return [os.fspath(each) for each in ([X] if isinstance(X, str | os.PathLike) else X)]
 
 
-def rows_on_workers(cluster: Cluster, X: Any, y: Any, encoding: Encoding | None = None) -> list[Future[Part]]:
-    """Return the partitions of a Dask collection or of delayed batches, each a `Part`."""
+def rows_on_workers(
+    cluster: Cluster, X: Any, y: Any, encoding: Encoding | None = None
+) -> list[Future[WorkerPart]]:
+    """Return the partitions of a Dask collection or of delayed batches, each a `WorkerPart`."""
     if isinstance(X, list | tuple) and X and all(isinstance(each, Delayed | Future) for each in X):
         if y is not None:
             raise ParameterError("y must be None for delayed batches: each computes a pair (X, y).")

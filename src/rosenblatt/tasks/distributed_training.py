@@ -127,7 +127,7 @@ def cluster_of(address: str | None, workers: int | None) -> Iterator[Any]:
         return
     assert workers is not None, "either an address or a number of workers is given"
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
