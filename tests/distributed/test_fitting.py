@@ -76,7 +76,7 @@ def test_partitions_give_the_bits_of_the_reference(client, mixing):
     model = rd.fit(rb.Perceptron(max_iter=passes, order="cyclic"), *arrays(X, y, 4), client=client, mixing=mixing)
     assert [*model.coef_[0], model.intercept_[0]] == wanted.w
     assert model.mistakes_per_pass_.tolist() == [sum(each) for each in wanted.mistakes]
-    assert model.mixing_.weighted_mistakes == wanted.weighted
+    assert model.mixing_.weighted_mistakes == float(wanted.weighted)
 
 
 @pytest.mark.parametrize("parts", [2, 3])
