@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import (
     defaults,
+    distributed,
     echo,
     family,
     fits,
@@ -67,6 +68,7 @@ WORKLOADS = {
     "out-of-core": out_of_core.parquet,
     "R52": wide.r52,
     "row-groups": wide.row_groups,
+    "distributed": distributed.distributed,
     "predict": prediction.batch,
     "one": single.one_row,
     "dicts": single.one_mapping,

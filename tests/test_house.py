@@ -11,7 +11,7 @@ MODULES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for pat
 
 MOST_LINES = 400
 LONGER = {
-    "certify/check.py": 1320,  # one file that can be read and run alone
+    "certify/check.py": 1360,  # one file that can be read and run alone
 }
 WITHOUT_A_ROOM = {"faults", "fuzz", "golden", "lab", "people", "shared"}
 """Folders of tests not named after a room: stored files, another language, stories, and code that tests share."""

@@ -12,6 +12,7 @@ from rosenblatt._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rosenblatt import datasets as datasets
+    from rosenblatt import distributed as distributed
     from rosenblatt import exceptions as exceptions
     from rosenblatt import geometry as geometry
     from rosenblatt import kernels as kernels
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from rosenblatt.trace.curve import exact_curve as exact_curve
     from rosenblatt.trace.record import Trace as Trace
 
-_MODULES = ("certify", "datasets", "exceptions", "geometry", "kernels", "plot", "testing")
+_MODULES = ("certify", "datasets", "distributed", "exceptions", "geometry", "kernels", "plot", "testing")
 _NAMES = {
     "CalibratedModel": "rosenblatt.estimators.calibrated",
     "calibrate": "rosenblatt.estimators.calibrated",
@@ -133,6 +134,7 @@ __all__ = [
     "compile_loops",
     "cross_validate",
     "datasets",
+    "distributed",
     "evaluate",
     "exact_curve",
     "exceptions",

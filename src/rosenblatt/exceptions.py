@@ -12,9 +12,11 @@
     │   ├── OrderError                      an order of visits
     │   ├── NotSeparableError               no hyperplane separates the classes, but one is needed
     │   ├── FormatError                     a data file that violates its format, and where
+    │   │   └── NoRowsError                 … or that has no rows
     │   ├── ModelFileError                  a file that is no model, or a damaged one
     │   └── ParameterError                  any other argument
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
+    ├── ClusterError (also a RuntimeError)  a Dask cluster that cannot go on
     ├── UndecidedError (also a ValueError)  a proof is needed, but the question is undecided
     ├── TrainingOverflowError               finite data, but weights beyond the largest float
     │   (also a ValueError and an OverflowError)
@@ -93,6 +95,10 @@ class FormatError(InputError):
         super().__init__(f"{':'.join(places)}: {problem}" if places else problem)
 
 
+class NoRowsError(FormatError):
+    """A data file that follows its format, but has no row that can be read."""
+
+
 class ModelFileError(InputError):
     """A file that is no model, or a damaged one."""
 
@@ -107,6 +113,10 @@ class UndecidedError(RosenblattError, ValueError):
 
 class StorageError(RosenblattError, OSError):
     """A file could not be written; the old one is unchanged."""
+
+
+class ClusterError(RosenblattError, RuntimeError):
+    """A Dask cluster cannot go on: its scheduler is lost, it has no workers, or a task ends them."""
 
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):

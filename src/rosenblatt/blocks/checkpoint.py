@@ -157,9 +157,13 @@ class Checkpoint:
     def _write(self, loop: PerceptronFit) -> None:
         context = Context()
         saved = Saved(self._identity, self.seed, self.held_out, SimpleNamespace(**_snapshot(loop)))
-        document = {"checkpoint": FORMAT, "fit": SAVED.encode(saved, "fit", context)}
+        document = self._document(loop, saved, context)
         write_container(self.path, document, context.tensors, private=True)
         self._last = time.monotonic()
+
+    def _document(self, loop: PerceptronFit, saved: Saved, context: Context) -> dict[str, Any]:
+        """Return what the file holds beside its arrays; a subclass may add to it."""
+        return {"checkpoint": FORMAT, "fit": SAVED.encode(saved, "fit", context)}
 
     def read(self) -> Saved | None:
         """Return what the file holds; None if there is no file.

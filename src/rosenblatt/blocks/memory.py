@@ -92,6 +92,12 @@ class Blocks(ABC):
         If `change` is given, the rows it returns are yielded instead; it runs in the thread that reads.
         """
 
+    def largest_square(self) -> float:
+        """Return the largest squared norm of a row; reads all rows."""
+        from rosenblatt.loops.passes import largest_square
+
+        return max(largest_square(batch.rows, batch.n_rows) for batch in self.walk(range(self.n_blocks)))
+
     def _batch(self, rows: Rows, codes: Ints) -> Batch:
         shape = len(codes), self.n_features, self.names
         return Batch(protected(rows), *shape, codes=read_only(codes), classes=self.classes)

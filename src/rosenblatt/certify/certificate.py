@@ -45,14 +45,24 @@ class Data:
         The labels of the two sides, as text; None for all labels but the positive one. Rows with other labels
         are left out.
     sha256 : str
-        The fingerprint of values and sides.
+        The fingerprint of values and sides; empty if partitions have their own.
+    partitions : tuple of (int, str)
+        The number of rows and the fingerprint of each partition, in order; empty if all rows have one.
     """
 
     rows: int
     features: int
     positive: str
     negative: str | None
-    sha256: str
+    sha256: str = ""
+    partitions: tuple[tuple[int, str], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as a proof writes them."""
+        told = {name: value for name, value in vars(self).items() if name not in ("sha256", "partitions")}
+        if not self.partitions:
+            return {**told, "sha256": self.sha256}
+        return {**told, "partitions": [{"rows": rows, "sha256": own} for rows, own in self.partitions]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,10 +208,10 @@ class Answer(Certificate):
         """Return the proof as text, in the format that `check.py` reads."""
         proof = {
             "format": "rosenblatt-proof",
-            "version": 1,
+            "version": 2 if self.data.partitions else 1,
             "verdict": self.verdict,
             "bias": self.bias,
-            "data": dict(vars(self.data)),
+            "data": self.data.to_json(),
             **self._proof(),
         }
         parts = (f"{json.dumps(name)}: {json.dumps(part)}" for name, part in proof.items())

@@ -197,6 +197,7 @@ VECTOR = {"columns": [int], "values": [NUMBER]}  # or a list of numbers
 WEIGHTED = {"rows": [int], "weights": [NUMBER]}
 PLANE = {"w": VECTOR, "b": NUMBER}
 DATA = {"rows": int, "features": int, "positive": str, "negative": str, "sha256": HASH}
+PARTITIONS = [{"rows": int, "sha256": HASH}]  # of version 2, in place of one fingerprint of all rows
 PROOF = {"format": str, "version": int, "verdict": str, "bias": bool, "data": DATA}
 VERDICTS = {"separable": {"hyperplane": PLANE}, "inseparable": {"combination": WEIGHTED}}
 CLASS_DATA = {"rows": int, "features": int, "classes": [str], "sha256": HASH}
@@ -301,8 +302,8 @@ def conforming(proof: Any) -> dict[str, Any]:
     """Return a proof after checking that all fields are present and of the right type."""
     if type(proof) is not dict or proof.get("format") != "rosenblatt-proof":
         raise ProofError('it has no "format": "rosenblatt-proof"')
-    if proof.get("version") != 1:
-        raise ProofError(f"it is of version {short(proof.get('version'))}, and this checker knows version 1")
+    if type(proof.get("version")) is not int or proof["version"] not in (1, 2):
+        raise ProofError(f"it is of version {short(proof.get('version'))}, and this checker knows 1 and 2")
     verdict, data, ties = proof.get("verdict"), proof.get("data"), proof.get("ties")
     if type(verdict) is not str or verdict not in VERDICTS:
         raise ProofError(f"its verdict is {short(verdict)}, neither 'separable' nor 'inseparable'")
@@ -312,8 +313,10 @@ def conforming(proof: Any) -> dict[str, Any]:
         return proof
     if type(data) is dict and "sentences" in data:
         return conforming_sentences(proof)
+    if proof["version"] == 2:
+        shape["data"] = {**{key: DATA[key] for key in DATA if key != "sha256"}, "partitions": PARTITIONS}
     if type(data) is dict and data.get("negative", "") is None:
-        shape["data"] = {**DATA, "negative": type(None)}
+        shape["data"] = {**shape["data"], "negative": type(None)}
     if verdict == "separable" and "margin" in proof:
         shape["margin"] = MARGIN
     if verdict == "inseparable" and "ties" in proof:
@@ -405,6 +408,38 @@ class RowFingerprint:
         """Return the fingerprint of all rows so far."""
         head = self.head + struct.pack("<QQ", self.rows, self.width)
         return sha256(head + b"".join(digest.digest() for digest in self.digests)).hexdigest()
+
+    def difference(self, data: dict[str, Any]) -> str:
+        """Return how the rows differ from those of a proof, or nothing."""
+        same = self.rows == data["rows"] and self.hexdigest() == data["sha256"]
+        return "" if same else f"these {self.rows} rows have SHA-256 {self.hexdigest()}"
+
+
+class PartFingerprints:
+    """The fingerprints of rows in the partitions that a proof of version 2 lists."""
+
+    def __init__(self, width: int, partitions: Sequence[dict[str, Any]]) -> None:
+        self.width, self.partitions, self.rows, self.at, self.fault = width, partitions, 0, 0, ""
+        self.part = RowFingerprint(width)
+
+    def add(self, row: list[float], sign: int) -> None:
+        """Add the next row, and look at the fingerprint where a partition ends."""
+        self.rows += 1
+        if self.at == len(self.partitions):
+            return
+        self.part.add(row, sign)
+        wanted = self.partitions[self.at]
+        if self.part.rows == wanted["rows"]:
+            if not self.fault and self.part.hexdigest() != wanted["sha256"]:
+                self.fault = f"partition {self.at} has SHA-256 {self.part.hexdigest()}"
+            self.at, self.part = self.at + 1, RowFingerprint(self.width)
+
+    def difference(self, data: dict[str, Any]) -> str:
+        """Return how the rows differ from those of a proof, or nothing."""
+        whole = self.at == len(self.partitions) and not self.part.rows
+        if not whole or not self.rows == data["rows"] == sum(part["rows"] for part in self.partitions):
+            return self.fault or f"these {self.rows} rows are not its {len(self.partitions)} partitions"
+        return self.fault
 
 
 def fingerprint(rows: Iterable[Sequence[float]], signs: Iterable[int], width: int) -> str:
@@ -713,7 +748,8 @@ def check(proof: dict[str, Any], rows: Iterable[Any], labels: Iterable[Any]) -> 
     null = [vector(*entries(v, length, "a null vector")) for v in ties.get("null", ())]
     wanted = {i for part in ("combination", "margin", "ties") for i in proof.get(part, {}).get("rows", ())}
     kept: Kept = {}
-    counts, strict, fault, digest = {1: 0, -1: 0, 0: 0}, 0, "", RowFingerprint(width)
+    counts, strict, fault = {1: 0, -1: 0, 0: 0}, 0, ""
+    digest = PartFingerprints(width, data["partitions"]) if "partitions" in data else RowFingerprint(width)
     for i, (row, y) in enumerate(chain([first], table)):
         if len(row) != width or not all(map(isfinite, row)):
             raise DataError(f"row {i} does not have {width} finite values")
@@ -730,8 +766,8 @@ def check(proof: dict[str, Any], rows: Iterable[Any], labels: Iterable[Any]) -> 
             fault = f"row {i} is not on its side of the hyperplane" + ", by margin.least" * ("margin" in proof)
         if any(v.dot(z)[0] for v in null):
             fault = f"ties: a null vector is not orthogonal to row {i}"
-    if digest.rows != data["rows"] or digest.hexdigest() != data["sha256"]:
-        raise ProofError(f"it is about other data: these {digest.rows} rows have SHA-256 {digest.hexdigest()}")
+    if difference := digest.difference(data):
+        raise ProofError(f"it is about other data: {difference}")
     if fault or not counts[1] + counts[-1]:
         raise ProofError(fault or "no row belongs to its classes")
     others = "any other" if data["negative"] is None else repr(data["negative"])
@@ -833,8 +869,8 @@ def check_classes(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels
                 fault = f"on row {i} the function of its class is not above that of {short(classes[rival])}"
     if not digest.rows:
         raise DataError("the data has no rows")
-    if digest.rows != data["rows"] or digest.hexdigest() != data["sha256"]:
-        raise ProofError(f"it is about other data: these {digest.rows} rows have SHA-256 {digest.hexdigest()}")
+    if difference := digest.difference(data):
+        raise ProofError(f"it is about other data: {difference}")
     if fault:
         raise ProofError(fault)
     about = f"{len(classes)} classes, {digest.rows} rows"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from hashlib import sha256
 
@@ -40,27 +41,69 @@ class Fingerprint:
         labels = sha256(codes.astype("<u8").tobytes()).digest()
         return sha256(head + labels + self._of_rows).hexdigest()
 
+    def of_parts(self, signs: Ints, lengths: Sequence[int]) -> tuple[tuple[int, str], ...]:
+        """Return the length and the fingerprint of each of several parts, one after the other."""
+        starts = np.append(0, np.cumsum(lengths))
+        return tuple(
+            (stop - start, Fingerprint(_part(self.features, start, stop)).of(signs[start:stop]))
+            for start, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+        )
+
     @cached_property
     def _of_rows(self) -> bytes:
         """The digests of the lengths, columns and values of the rows without their zeros."""
-        lengths, columns, values = sha256(), sha256(), sha256()
-        X = self.features.rows
-        step = max(1, BLOCK // self.features.n_features)
+        digests = RowDigests()
+        digests.add(self.features)
+        return digests.digest()
+
+
+class RowDigests:
+    """The digests of the lengths, columns and values of rows that come block by block, without their zeros."""
+
+    def __init__(self) -> None:
+        self._lengths, self._columns, self._values = sha256(), sha256(), sha256()
+
+    def digest(self) -> bytes:
+        """Return the three digests of all rows so far."""
+        return self._lengths.digest() + self._columns.digest() + self._values.digest()
+
+    def add(self, features: Features) -> None:
+        """Add rows."""
+        lengths, columns, values, X = self._lengths, self._columns, self._values, features.rows
+        step = max(1, BLOCK // features.n_features)
         if isinstance(X, CSR):
             stored = X.data != 0.0
             ends = np.append(0, np.cumsum(stored))[X.indptr.astype(np.int64)]
             lengths.update(np.diff(ends).astype("<u8").tobytes())
             columns.update(X.indices[stored].astype("<u8").tobytes())
             values.update(X.data[stored].astype("<f8").tobytes())
-        else:
-            whole = np.tile(np.arange(self.features.n_features, dtype="<u8"), step)
-            for start in range(0, self.features.n_rows, step):
-                block = X[start : start + step]
-                stored = block != 0.0
-                counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
-                if not stored.all():
-                    counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
-                lengths.update(counts.astype("<u8").tobytes())
-                columns.update(places.astype("<u8").tobytes())
-                values.update(np.ascontiguousarray(kept, "<f8").tobytes())
-        return lengths.digest() + columns.digest() + values.digest()
+            return
+        whole = np.tile(np.arange(features.n_features, dtype="<u8"), step)
+        for start in range(0, features.n_rows, step):
+            block = X[start : start + step]
+            stored = block != 0.0
+            counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
+            if not stored.all():
+                counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
+            lengths.update(counts.astype("<u8").tobytes())
+            columns.update(places.astype("<u8").tobytes())
+            values.update(np.ascontiguousarray(kept, "<f8").tobytes())
+
+
+def fingerprint_of_blocks(blocks: Iterable[tuple[Features, Ints]], n_rows: int, n_features: int) -> str:
+    """Return `Fingerprint.of` of rows that come block by block, each with its signs."""
+    labels, digests = sha256(), RowDigests()
+    for features, signs in blocks:
+        labels.update(signs.astype("i1").tobytes())
+        digests.add(features)
+    head = b"rosenblatt-data-1\n" + struct.pack("<QQ", n_rows, n_features)
+    return sha256(head + labels.digest() + digests.digest()).hexdigest()
+
+
+def _part(features: Features, start: int, stop: int) -> Features:
+    X = features.rows
+    if not isinstance(X, CSR):
+        return Features(X[start:stop], stop - start, features.n_features)
+    first, last = int(X.indptr[start]), int(X.indptr[stop])
+    rows = CSR(X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - X.indptr[start])
+    return Features(rows, stop - start, features.n_features)

@@ -139,7 +139,9 @@ class _Reader:
 
     def about(self, data: Mapping[str, Any]) -> Any:
         """Return the data of the proof."""
-        return Data(**data)
+        given = dict(data)
+        parts = tuple((part["rows"], part["sha256"]) for part in given.pop("partitions", ()))
+        return Data(**given, partitions=parts)
 
     def margin(self, w: tuple[Fraction, ...], b: Fraction) -> Margin | None:
         """Return the bounds of the margin, or None."""

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify import check
-from rosenblatt.certify.certificate import Answer, Inseparable, Overlap, Quasi, Separable, Verification
+from rosenblatt.certify.certificate import Answer, Data, Inseparable, Overlap, Quasi, Separable, Verification
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.sides import products
 from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.features import require_finite
+from rosenblatt.data.features import Features, require_finite
 from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.rationals.linear import combined, rank
 from rosenblatt.typing import Ints
@@ -42,11 +42,18 @@ def _split(certificate: Answer, batch: Batch) -> tuple[SeparationProblem, Ints]:
         raise Refuted(other_shape(batch, data.rows, data.features))
     sign = check.signer(data.positive, data.negative)
     signs = np.array([sign(label) for label in batch.classes.tolist()])[batch.codes]
-    if Fingerprint(batch).of(signs) != data.sha256:
+    if not _is_same(Fingerprint(batch), signs, data):
         raise Refuted("These are not the data of the proof: the fingerprints differ.")
     names = np.flatnonzero(signs)
     part = batch if len(names) == batch.n_rows else batch.take(names)
     return SeparationProblem(part, signs[names].astype(np.float64), bias=certificate.bias), names
+
+
+def _is_same(fingerprint: Fingerprint, signs: Ints, data: Data) -> bool:
+    if not data.partitions:
+        return fingerprint.of(signs) == data.sha256
+    lengths = [rows for rows, _ in data.partitions]
+    return sum(lengths) == data.rows and fingerprint.of_parts(signs, lengths) == data.partitions
 
 
 def other_shape(batch: Batch, rows: int, features: int) -> str:
@@ -55,6 +62,18 @@ def other_shape(batch: Batch, rows: int, features: int) -> str:
         f"These data have {batch.n_rows} rows and {batch.n_features} features, those of the proof {short(rows)} "
         f"and {short(features)}."
     )
+
+
+def combination_is_zero(rows: Features, signs: Ints, weights: Sequence[int], *, bias: bool) -> bool:
+    """Return whether rows with positive weights sum to 0: Σ λ_i z_i, exactly."""
+    if rows.n_rows != len(weights) or not signs.all():
+        return False
+    problem = SeparationProblem(rows, signs.astype(np.float64), bias=bias)
+    try:
+        _Checker(problem, np.arange(rows.n_rows)).zero(range(rows.n_rows), weights)
+    except Refuted:
+        return False
+    return True
 
 
 class _Checker:

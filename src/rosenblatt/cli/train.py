@@ -26,6 +26,7 @@ Examples:
   rosenblatt train @digits -o digits.model --learner kernel --set budget=500
   rosenblatt train en_ewt.conllu -o tagger.model --label upos
   rosenblatt train ner.tsv -o names.model --label 2 --set constraints=bio
+  rosenblatt train 'clicks-*.parquet' -o clicks.model --workers 4
 
 perceptron and averaged learn from files of any size: data larger than --memory goes through a cache file beside
 the first file, which later runs use again. The other learners need all rows in memory.
@@ -51,6 +52,12 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
 @click.option("--memory", type=click.IntRange(1), default=256, show_default=True, metavar="MB",
               help="Keep data of up to this size in memory.")  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Keep all rows in memory, and write no cache file.")
+@click.option("--dask", "address", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler, such as "
+              "tcp://10.0.0.1:8786; its workers read the files.")  # fmt: skip
+@click.option("--workers", type=click.IntRange(1), metavar="N", help="Train on N processes of this machine, by "
+              "Dask.")  # fmt: skip
+@click.option("--mixing", type=click.Choice(["uniform", "mistakes"]), default="uniform", show_default=True,
+              help="How a cluster mixes partitions: each the same, or by its mistakes.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Also print the margin and the mistake bound (R/γ)².")
 @reading
 @common
@@ -69,6 +76,9 @@ def train(
     resume: bool,
     memory: int,
     no_cache: bool,
+    address: str | None,
+    workers: int | None,
+    mixing: str,
     verbose: bool,
     options: dict[str, Any],
     output: Output,
@@ -88,6 +98,8 @@ def train(
             "probabilities": probabilities,
             "checkpoint": checkpoint,
             "resume": resume or None,
+            "dask": address,
+            "workers": workers,
         }
         given = [name for name, value in unused.items() if value is not None]
         if given or learner != "averaged":
@@ -115,26 +127,35 @@ def train(
         raise click.UsageError(
             "--columns is for sentences, whose label is named by --label; tables have --features"
         )
-    source = open_data(*data, **options)
-    require_apart(path, source.files)
     saved = None if checkpoint is None and not resume else checkpoint_of(path)
+    how: dict[str, Any] = {
+        "parameters": parameters,
+        "scale": scale,
+        "seed": seed,
+        "memory": memory << 20,
+        "checkpoint": saved,
+        "every": checkpoint or 1,
+        "resume": resume,
+        "progress": output.shows_progress,
+        "log": output.remark,
+    }
     try:
-        trained = train_model(
-            source,
-            learner,
-            parameters=parameters,
-            scale=scale,
-            holdout=holdout,
-            probabilities=probabilities,
-            seed=seed,
-            memory=memory << 20,
-            cache="no" if no_cache else "auto",
-            checkpoint=saved,
-            every=checkpoint or 1,
-            resume=resume,
-            progress=output.shows_progress,
-            log=output.remark,
-        )
+        if address is not None or workers is not None:
+            if address is not None and workers is not None:
+                raise click.UsageError("--dask names a cluster and --workers starts one. Drop one of them.")
+            if holdout is not None or probabilities is not None or no_cache:
+                raise click.UsageError("--holdout, --probabilities and --no-cache need all rows on one machine.")
+            from rosenblatt.tasks.distributed_training import cluster_of, train_on_cluster
+
+            with cluster_of(address, workers) as client:
+                trained = train_on_cluster(data, learner, client=client, mixing=mixing, **how, **options)
+        else:
+            source = open_data(*data, **options)
+            require_apart(path, source.files)
+            cache = "no" if no_cache else "auto"
+            trained = train_model(
+                source, learner, holdout=holdout, probabilities=probabilities, cache=cache, **how
+            )
     except TrainingInterrupted as stop:
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
         raise

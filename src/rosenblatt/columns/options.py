@@ -51,6 +51,8 @@ class Options:
         Whether rows that cannot be read are counted and left out.
     zero_based : bool or None
         Whether the column numbers of svmlight begin at 0.
+    row_groups : tuple of int or None
+        The row groups of Parquet to read, from 0; None: all.
     chunk_bytes : int
         About how much to read at once.
     """
@@ -74,4 +76,5 @@ class Options:
     decimal: Literal[".", ","] | None = None
     skip_bad: bool = False
     zero_based: bool | None = None
+    row_groups: tuple[int, ...] | None = None
     chunk_bytes: int = 1 << 21

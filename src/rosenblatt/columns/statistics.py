@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,6 +52,17 @@ class Statistics:
                 for part in slices(rows):
                     self._merge(*_of_dense(rows[part]))
         self.n_rows += n_rows
+
+    def merge(self, other: Statistics) -> None:
+        """Add the figures of other rows; the same parts in the same order give the same bits."""
+        width = max(len(self.count), len(other.count))
+        own = replace(other)
+        for each in (self, own):
+            each._widen(width)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._merge(own.count, own.mean, own.squares)
+        self.sparse = self.sparse or other.sparse
+        self.n_rows += other.n_rows
 
     def _widen(self, n_features: int) -> None:
         """Make room for features that were zero in all rows so far."""

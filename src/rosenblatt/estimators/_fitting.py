@@ -26,7 +26,6 @@ from rosenblatt.learners.order import Blockwise, Order
 from rosenblatt.learners.plan import PerceptronRun, Plan
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.learners.visitor import Visitor
-from rosenblatt.loops.passes import largest_square
 from rosenblatt.model.met import is_wide
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
@@ -96,7 +95,7 @@ def planned(
     else:
         start = parameters.start_from(p, shape, rng, sparse=sparse and _is_wide(shape, blocks))
     drawn = redrawn or draw(p, lambda: _codes(blocks), blocks.n_rows, rng, before)
-    rule, radius = parameters.make_rule(p, lambda: _largest_square(blocks))
+    rule, radius = parameters.make_rule(p, blocks.largest_square)
     if isinstance(start, State):
         start = start.for_updates_by(rule)
     class_weight = None
@@ -150,10 +149,6 @@ def _codes(blocks: Blocks) -> Ints:
     way_out = "Set early_stopping=False, and validate apart."
     require_memory("Choosing rows to hold out", BYTES_A_ROW * blocks.n_rows, way_out)
     return np.concatenate([batch.codes for batch in _walk(blocks)])
-
-
-def _largest_square(blocks: Blocks) -> float:
-    return max(largest_square(batch.rows, batch.n_rows) for batch in _walk(blocks))
 
 
 def _order(p: Any, blocks: Blocks, drawn: Drawn) -> Order:

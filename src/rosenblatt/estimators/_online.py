@@ -33,7 +33,7 @@ from rosenblatt.model.state import State
 
 BEGINNING = RLock()
 """Is held while a stream begins; each stream has a lock of its own from then on."""
-FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_", "certificate_")
+FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_", "certificate_", "mixing_")
 
 
 class OnlineLearning(VisitingClassifier):
@@ -355,6 +355,7 @@ class OnlineLearning(VisitingClassifier):
     def _publish(self, run: PerceptronRun, blocks: Blocks, **own: Any) -> None:
         """Set the attributes after a fit; `own` are those that other estimators do not have."""
         vocabulary = None if blocks.names is None else Vocabulary(blocks.names, grows=False)
+        self.__dict__.pop("mixing_", None)  # of a distributed fit before
         self.__dict__.update(published(self, run, blocks), _vocabulary=vocabulary, _stream=None, **own)
 
     def _follow(self, stream: Stream, width: int, names: Any) -> None:

@@ -30,10 +30,10 @@ def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
     others = p.average or p.stop_on_cycle or p.tol is not None or p.early_stopping
     if not (p.decide and fits and isinstance(blocks, MemoryBlocks)) or others:
         return None
-    return partial(_ask, blocks, plan)
+    return partial(ask, blocks, plan)
 
 
-def _ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
+def ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
     """Decide whether some hyperplanes are right on all rows that have weight; None if the work is not enough."""
     from rosenblatt.certify.verdict import verdict
 

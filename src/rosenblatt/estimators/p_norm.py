@@ -17,7 +17,7 @@ LARGEST_P = 64
 class PNormPerceptron(Perceptron):
     """The p-norm perceptron: few relevant features among very many cost few mistakes.
 
-    The perceptron's update moves a vector θ, and the weights are w_j = sgn(θ_j) |θ_j|^(p − 1), so that large
+    The perceptron's update moves a vector θ, and the weights are ``w_j = sgn(θ_j) |θ_j|^(p − 1)``, so that large
     entries count for more (Grove, Littlestone and Schuurmans 2001). ``p=2`` is the perceptron. With p = 2 ln d the
     mistakes grow with the logarithm of the number of features, as Winnow's do (Littlestone 1988). There are at
     most (p − 1) X_p² ‖u‖_q² / γ² if u separates the rows by γ, where 1/p + 1/q = 1; see `rosenblatt.bounds`.

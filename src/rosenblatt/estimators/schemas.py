@@ -27,6 +27,7 @@ from rosenblatt.schema.codecs import (
 )
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.schema.plain import Names, PerLabel, VocabularyCodec
+from rosenblatt.trace.mixing import MIXING
 from rosenblatt.trace.schemas import COLUMN, CURVE, TRACE
 
 LONGEST_TRACE = 2**16
@@ -151,7 +152,7 @@ def perceptron_state(rule: Any = Rule) -> StateSchema:
     rule : NamedTuple class
         `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
     """
-    own: Parts = {"certificate_": Maybe(CertificateCodec()), "_drawn": DRAWN}
+    own: Parts = {"certificate_": Maybe(CertificateCodec()), "_drawn": DRAWN, "mixing_": MIXING}
     if rule not in PLAIN:
         own["_fit_wrong"] = Several(Count())
     return StateSchema(online_parts(rule), RUN | own, link_online, without_long_trace)

@@ -230,10 +230,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
         statistics = Statistics()
         try:
-            _measure(source.chunks(), statistics)
+            measured(source.chunks(), statistics)
         except ReadAgainError:
             statistics = Statistics()
-            _measure(source.chunks(), statistics)
+            measured(source.chunks(), statistics)
         self.encoding_ = self._learned(source.recipe, statistics, None)
         return self
 
@@ -340,7 +340,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             features, recipe, names = learn_table(X, options, known)
             columns = names if before is None else columns
         if self.missing == "mean" or self.scale:
-            _measure([features], statistics)
+            measured([features], statistics)
         self.encoding_ = self._learned(recipe, statistics, columns)
         return features
 
@@ -367,7 +367,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Options(vocabulary=bool(self.vocabulary), na=words("na", self.na), **how, **columns)
 
 
-def _measure(parts: Iterable[Features], statistics: Statistics) -> None:
+def measured(parts: Iterable[Features], statistics: Statistics) -> None:
     """Add features to statistics in the blocks that training from files would make of them: to the same bits."""
     for _ in Builder(_Unlabelled(parts), BLOCK_BYTES, statistics).blocks():
         pass

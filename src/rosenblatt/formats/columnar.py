@@ -38,7 +38,7 @@ class _ColumnarTable(ABC):
     _n_rows: int | None = None  # how many the file says it has, if it does
 
     def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
-        self.file, self._chunk_bytes = file.name, options.chunk_bytes
+        self.file, self._chunk_bytes, self._row_groups = file.name, options.chunk_bytes, options.row_groups
         try:
             schema = self._open(file)
             columns = [f for f in schema if not INDEX.fullmatch(f.name)]
@@ -66,7 +66,8 @@ class _ColumnarTable(ABC):
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         positions = [*wanted.numbers, *wanted.strings, *([] if wanted.label is None else [wanted.label])]
-        start, batches = 0, None
+        first = start = self._first_row()
+        batches = None
         while True:
             try:
                 if batches is None:
@@ -81,8 +82,12 @@ class _ColumnarTable(ABC):
             del batch  # so that only one is in memory
             if block is not None:
                 yield block
-        if self._n_rows not in (None, start):
-            raise self._damaged(ValueError(f"it should have {self._n_rows} rows, but has {start}"))
+        if self._n_rows not in (None, start - first):
+            raise self._damaged(ValueError(f"it should have {self._n_rows} rows, but has {start - first}"))
+
+    def _first_row(self) -> int:
+        """Return the number of the first row that is read."""
+        return 0
 
     def _rows_in_chunk(self, bytes_a_row: float) -> int:
         return int(min(max(self._chunk_bytes / max(bytes_a_row, 1), 1), MOST_ROWS))
@@ -100,8 +105,20 @@ class ParquetTable(_ColumnarTable):
         import pyarrow.parquet as pq
 
         self._parquet = pq.ParquetFile(file.path, pre_buffer=False, buffer_size=PAGES)
-        self._n_rows = int(self._parquet.metadata.num_rows)
+        metadata = self._parquet.metadata
+        self._n_rows = int(metadata.num_rows)
+        if self._row_groups is not None:
+            if not all(0 <= group < metadata.num_row_groups for group in self._row_groups):
+                raise FormatError(
+                    f"has {metadata.num_row_groups} row groups, from 0, but not all of {list(self._row_groups)}",
+                    file=self.file,
+                )
+            self._n_rows = sum(int(metadata.row_group(group).num_rows) for group in self._row_groups)
         return self._parquet.schema_arrow
+
+    def _first_row(self) -> int:
+        groups = self._row_groups or (0,)
+        return sum(int(self._parquet.metadata.row_group(group).num_rows) for group in range(groups[0]))
 
     def close(self) -> None:
         """Close the file, and give back the memory that reading pages took."""
@@ -113,7 +130,8 @@ class ParquetTable(_ColumnarTable):
     def _batches(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         bytes_a_row = self._bytes_a_row(len(names))
         size = self._rows_in_chunk(bytes_a_row)
-        for number in range(self._parquet.num_row_groups):
+        groups = range(self._parquet.num_row_groups) if self._row_groups is None else self._row_groups
+        for number in groups:
             # Neither this nor its caller keeps a batch while rows made of it are in use.
             if bytes_a_row * self._parquet.metadata.row_group(number).num_rows <= GROUP:
                 yield from self._whole(number, names, size)

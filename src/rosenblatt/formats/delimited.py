@@ -9,7 +9,7 @@ from typing import ClassVar
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.table import MISSING, Block, Field, Wanted, require_room
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, NoRowsError, ParameterError
 from rosenblatt.formats.data_file import DataFile, closed_on_error
 from rosenblatt.formats.delimited_arrow import infer_fields, read_block
 from rosenblatt.formats.delimited_header import LOOKED_AT, guess_delimiter, looks_like_header
@@ -98,7 +98,7 @@ class CsvTable:
 
         body = self._without_header(text) if self.named else text
         if not has_rows(body.data):
-            raise FormatError("there are names of columns, but no rows", file=self.file, line=1)
+            raise NoRowsError("there are names of columns, but no rows", file=self.file, line=1)
         try:
             return infer_fields(body.data, self._dialect, names)
         except pa.ArrowException:

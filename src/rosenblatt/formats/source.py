@@ -13,7 +13,7 @@ from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.columns.source import Known, Source
 from rosenblatt.data.chunk import Chunk, Skipped
-from rosenblatt.exceptions import FormatError, InputError, ParameterError
+from rosenblatt.exceptions import InputError, NoRowsError, ParameterError
 from rosenblatt.formats.catalogue import Format, recognise
 from rosenblatt.formats.data_file import DataFile, expand, once_only
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS
@@ -21,7 +21,13 @@ from rosenblatt.text import MOST_BITS, MOST_NGRAMS
 __all__ = ["FileSource", "open_source"]
 
 
-def open_source(places: Sequence[str], options: Options | None = None, recipe: Recipe | None = None) -> FileSource:
+def open_source(
+    places: Sequence[str],
+    options: Options | None = None,
+    recipe: Recipe | None = None,
+    *,
+    learning: bool = False,
+) -> FileSource:
     r"""Open files as one source of rows.
 
     Parameters
@@ -35,6 +41,8 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
         How columns became features in training: the files are read in the same way, for prediction. Columns,
         target and encoding then come from the recipe, not from the options, and categories that the recipe does
         not know are ignored.
+    learning : bool
+        Whether a recipe of a table, which names its columns, goes on learning categories and words.
 
     Returns
     -------
@@ -79,7 +87,7 @@ def open_source(places: Sequence[str], options: Options | None = None, recipe: R
     if sparse and (recipe is None or isinstance(recipe, SparseRecipe)):
         return SparseSource(files, formats, options, recipe)
     if not sparse and (recipe is None or isinstance(recipe, TableRecipe)):
-        return TableSource(files, formats, options, recipe)
+        return TableSource(files, formats, options, recipe, learning=learning)
     here, there = ("sparse rows", "a table") if sparse else ("a table", "sparse rows")
     raise InputError(
         f"{files[0].name} holds {here}, but the model was trained on {there}. Use data of the same kind."
@@ -190,7 +198,7 @@ class FileSource(Source):
             yield chunk
         if empty:
             why = f"; the first problem: {self.skipped.first[0]}" if self.skipped.count else ""
-            raise FormatError(f"there is not one row that can be read{why}", file=self.files[0])
+            raise NoRowsError(f"there is not one row that can be read{why}", file=self.files[0])
 
 
 def _require_valid(options: Options) -> None:

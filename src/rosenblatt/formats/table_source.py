@@ -28,10 +28,16 @@ class TableSource(FileSource):
     """Tables, read one after the other."""
 
     def __init__(
-        self, files: Sequence[DataFile], formats: Sequence[Format], options: Options, recipe: TableRecipe | None
+        self,
+        files: Sequence[DataFile],
+        formats: Sequence[Format],
+        options: Options,
+        recipe: TableRecipe | None,
+        *,
+        learning: bool = False,
     ) -> None:
         super().__init__(files, formats, options)
-        self._given = recipe
+        self._given = None if learning else recipe
         table = self._open(*self._inputs[0], recipe)
         self._format = table.format
         try:
@@ -49,7 +55,7 @@ class TableSource(FileSource):
         self._target = roles.target
         self._encoder = Encoder(
             start,
-            learning=recipe is None,
+            learning=recipe is None or learning,
             skipped=self.skipped if options.skip_bad else None,
             vocabulary=options.vocabulary,
             chosen=roles.chosen,

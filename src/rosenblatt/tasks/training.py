@@ -57,7 +57,7 @@ from rosenblatt.tasks.learning import (
 )
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
 
-__all__ = ["TrainingResult", "checkpoint_of", "train"]
+__all__ = ["TrainingResult", "checkpoint_of", "train", "watched"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +237,7 @@ def train(
     began = time.perf_counter()
     interruption = None
     try:
-        with _watched(estimator) if progress else nullcontext():
+        with watched(estimator) if progress else nullcontext():
             fit_prepared(estimator, prepared, groups, **saving)
     except KeyboardInterrupt as caught:
         if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
@@ -345,7 +345,7 @@ def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
 
 
 @contextmanager
-def _watched(estimator: Any) -> Iterator[None]:
+def watched(estimator: Any) -> Iterator[None]:
     """Show a progress bar while an estimator is trained, if it reports its passes."""
     parameters = estimator.get_params(deep=False)
     if "callbacks" not in parameters:

@@ -274,19 +274,10 @@ class TemplateVocabulary(TokenKinds):
                 self._inner = _with_room(self._inner, (end - begin) * len(self._columns))
                 self._features = _with_room(self._features, most)
             found, own_ends = np.empty(most, np.uint32), np.empty(end - begin + 1, np.int64)
-            n = apply_templates(
-                kinds[begin:end],
-                values,
-                starts[first : stop + 1] - begin,
-                self._starts,
-                self._columns,
-                self._offsets,
-                self._inner,
-                self._features,
-                grows,
-                found,
-                own_ends,
-            )
+            templates = self._starts, self._columns, self._offsets
+            tables = self._inner, self._features
+            own = starts[first : stop + 1] - begin
+            n = apply_templates(kinds[begin:end], values, own, *templates, *tables, grows, found, own_ends)
             indices.append(found[:n])
             ends.append(own_ends[1:] + count)
             count += n

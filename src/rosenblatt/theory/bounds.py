@@ -16,7 +16,7 @@ from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound, pass
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.powers import power_bound
 from rosenblatt.theory.ranks import pair_bounds, rank_bounds
-from rosenblatt.theory.separable import passive_bound, separable_bounds, start_bound
+from rosenblatt.theory.separable import mixed_bound, passive_bound, separable_bounds, start_bound
 from rosenblatt.theory.sequences import sequence_bounds
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
@@ -65,9 +65,10 @@ def bounds(
     -------
     Bounds
         By name. For separable rows (Novikoff 1962): "radius", "radius_padded", "unit_norm", "origin", "padded",
-        "offset", "start", "passive" (Crammer et al. 2006), "p_norm" (Grove, Littlestone and Schuurmans 2001) and
-        "sweeps". For any rows: "a_priori" and ``"rounds_…"`` (Gentile 2003), "passive_losses" (Crammer et al.
-        2006), "lifted" (Freund and Schapire 1999). For the error on new rows: "pocket" and
+        "offset", "start", "passive" (Crammer et al. 2006), "p_norm" (Grove, Littlestone and Schuurmans 2001),
+        "mixed" (McDonald, Hall and Mann 2010) and "sweeps". For any rows: "a_priori" and ``"rounds_…"`` (Gentile
+        2003), "passive_losses" (Crammer et al. 2006), "lifted" (Freund and Schapire 1999). For the error on new
+        rows: "pocket" and
         "pocket_usual" (Harchaoui), "online" (Cesa-Bianchi, Conconi and Gentile 2004); those of 1 or more are
         marked as vacuous. For an `OrdinalPerceptron` there is one, "ranks" (Crammer and Singer 2001), on the sum
         of the ranks that visits are off, and for a `RankingPerceptron` "pairs" (Novikoff 1962). For a
@@ -127,6 +128,7 @@ def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) ->
         *mistakes,
         start,
         *others,
+        mixed_bound(sample, run),
         _sweeps(of_all, run),
         prior,
         *rounds,

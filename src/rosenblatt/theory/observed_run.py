@@ -76,6 +76,17 @@ class ObservedRun:
         return self.simple or ("the start is an update that is not counted" if self.start.any() else "")
 
     @property
+    def unmixed(self) -> str:
+        """Why the bound on mixed mistakes does not apply."""
+        if self.passive is not None or self.trace.penalty is not None or self.known.get("tie") == "half":
+            return "it is about mistakes that move the weights by η y x"
+        if self.margin:
+            return f"mistakes are counted with margin={float(self.margin):g}, not 0"
+        if self.known.get("class_weight") is not None:
+            return "classes have weights, for which no bound is claimed"
+        return "the start is not the origin" if self.start.any() else ""
+
+    @property
     def whole_passes(self) -> str:
         """Why passes may leave rows out."""
         if "stop_reason_" not in self.known:
@@ -160,6 +171,8 @@ def _unfit(known: Mapping[str, Any], trace: Trace, eta: Fraction, start: Floats)
         return "the penalty shrinks the weights between mistakes"
     if known.get("tie", "mistake") == "half":
         return "ties take half a step"
+    if "mixing_" in known and known["mixing_"].partitions > 1:
+        return "the weights were mixed from partitions; see 'mixed'"
     if trace.mistakes is None:
         return "the trace holds counts only, so steps cannot be seen to be equal; train with trace='mistakes'"
     if any(exact(step) != eta for step in np.unique(trace.step).tolist()):

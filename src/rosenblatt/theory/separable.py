@@ -154,6 +154,27 @@ def passive_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     return _valued(bound, factor / margin.squared[0], R=root(sample.square), γ=margin.interval)
 
 
+def mixed_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
+    """Return the bound on Σ μ k of parameter mixing, over all passes and partitions (McDonald, Hall, Mann 2010).
+
+    A partition that makes k mistakes from w moves <w, w*> by at least kγ and ‖w‖² by at most kC². Mixing keeps the
+    first on average, and makes ‖w‖² at most the average. So with K = Σ μ k: Kγ ≤ <w, w*> ≤ ‖w‖ ≤ √K C.
+    """
+    bound = Bound("mixed", "McDonald, Hall and Mann 2010", "Σ μ k ≤ C²/γ²", rule="parameter mixing")
+    mixing = None if run is None else run.known.get("mixing_")
+    if run is None or mixing is None:
+        return bound.without("it is about models that rosenblatt.distributed.fit mixed; pass one as model")
+    if run.unmixed:
+        return bound.without(run.unmixed)
+    margin = sample.margin(run.beta)
+    if margin is None:
+        return bound.without(sample.refusal(run.beta) or (INSEPARABLE if run.beta else NOT_THROUGH_THE_ORIGIN))
+    rows = "x" if not run.beta else f"(x, {float(run.beta) ** 0.5:g})"
+    square = sample.square + run.beta
+    bound = replace(bound, of=rows, observed=mixing.weighted_mistakes)
+    return _valued(bound, square / margin.squared[0], C=root(square), γ=margin.interval)
+
+
 def _largest_count(margin: Margin, run: ObservedRun, square: Fraction) -> float:
     """Return an upper bound on the larger root of a k² + p k + q = 0; q ≤ 0 by Cauchy and Schwarz."""
     w0, b0 = [exact(value) for value in run.start[:-1].tolist()], exact(float(run.start[-1]))

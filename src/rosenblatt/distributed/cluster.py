@@ -1,0 +1,151 @@
+"""A Dask cluster: tasks that may be run again, answers that are waited for, and errors that say what to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from distributed import Client, Future, KilledWorker, default_client, wait
+from distributed.client import FutureCancelledError, FuturesCancelledError
+from distributed.comm import CommClosedError
+
+from rosenblatt.exceptions import ClusterError, ParameterError
+from rosenblatt.interrupts import stop_if_interrupted
+
+__all__ = ["Cluster"]
+
+POLL = 0.1  # seconds between looks at Ctrl-C and at the scheduler
+LOOK = 1.0  # seconds between looks for workers
+LOST = 10.0  # seconds without a connection after which the scheduler counts as lost
+NO_WORKERS = 300.0  # seconds without a worker after which waiting ends
+RETRIES = 20  # times that tasks are begun again because a worker died
+
+
+class Cluster:
+    """The client of a Dask cluster.
+
+    Tasks here are functions of their arguments alone, so that Dask may run them twice, and run them again where a
+    worker died. Nothing else holds a result.
+
+    Parameters
+    ----------
+    client : distributed.Client, str or None
+        The client, the address of a scheduler, or None for the client in use.
+    """
+
+    def __init__(self, client: Client | str | None = None) -> None:
+        self.client: Any = _client(client)
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Submit a task; it may take futures as arguments."""
+        return self.client.submit(function, *arguments, pure=False)
+
+    def answer(self, future: Future[Any]) -> Any:
+        """Wait for one result."""
+        return self.answers([future])[0]
+
+    def answers(self, futures: Sequence[Future[Any]]) -> list[Any]:
+        """Wait for results, in the order of the futures.
+
+        An error of a task is raised here. Ctrl-C cancels the tasks. A task whose worker died is run again.
+
+        Raises
+        ------
+        ClusterError
+            The scheduler is lost, there are no workers, or a task has ended too many of them.
+        """
+        wanted = list(futures)
+        try:
+            for attempt in range(RETRIES):
+                try:
+                    self._wait(wanted)
+                    return list(self.client.gather(wanted))
+                except KilledWorker as error:
+                    if attempt + 1 == RETRIES:
+                        raise _killing(error) from error
+                    self._begin_again([future for future in wanted if future.status == "error"])
+        except (FutureCancelledError, FuturesCancelledError, CommClosedError, OSError) as error:
+            raise self._lost(str(error)) from error
+        except KeyboardInterrupt:
+            self.client.cancel(wanted)
+            raise
+        raise AssertionError("the loop returns or raises")
+
+    def _wait(self, futures: Sequence[Future[Any]]) -> None:
+        """Wait until all are done or one has failed."""
+        connected = present = looked = time.monotonic()
+        while True:
+            stop_if_interrupted()
+            states = {future.status for future in futures}
+            if states == {"finished"} or not states.isdisjoint({"error", "cancelled", "lost"}):
+                return
+            with suppress(TimeoutError), self.client.as_current():
+                wait(futures, timeout=POLL)
+            now = time.monotonic()
+            if self.client.status == "running":
+                connected = now
+            elif self.client.status in ("closed", "closing") or now - connected > LOST:
+                raise self._lost(f"the connection is {self.client.status}")
+            if now - looked > LOOK:
+                looked = now
+                present = now if self.client.status != "running" or self._n_workers() else present
+            if now - present > NO_WORKERS:
+                raise ClusterError(
+                    f"The cluster {self.address} has had no workers for {NO_WORKERS:g} seconds. Start some: "
+                    f"dask worker {self.address}."
+                )
+
+    def _begin_again(self, futures: Sequence[Future[Any]]) -> None:
+        """Let tasks be run again, and those that they wait for, which may be known to the scheduler alone."""
+
+        async def retry() -> None:
+            keys = [future.key for future in futures]
+            for key in await self.client.scheduler.retry(keys=keys, client=self.client.id):
+                if key in self.client.futures:
+                    self.client.futures[key].retry()
+
+        self.client.sync(retry)
+
+    def _n_workers(self) -> int:
+        return len(self.client.scheduler_info(n_workers=1)["workers"])
+
+    @property
+    def address(self) -> str:
+        """The address of the scheduler."""
+        scheduler = self.client.scheduler
+        return str(scheduler.address) if scheduler is not None else "of this client"
+
+    def _lost(self, why: str) -> ClusterError:
+        return ClusterError(
+            f"The scheduler {self.address} is lost ({why.rstrip('.')}). Start it again, and run again; with a "
+            "checkpoint and resume=True, training goes on after its last complete pass."
+        )
+
+
+def _client(given: Client | str | None) -> Client:
+    if isinstance(given, Client):
+        return given
+    if isinstance(given, str):
+        try:
+            return Client(given, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ClusterError(f"There is no scheduler at {given}: {error}. Check the address.") from error
+    if given is not None:
+        raise ParameterError(
+            f"client={given!r} must be a distributed.Client, the address of a scheduler, or None."
+        )
+    try:
+        return default_client()
+    except ValueError:
+        raise ParameterError(
+            "There is no Dask client in use. Make one, client = distributed.Client(), and pass client=client."
+        ) from None
+
+
+def _killing(error: KilledWorker) -> ClusterError:
+    return ClusterError(
+        f"The task {error.task} was running on workers that died, again and again. Look for the reason in their "
+        "logs: the memory of a worker may be too small for a partition. Use smaller partitions or larger workers."
+    )

@@ -1,0 +1,118 @@
+"""`TableEncoder` on partitions: each learns from its own rows, and what they learned is merged in order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rosenblatt.blocks.collect import MEMORY
+from rosenblatt.columns.in_memory import learn_table
+from rosenblatt.columns.options import Options
+from rosenblatt.columns.preparation import Encoding
+from rosenblatt.columns.recipe import Recipe, TableRecipe
+from rosenblatt.columns.statistics import Statistics
+from rosenblatt.distributed.cluster import Cluster
+from rosenblatt.distributed.file_encoding import learned_from_files, merged_recipe, merged_statistics
+from rosenblatt.distributed.partitioned import PartitionedBlocks
+from rosenblatt.distributed.parts import FilePart, load_file
+from rosenblatt.distributed.sources import delayed_pairs, file_parts, is_files, places_of, rows_on_workers
+from rosenblatt.estimators._encoder_parameters import CHOSEN, from_1
+from rosenblatt.estimators.table_encoder import TableEncoder, measured
+from rosenblatt.exceptions import InputError, ShapeError
+
+__all__ = ["encoded", "fit_encoder"]
+
+
+def fit_encoder(
+    encoder: TableEncoder, X: Any, y: Any = None, *, client: Any = None, **options: Any
+) -> TableEncoder:
+    """Fit a `TableEncoder` in one pass over the partitions of a Dask DataFrame or of files.
+
+    Every worker learns the categories, words, means and deviations of its partitions. They are merged in the order
+    of the partitions. Categories and words are those that `TableEncoder.fit` finds on all rows, in the same order.
+    The first partition decides which columns are numbers.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        Fitted in place.
+    X, y, **options
+        A Dask DataFrame and its labels, or file names and how to read them; see `partition`.
+    client : distributed.Client, str or None
+        The client, the address of a scheduler, or None for the client in use.
+
+    Returns
+    -------
+    TableEncoder
+        The encoder.
+    """
+    cluster = Cluster(client)
+    how = encoder._options()
+    gathers = encoder.missing == "mean" or bool(encoder.scale)
+    columns: tuple[str, ...] | None = None
+    if is_files(X):
+        files = file_parts(cluster, places_of(X), _of_files(how, options))
+        recipe, _, statistics, _ = learned_from_files(cluster, files, gathers)
+    else:
+        recipe, statistics, columns = _learned_from_frame(cluster, X, y, how, gathers)
+    encoder.encoding_ = encoder._learned(recipe, statistics, columns)
+    return encoder
+
+
+def encoded(
+    encoder: TableEncoder, X: Any, y: Any = None, *, client: Any = None, memory: int = MEMORY, **options: Any
+) -> PartitionedBlocks:
+    """Return data in partitions as the features of a fitted encoder, encoded by the workers that hold them."""
+    cluster, encoding = Cluster(client), encoder.encoding_
+    if not is_files(X):
+        return PartitionedBlocks.of(cluster, rows_on_workers(cluster, X, y, encoding))
+    files = file_parts(cluster, places_of(X), _of_files(encoder._options(), options))
+    parts = [FilePart(path, how, encoding.recipe, memory) for path, how in files]
+    blocks = PartitionedBlocks.of(cluster, [cluster.run(load_file, part) for part in parts])
+    blocks = blocks.transformed(encoding.transformation)
+    blocks.scaling = None  # the encoder scales, so that the weights stay those of scaled features
+    blocks.names = None
+    return blocks
+
+
+def _of_files(how: Options, options: dict[str, Any]) -> Options:
+    """Return how files are read: positions of columns from 1, and the options that are no parameters."""
+    columns: dict[str, Any] = {name: tuple(from_1(column) for column in getattr(how, name)) for name in CHOSEN}
+    return replace(how, **columns, **options)
+
+
+def _learned_from_frame(
+    cluster: Cluster, X: Any, y: Any, how: Options, gathers: bool
+) -> tuple[Recipe, Statistics, tuple[str, ...] | None]:
+    rows = [cluster.client.compute(rows) for rows, _ in delayed_pairs(X, y)]
+    lengths = cluster.answers([cluster.run(len, each) for each in rows])
+    rows = [each for each, length in zip(rows, lengths, strict=True) if length]
+    if not rows:
+        raise ShapeError(f"All {len(lengths)} partitions are empty, but at least one row is needed.")
+    first = cluster.run(_learn, rows[0], how, None, gathers)
+    start = cluster.run(_beginning, first)
+    found = cluster.answers([first, *(cluster.run(_learn, each, how, start, gathers) for each in rows[1:])])
+    begun, names = found[0].recipe, found[0].columns
+    if not isinstance(begun, TableRecipe):
+        raise InputError("X is sparse, but the encoder reads tables here. Encode numbers before, or pass a frame.")
+    asked = {*how.categorical}
+    chosen = frozenset(
+        k for k, (name, j) in enumerate(begun.categorical) if {name, j, j - begun.n_columns} & asked
+    )
+    recipe = merged_recipe(replace(begun, categories=(), words=None), [each.recipe for each in found], chosen)
+    return recipe, merged_statistics(recipe, [(each.recipe, each.statistics) for each in found]), names
+
+
+def _learn(frame: Any, how: Options, start: Recipe | None, gathers: bool) -> Encoding:
+    """Learn from one partition; `start` says which columns are what."""
+    features, recipe, names = learn_table(frame, how, start)
+    statistics = Statistics()
+    if gathers:
+        measured([features], statistics)
+    return Encoding(recipe, statistics=statistics, columns=names)
+
+
+def _beginning(first: Encoding) -> Recipe:
+    """Return what the first partition says about columns, without what it learned."""
+    recipe = first.recipe
+    return replace(recipe, categories=(), words=None) if isinstance(recipe, TableRecipe) else recipe

@@ -1,0 +1,220 @@
+"""`fit`: train a perceptron on a cluster."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from sklearn.pipeline import Pipeline
+
+from rosenblatt.blocks.checkpoint import Checkpoint, Saved, restore
+from rosenblatt.blocks.scaled import folded
+from rosenblatt.data.batch import require_two
+from rosenblatt.distributed.partitioned import PartitionedBlocks
+from rosenblatt.distributed.sources import partition
+from rosenblatt.distributed.training import ClusterVisitor, MixedFit
+from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, planned, resumed
+from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
+from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.estimators.table_encoder import TableEncoder
+from rosenblatt.exceptions import ClusterError, ModelFileError, ParameterError
+from rosenblatt.interrupts import interruptible
+from rosenblatt.locking import locked
+from rosenblatt.schema.container import read_container
+from rosenblatt.trace.mixing import Mixing, MixingWeights
+
+__all__ = ["fit"]
+
+E = TypeVar("E")
+ALONE = {
+    "early_stopping": (False, "Set it to False, and validate with rosenblatt.distributed.score."),
+    "stop_on_cycle": (False, "Set it to False."),
+    "warm_start": (False, "Set it to False."),
+}
+"""Parameters that a distributed fit does not take, with the value they must have."""
+
+
+def fit(
+    estimator: E,
+    X: Any,
+    y: Any = None,
+    *,
+    client: Any = None,
+    mixing: Mixing = "uniform",
+    by: str = "partitions",
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: int = 1,
+    resume: bool = False,
+    **options: Any,
+) -> E:
+    """Train an estimator on data in partitions, by iterative parameter mixing (McDonald, Hall and Mann 2010).
+
+    In each pass every partition trains from the mixed weights, on its own, and the results are mixed. The result
+    depends on the data, its partitions and the seed alone: not on the number of workers, nor on workers that die.
+    One partition gives exactly what `Perceptron.fit_blocks` gives.
+
+    Parameters
+    ----------
+    estimator : Perceptron, or Pipeline of a TableEncoder and a Perceptron
+        Its parameters mean what they mean in `Perceptron.fit`. Only ``order="shuffle"`` and ``"cyclic"`` are
+        possible, within partitions. Mistakes are counted, not kept. A pass is never cut short: `max_time` ends
+        training after the pass in which it is reached.
+    X, y, **options
+        The data; see `partition`.
+    client : distributed.Client, str or None
+        The client, the address of a scheduler, or None for the client in use.
+    mixing : {"uniform", "mistakes"}
+        Whether partitions weigh the same, or by their mistakes in the pass.
+    by : {"partitions", "machines"}
+        "machines" trains one hyperplane of one-vs-rest or one-vs-one in each task, on data of one partition:
+        exactly the model of `Perceptron.fit_blocks`.
+    checkpoint : path or None
+        A file on this node for the state after passes. Another cluster can go on from it.
+    every : int
+        The number of passes between checkpoints.
+    resume : bool
+        Whether to continue from the checkpoint if there is one: to the same result, bit for bit.
+
+    Returns
+    -------
+    estimator
+        The estimator, trained. `mixing_` says how it was mixed; see `MixingWeights`.
+
+    Raises
+    ------
+    ClusterError
+        The scheduler is lost, or there are no workers. The checkpoint holds the last complete pass.
+    """
+    with interruptible():
+        if isinstance(estimator, Pipeline):
+            _fit_pipeline(estimator, X, y, client, options, mixing, by, checkpoint, every, resume)
+            return estimator
+        if not isinstance(estimator, Perceptron):
+            raise ParameterError(
+                f"{type(estimator).__name__} cannot be trained by parameter mixing. Use Perceptron, or a Pipeline "
+                "of a TableEncoder and a Perceptron."
+            )
+        check_choice("mixing", mixing, ("uniform", "mistakes"))
+        check_choice("by", by, ("partitions", "machines"))
+        check_flag("resume", resume)
+        every = check_count("every", every)
+        if checkpoint is None and resume:
+            raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
+        _require_possible(estimator, by)
+        blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
+        with nullcontext() if checkpoint is None else locked(checkpoint):
+            _train(estimator, blocks, mixing, by == "machines", checkpoint, every, resume)
+    return estimator
+
+
+def _fit_pipeline(pipeline: Any, X: Any, y: Any, client: Any, options: dict[str, Any], *how: Any) -> None:
+    from rosenblatt.distributed.encoders import encoded, fit_encoder
+
+    steps = [step for _, step in pipeline.steps]
+    if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not isinstance(steps[1], Perceptron):
+        raise ParameterError("The pipeline must have two steps, a TableEncoder and a Perceptron.")
+    mixing, by, checkpoint, every, resume = how
+    fit_encoder(steps[0], X, y, client=client, **options)
+    blocks = encoded(steps[0], X, y, client=client, **options)
+    fit(steps[1], blocks, mixing=mixing, by=by, checkpoint=checkpoint, every=every, resume=resume)
+
+
+def _require_possible(p: Any, by: str) -> None:
+    p._check_parameters()
+    for name, (value, advice) in ALONE.items():
+        if getattr(p, name) != value:
+            raise ParameterError(f"{name}={getattr(p, name)!r} needs all rows in one place. {advice}")
+    if p.init == "first":
+        raise ParameterError("init='first' needs one sequence of rows, but partitions are many. Use 'zero'.")
+    if p.trace == "mistakes":
+        raise ParameterError("trace='mistakes' needs one sequence of visits. Use 'auto', which keeps counts here.")
+    if not isinstance(p.order, str) or p.order not in ("shuffle", "cyclic"):
+        shown = repr(p.order) if isinstance(p.order, str) else "..."
+        raise ParameterError(f"order={shown} needs all rows in one place. Use 'shuffle' or 'cyclic'.")
+    if by == "machines" and (p.multiclass == "direct" or p.tol is not None or p.penalty is not None):
+        raise ParameterError(
+            "by='machines' trains hyperplanes apart: it needs multiclass='ovr' or 'ovo', and neither tol nor a "
+            "penalty. Use by='partitions'."
+        )
+
+
+def _train(
+    p: Perceptron,
+    blocks: PartitionedBlocks,
+    mixing: Mixing,
+    machines: bool,
+    checkpoint: str | os.PathLike[str] | None,
+    every: int,
+    resume: bool,
+) -> None:
+    require_two(blocks.classes)
+    if machines and (len(blocks.parts) > 1 or not blocks.known[0].in_memory or len(blocks.classes) < 3):
+        raise ParameterError(
+            "by='machines' needs three classes or more, and all rows in the memory of each worker: one partition, "
+            f"but there are {len(blocks.parts)}. Use by='partitions'."
+        )
+    keeper, saved = None, None
+    if checkpoint is not None:
+        identity = identity_of(p, blocks) | {"mixing": mixing if len(blocks.parts) > 1 else "none"}
+        keeper = MixedCheckpoint(checkpoint, every, identity)
+        saved = resumed(p, blocks, keeper) if resume else None
+    redrawn = None if saved is None else Drawn(saved.seed, None)
+    with planned(p, blocks, redrawn=redrawn, sparse=True) as planned_fit:
+        plan, start, drawn = planned_fit
+        if start.variance is not None:
+            raise ParameterError(f"{type(p).__name__} keeps variances, which are not mixed. Use Perceptron.")
+        shuffles = p.order == "shuffle" and p.shuffle
+        seed = drawn.seed if shuffles else None
+        visitor = ClusterVisitor(blocks, plan, start.copy(), seed, mixing, machines=machines)
+        if asks(p, plan, start):
+            plan = visitor.plan = replace(plan, ask=visitor.question())
+        loop = MixedFit(visitor, start, keeper)
+        if keeper is not None:
+            keeper.seed = drawn.seed
+        if saved is not None and keeper is not None:
+            restore(loop, saved)
+            loop.weighted = keeper.weighted()
+        try:
+            run = loop.run()
+        except ClusterError as error:
+            raise _after(error, loop, checkpoint) from error
+    if blocks.scaling is not None:
+        run = replace(run, state=folded(run.state, blocks.scaling))
+    drawn = drawn._replace(passes=len(run.mistakes_per_pass))
+    weights = MixingWeights(mixing, len(blocks.parts), float(loop.weighted))
+    p._publish(run, blocks, _drawn=drawn, certificate_=run.proof, mixing_=weights)
+    conclude(p, run, p._reached, best=p.average, stacklevel=4)
+
+
+def asks(p: Any, plan: Any, start: Any) -> bool:
+    """Return whether the end of this fit may be decided by a proof; see `rosenblatt.estimators.deciding`."""
+    fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
+    others = p.average or p.tol is not None
+    return bool(p.decide and p.tie in ("mistake", "half") and p.penalty is None and not fixed_bias and not others)
+
+
+def _after(error: ClusterError, loop: MixedFit, checkpoint: Any) -> ClusterError:
+    passes = loop.complete.passes
+    if checkpoint is None:
+        return ClusterError(f"{error} {passes} passes were complete; without a checkpoint they are lost.")
+    return ClusterError(f"{error} The checkpoint {checkpoint} is of pass {passes}.")
+
+
+class MixedCheckpoint(Checkpoint):
+    """A checkpoint that also keeps Σ μ k, which the bound of McDonald, Hall and Mann (2010) is about."""
+
+    def _document(self, loop: Any, saved: Saved, context: Any) -> dict[str, Any]:
+        return super()._document(loop, saved, context) | {"weighted": str(loop.weighted)}
+
+    def weighted(self) -> Fraction:
+        """Return Σ μ k of the passes in the file."""
+        document, _ = read_container(self.path, private=True)
+        try:
+            return Fraction(document["weighted"])
+        except (KeyError, TypeError, ValueError, ZeroDivisionError):
+            raise ModelFileError(
+                f"The checkpoint {self.path} is not of a distributed fit. Remove it, and train again."
+            ) from None

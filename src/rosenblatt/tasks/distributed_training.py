@@ -1,0 +1,133 @@
+"""Training from files on a Dask cluster: `train_on_cluster`."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.blocks.collect import MEMORY
+from rosenblatt.columns.preparation import Preparation, encoding_of
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
+from rosenblatt.tasks.learning import learns_from_blocks, named_learner
+from rosenblatt.tasks.summary import TrainingSummary
+from rosenblatt.tasks.training import TrainingInterrupted, TrainingResult, watched
+
+__all__ = ["cluster_of", "train_on_cluster"]
+
+
+def train_on_cluster(
+    places: Place | Sequence[Place],
+    learner: Any = "averaged",
+    *,
+    client: Any,
+    parameters: Mapping[str, Any] | None = None,
+    mixing: str = "uniform",
+    scale: bool | None = False,
+    seed: int = 0,
+    memory: int = MEMORY,
+    checkpoint: Place | None = None,
+    every: int = 1,
+    resume: bool = False,
+    progress: bool = False,
+    log: Log = log_info,
+    **options: Any,
+) -> TrainingResult:
+    """Train on files that the workers of a Dask cluster read, a file or a row group of Parquet a partition.
+
+    Parameters
+    ----------
+    places : str, path or several of them
+        Files and globs, by names under which every worker finds them.
+    learner : str or estimator
+        A perceptron: ``"perceptron"``, ``"averaged"``, or an estimator.
+    client : distributed.Client or str
+        The client, or the address of a scheduler.
+    parameters, seed, memory, checkpoint, every, resume, progress, log, **options
+        As in `train`; `memory` is that of one partition.
+    mixing : {"uniform", "mistakes"}
+        See `rosenblatt.distributed.fit`.
+    scale : bool or None
+        Whether to standardise numbers, by the figures of all partitions; None: only tables.
+
+    Returns
+    -------
+    TrainingResult
+        With `model`, `summary` and `save`.
+    """
+    from rosenblatt.distributed.cluster import Cluster
+    from rosenblatt.distributed.fitting import fit
+    from rosenblatt.distributed.sources import partition_files
+
+    name, estimator = named_learner(learner, parameters, seed)
+    if not learns_from_blocks(estimator):
+        raise ParameterError(f"The learner {name} is not trained on a cluster; perceptron and averaged are.")
+    files = places_of(places)
+    if any(place == "-" or place.startswith("@") for place in files):
+        raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
+    if resume and checkpoint is not None and not Path(checkpoint).exists():
+        log(f"there is no checkpoint {checkpoint}; training starts from the beginning")
+    cluster = Cluster(client)
+    blocks = partition_files(cluster, files, read_options(options), memory=memory, scale=scale, log=log)
+    note_similar(blocks.classes, log)
+    log(f"{len(blocks.parts)} partitions on {cluster.address}")
+    saving: dict[str, Any] = (
+        {} if checkpoint is None else {"checkpoint": checkpoint, "every": every, "resume": resume}
+    )
+    began, interruption = time.perf_counter(), None
+    try:
+        with watched(estimator) if progress else nullcontext():
+            fit(estimator, blocks, mixing=mixing, **saving)  # type: ignore[arg-type]
+    except KeyboardInterrupt as caught:
+        if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
+            raise
+        interruption = caught
+    seconds = time.perf_counter() - began
+    summary = TrainingSummary.of(name, estimator, blocks, None, trained_on=None, held_out=None, seconds=seconds)
+    left = blocks.agreed.how._replace(scaling=None)  # the weights are those of unscaled features
+    encoding = encoding_of(blocks.recipe, left, blocks.names, blocks.n_features)
+    provenance = {
+        "learner": name,
+        "files": [each.name for each in blocks.known],
+        "rows": blocks.n_rows,
+        "features": blocks.n_features,
+        "data": blocks.fingerprint,
+        "block_starts": blocks.boundaries[:-1].tolist(),
+        "scaled": blocks.scaling is not None,
+        "held_out": None,
+        "all_data": None,
+    }
+    preparation = Preparation(() if encoding is None else (encoding,))
+    result = TrainingResult(estimator, preparation, summary, provenance, None, checkpoint)
+    if interruption is not None:
+        raise TrainingInterrupted(result) from interruption
+    return result
+
+
+@contextmanager
+def cluster_of(address: str | None, workers: int | None) -> Iterator[Any]:
+    """Connect to the scheduler at an address, or start worker processes on this machine for as long as needed."""
+    try:
+        from distributed import Client, LocalCluster
+    except ModuleNotFoundError as error:
+        raise ParameterError('Clusters need Dask. Install it: pip install "rosenblatt[distributed]".') from error
+    from rosenblatt.distributed.cluster import Cluster
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors of tasks are raised here
+    if address is not None:
+        client = Cluster(address).client
+        try:
+            yield client
+        finally:
+            client.close()
+        return
+    assert workers is not None, "either an address or a number of workers is given"
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

@@ -1,0 +1,80 @@
+"""`rosenblatt train --workers` and `--dask`: models from globs of files, by a cluster."""
+
+import json
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.cli.main import main
+from rosenblatt.exceptions import ParameterError
+from tests.shared.clusters import workers_environment
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def address():
+    import dask
+    from distributed import LocalCluster
+
+    with (
+        dask.config.set({"distributed.nanny.pre-spawn-environ": workers_environment()}),
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=":0") as cluster,
+    ):
+        yield cluster.scheduler_address
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    for k in range(3):
+        lines = ["size,colour,label"]
+        for size, colour in zip(rng.normal(50, 9, 40), rng.choice(["red", "blue"], 40), strict=True):
+            lines.append(f"{size:.3f},{colour},{'big' if size + 9 * (colour == 'red') > 55 else 'small'}")
+        (tmp_path / f"{k}.csv").write_text("\n".join(lines) + "\n")
+    return f"{tmp_path}/*.csv"
+
+
+def test_a_model_of_a_cluster_predicts_files(address, files, tmp_path, capsys):
+    how = ["-o", str(tmp_path / "m"), "--max-iter", "30", "--checkpoint", "1", "--dask", address, "--json"]
+    assert main(["train", files, *how]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["rows"], told["features"], told["passes"] > 0) == (120, 3, True)
+    model = rb.load(tmp_path / "m")
+    assert model[-1].mixing_.partitions == 3
+    assert rb.evaluate(tmp_path / "m", files).accuracy > 0.85
+    assert not list(tmp_path.glob(".m.checkpoint"))
+
+
+def test_one_file_gives_the_weights_of_a_local_run(address, files, tmp_path):
+    from rosenblatt.tasks.distributed_training import train_on_cluster
+
+    file = tmp_path / "1.csv"
+    far = train_on_cluster(file, "perceptron", client=address, parameters={"max_iter": 9}, scale=None)
+    near = rb.train(file, "perceptron", parameters={"max_iter": 9, "decide": False}, scale=True)
+    assert far.estimator.coef_.tobytes() == near.estimator.coef_.tobytes()
+    assert far.estimator.intercept_.tobytes() == near.estimator.intercept_.tobytes()
+
+
+def test_what_stays_on_one_machine_is_refused(address, files, tmp_path, capsys):
+    from rosenblatt.tasks.distributed_training import train_on_cluster
+
+    for extra, words in (
+        (["--dask", address, "--workers", "2"], "Drop one of them"),
+        (["--dask", address, "--holdout", "0.2"], "need all rows on one machine"),
+        (["--dask", address, "--learner", "pocket"], "pocket is not trained on a cluster"),
+    ):
+        assert main(["train", files, "-o", str(tmp_path / "m"), *extra]) == 2
+        assert words in capsys.readouterr().err
+    with pytest.raises(ParameterError, match="A cluster reads files"):
+        train_on_cluster("@iris", client=address)
+
+
+@pytest.mark.slow
+def test_workers_of_this_machine(files, tmp_path, capsys):
+    assert main(["train", files, "-o", str(tmp_path / "m"), "--max-iter", "9", "--workers", "2"]) == 0
+    captured = capsys.readouterr()
+    assert "3 partitions" in captured.err
+    assert "120 rows" in captured.out
