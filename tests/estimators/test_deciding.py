@@ -32,13 +32,13 @@ ADVICE = (
 def asked(monkeypatch):
     """Return the work of every question asked; its `answer` replaces the true one if it is set."""
     kept = SimpleNamespace(work=[], answer=...)
-    plain = deciding._ask
+    plain = deciding.ask
 
     def ask(blocks, plan, weight, work):
         kept.work.append(work)
         return plain(blocks, plan, weight, work) if kept.answer is ... else kept.answer
 
-    monkeypatch.setattr(deciding, "_ask", ask)
+    monkeypatch.setattr(deciding, "ask", ask)
     return kept
 
 

@@ -27,6 +27,8 @@ SHOWN_VALUES = 500_000  # numbers of a table that the page steps through
 SHOWN_ROWS = 2_000  # points of a projection
 GRID = 140  # cells of the picture each way
 CLASSES = 20
+OF_NUMBERS = ("pa-regressor", "ranking")
+"""Learners whose targets are numbers; the page has classes."""
 
 
 class Answers:
@@ -46,7 +48,7 @@ class Answers:
         """Return what a question asks for."""
         match question:
             case DataMessage():
-                names = {"learners": registry.commands()}
+                names = {"learners": [name for name in registry.commands() if name not in OF_NUMBERS]}
                 return names | (self._first_run() if self._places else {})
             case RunMessage(learner=None):
                 return _by_rule(question, *self._data(question))

@@ -1,7 +1,7 @@
 """Training, proofs and predictions on data in many partitions, on a Dask cluster.
 
-Needs Dask: ``pip install "rosenblatt[distributed]"``. A Dask cluster runs whatever its clients send: connect only
-to clusters you trust, and let only those you trust connect to yours.
+Needs Dask: ``pip install "rosenblatt[distributed]"``. A Dask cluster runs any code that its clients send: connect
+only to clusters you trust, and let only those you trust connect to yours.
 """
 
 from __future__ import annotations
