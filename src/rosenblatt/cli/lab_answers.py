@@ -181,7 +181,7 @@ def _follows_its_trace(model: Any, X: Any, y: Any) -> bool:
     trace: Any = getattr(model, "trace_", None)
     if not hasattr(trace, "to_document") or not hasattr(model, "coef_"):
         return False
-    if trace.mistakes is None or trace.penalty is not None or trace.start.variance is not None:
+    if trace.mistakes is None or trace.penalty is not None or trace.start.moves_more:
         return False
     if trace.n_features != X.shape[1]:  # it trained on features of its own making
         return False
