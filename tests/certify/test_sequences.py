@@ -180,7 +180,7 @@ def test_an_exchange_has_two_lines():
     assert answer.weights == (1, 1)
     (found,) = answer.inconsistencies
     assert (found.length, found.variants) == (2, {(2, 3): ((0, 2),), (0, 1): ((1, 2),)})
-    assert str(answer).startswith("Inseparable: 1 inconsistency of annotation: ")
+    assert str(answer).startswith("Inseparable: 1 inconsistency of annotation. ")
 
 
 def test_without_the_minority_it_is_separable():

@@ -595,7 +595,7 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
         parts.push(<Arrow from={origin} to={before} stroke={p.faint} width={2} />, <Arrow from={before} to={after} stroke={p.wrong} width={2.6} />);
         const [dx, dy] = [after[0] - before[0], after[1] - before[1]];
         const size = Math.hypot(dx, dy);
-        if (size > 26) {
+        if (size > 44) {
           // Beside the middle of the arrow, on the side away from the origin.
           const [mx, my] = [(before[0] + after[0]) / 2, (before[1] + after[1]) / 2];
           const away = (mx - origin[0]) * -dy + (my - origin[1]) * dx >= 0 ? 18 : -18;

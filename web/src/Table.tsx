@@ -87,9 +87,9 @@ function Points(): JSX.Element {
               <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
                 <th scope="row">{i + 1}</th>
                 <td><Badge code={codeOf(all, i)} /> {shown(labelAt(situation.value.data, i))}</td>
-                {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j])}</td>)}
+                {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j], 4)}</td>)}
                 {all.d > columns && <td>…</td>}
-                {codes ? <td>{shown(situation.value.data.labels[codes(i)] ?? "?")}</td> : <td class="number">{num(score(all, i, w))}</td>}
+                {codes ? <td>{shown(situation.value.data.labels[codes(i)] ?? "?")}</td> : <td class="number">{num(score(all, i, w), 4)}</td>}
                 <td class="number">{counts[i]}</td>
                 <td class={right ? "good" : "bad"}>{right ? "right" : "wrong"}</td>
               </tr>

@@ -136,7 +136,8 @@ class SequenceAnswer(Certificate):
         """The number of sentences and labels, in words."""
         data = self.data
         left_out = f", without {len(set(data.without)):,} of {data.sentences:,}" if data.without else ""
-        return f"{data.taking_part:,} sentences{left_out}, {len(data.labels)} labels"
+        sentences = "1 sentence" if data.taking_part == 1 else f"{data.taking_part:,} sentences"
+        return f"{sentences}{left_out}, {len(data.labels)} labels"
 
     @abstractmethod
     def _proof(self) -> dict[str, Any]:
@@ -178,7 +179,7 @@ class SequenceSeparable(SequenceAnswer):
     @property
     def reason(self) -> str:
         """The reason for the verdict, in one sentence."""
-        return f"Weights have the true labelling of every sentence strictly above all others ({self._about})."
+        return f"Some weights score the true labelling of every sentence above all others ({self._about})."
 
     @cached_property
     def w(self) -> dict[tuple[int, str], int]:
@@ -270,11 +271,11 @@ class SequenceInseparable(SequenceAnswer):
         if self.kind == "exchange":
             return (
                 f"{len(self.inconsistencies):,} inconsistenc{'y' if len(self.inconsistencies) == 1 else 'ies'} of "
-                "annotation: the same features and neighbouring labels, but other labels inside "
-                f"({self._about})."
+                "annotation. No weights can label places with the same features and neighbouring labels "
+                f"differently ({self._about})."
             )
         some = "one sentence" if n == 1 else f"one of {n:,} sentences"
-        return f"Any weights err on {some}, whose labellings have a combination to 0 ({self._about})."
+        return f"Any weights label {some} wrongly: a sum of differences from the truth is 0 ({self._about})."
 
     @property
     def minority(self) -> tuple[int, ...]:

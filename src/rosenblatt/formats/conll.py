@@ -189,7 +189,7 @@ def _read_columns(lines: Iterator[_Line], file: str, names: tuple[str, ...] | No
                 continue
             raise part.problem(
                 f"the line has {_fields(len(fields))}, but the first line of tokens has "
-                f"{_fields(len(part.names))}. Files with a sentence a line have the format 'text'",
+                f"{_fields(len(part.names))}. If each line is a sentence, read the file with the format 'text'",
                 number,
             )
         if fields[0] != DOCUMENT:

@@ -52,7 +52,7 @@ class PredictingHost(ABC):
         """Return the model with a name."""
         found = self.models.get(name)
         if found is None:
-            raise RequestError.of(404, f"There is no model {name[:64]!r}.")
+            raise RequestError.of(404, f"There is no model {name[:64]!r}. GET /v1/models lists the models.")
         return found
 
     async def predict(self, name: str, request: PredictRequest) -> PredictAnswer:

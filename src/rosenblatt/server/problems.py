@@ -17,7 +17,7 @@ TITLES = {
     400: "The request is incomplete",
     401: "No valid token",
     403: "Not allowed",
-    404: "There is no such thing",
+    404: "Not found",
     405: "Another method",
     408: "Too slow",
     409: "Not now",

@@ -72,13 +72,14 @@ class CorpusCertificate:
             minority = len({sentence for each in self.inconsistencies for sentence in each.minority})
             lines += [
                 f"{count(len(self.inconsistencies), 'inconsistency', 'inconsistencies')} of annotation: the same "
-                "words and neighbouring labels, but other labels in brackets",
+                "words and neighbouring labels, but different labels for the words in brackets",
                 *map(self.line, self.inconsistencies[:most]),
             ]
             if most is not None and len(self.inconsistencies) > most:
                 lines.append(f"… and {len(self.inconsistencies) - most} more; --all shows them")
             lines += [
-                f"In each line the last is the minority: {count(minority, 'sentence')} of {self.n_sentences:,}.",
+                "The last labelling of each line is the minority. All minorities together: "
+                f"{count(minority, 'sentence')} of {self.n_sentences:,}.",
                 "",
             ]
         return "\n".join([*lines, str(self.answer)])
@@ -204,7 +205,7 @@ def certify_corpus(
     from rosenblatt.text.templates import word_templates
 
     corpus, own, target = open_annotated(places, label, columns, options)
-    log(f"{shown(corpus.files)}: words are column {', '.join(own)}, labels column {target}")
+    log(f"{shown(corpus.files)}: words from column {', '.join(own)}, labels from column {target}")
     given = word_templates(len(own) - 1) if templates is None else templates
     X, y = corpus.tokens(own[0], *own[1:]), corpus.tokens(target)
     limits: dict[str, Any] = {"time_limit": time_limit, "work": work}
@@ -251,7 +252,7 @@ def check_corpus(
     label, columns = given.pop("label", None), given.pop("columns", ())
     columns = columns.split(",") if isinstance(columns, str) else columns
     corpus, words, target = open_annotated(places, label, columns, given)
-    log(f"{shown(corpus.files)}: words are column {', '.join(words)}, labels column {target}")
+    log(f"{shown(corpus.files)}: words from column {', '.join(words)}, labels from column {target}")
     X, y = corpus.tokens(words[0], *words[1:]), corpus.tokens(target)
     return *verify_sentences(proof, X, y), held
 

@@ -136,7 +136,7 @@ def train_tagger(
         raise ParameterError(
             "templates=None takes features, but files hold words. Leave templates out, or name them."
         )
-    log(f"{shown(corpus.files)}: words are {_named(own)}, labels {_named((target,))}")
+    log(f"{shown(corpus.files)}: words from column {', '.join(own)}, labels from column {target}")
     X, y = _tokens(corpus, own), corpus.tokens(target)
     held = _held_out(len(X), holdout, seed)
     train = [i for i in range(len(X)) if i not in held]
@@ -217,7 +217,7 @@ def evaluate_tagger(
             f"{shown(corpus.files)} has no column of labels beside its words. Name it with --label; there "
             f"are {', '.join(names)}."
         )
-    log(f"{shown(corpus.files)}: words are {_named(own)}, labels {_named((target,))}")
+    log(f"{shown(corpus.files)}: words from column {', '.join(own)}, labels from column {target}")
     return evaluate_sequences(corpus.tokens(target), tagger.predict(_tokens(corpus, own)))
 
 
@@ -343,10 +343,6 @@ def _columns_for(tagger: SequencePerceptron, corpus: Corpus) -> tuple[str, ...]:
 
 def _tokens(corpus: Corpus, columns: Sequence[str]) -> list[list[Any]]:
     return corpus.tokens(columns[0], *columns[1:])
-
-
-def _named(columns: Sequence[str]) -> str:
-    return ", ".join(f"column {each}" if each.isdigit() else each for each in columns)
 
 
 def _held_out(n: int, share: float | None, seed: int) -> set[int]:
