@@ -62,7 +62,8 @@ def changed_tensors(tensors: Tensors, rng: random.Random) -> Tensors:
     array = np.atleast_1d(changed[name])
     match rng.randrange(8):
         case 0:
-            changed[name] = array.astype(rng.choice(sorted(TYPES.values(), key=str)))
+            with np.errstate(invalid="ignore"):  # NaN and −∞ as integers
+                changed[name] = array.astype(rng.choice(sorted(TYPES.values(), key=str)))
         case 1:
             changed[name] = np.ascontiguousarray(array.T if array.ndim > 1 else array[None])
         case 2:
