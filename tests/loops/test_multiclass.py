@@ -79,7 +79,7 @@ def test_machines_equal_the_reference(kind, layout, problem, rule, zero, start, 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("d", [1, 31, 100])
-@pytest.mark.parametrize("machines", [2, 3, 4, 7, 8, 11, 12, 14, 20])
+@pytest.mark.parametrize("machines", [2, 3, 4, 7, 8, 9, 12, 14, 17, 20, 21, 39])
 def test_scores_of_several_machines_are_those_of_each(layout, d, machines):
     """Pairs of rows, pairs of machines and lanes of machines must not show in the bits of floats."""
     rng = np.random.default_rng(d * machines)
@@ -147,3 +147,18 @@ def test_a_row_that_is_not_finite_stops_machines_before_it_does_harm(layout, kin
     passes.train(rows, targets, np.arange(at, dtype=np.uint64), Rule(), before, None, 0, Log.room(12, len(w)))
     assert made == at
     assert w.tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("margin", [-1.0, 0.0, 5.0])
+def test_a_lead_that_is_not_finite_is_no_lead(margin):
+    """Class 0 has the score inf, or leads all others by inf, so that no rival is near."""
+    rows, targets = (
+        rows_of(np.full((1, 1), 1e200), "csr"),
+        Scheme("direct", 3).targets(np.zeros(1, int), np.ones(1), -1),
+    )
+    for own, others in ((1e200, 0.0), (0.0, -1e200), (1e108, -1e108)):
+        w = oriented(np.array([[own, 0.0], [others, 0.0], [others, 0.0]]), rows)
+        _, made = passes.train(
+            rows, targets, np.zeros(1, np.uint64), Rule(margin=margin), w, None, 0, Log.room(3, 3)
+        )
+        assert made == 0

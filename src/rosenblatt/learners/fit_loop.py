@@ -121,8 +121,11 @@ class FitLoop(ABC, Generic[S, R]):
         Two buffers take turns, so that the last completed pass is whole at every moment, and so that millions of
         weights are not allocated anew each time.
         """
-        buffer = self.state.copy() if self.spare is None else self.spare
-        buffer.become(self.state)
+        if self.spare is None:
+            buffer = self.state.copy()
+        else:
+            buffer = self.spare
+            buffer.become(self.state)
         self.spare = self.complete.state if self.complete.passes else None
         self.complete = Complete(buffer, epoch)
 

@@ -91,12 +91,13 @@ def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return builder.call(function, [a, b, c])
 
 
-def columns_dot(lanes: int) -> Any:
-    """Build the dot products of one sparse row with `lanes` neighbouring columns of w, one in each lane.
+def columns_dot(*groups: int) -> Any:
+    """Build the dot products of one sparse row with some columns of w, in groups of so many neighbouring columns.
 
-    They are written to ``out[at:at + lanes]``. Stored values are added in order by four running sums for each
-    column, folded as (a + b) + (c + d), and the rest one by one: the bits of `rosenblatt.loops.sparse.sparse_dot`.
-    While the values from `start` to `stop` are summed, the weights of the values `ahead` of them are prefetched.
+    Each column has a lane of its own. Those of the group that begins at ``at[g]`` are written to ``out`` from
+    ``at[g]`` on. Stored values are added in order by four running sums for each column, folded as
+    (a + b) + (c + d), and the rest one by one: the bits of `rosenblatt.loops.sparse.sparse_dot`. While the values
+    from `start` to `stop` are summed, the weights of the values `ahead` of them are prefetched.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -107,39 +108,48 @@ def columns_dot(lanes: int) -> Any:
             w_type, _, data_type, indices_type, _, _, _, out_type = signature.args
             w_array = context.make_array(w_type)(context, builder, args[0])
             width = cgutils.unpack_tuple(builder, w_array.shape, 2)[1]
+            begins = cgutils.unpack_tuple(builder, args[1], len(groups))
             data_at = context.make_array(data_type)(context, builder, args[2]).data
             indices_at = context.make_array(indices_type)(context, builder, args[3]).data
             first, last, ahead_by = args[4], args[5], args[6]
-            sum_type = ir.VectorType(w_array.data.type.pointee, lanes)
-            zero = ir.Constant(sum_type, [0.0] * lanes)
-            sums = [cgutils.alloca_once_value(builder, zero) for _ in range(4)]
+            real = w_array.data.type.pointee
+            zeros = [ir.Constant(ir.VectorType(real, lanes), [0.0] * lanes) for lanes in groups]
+            sums = [[cgutils.alloca_once_value(builder, zero) for zero in zeros] for _ in range(4)]
 
             def place(p: Any) -> Any:
                 column = builder.zext(builder.load(builder.gep(indices_at, [p])), width.type)
-                return builder.add(builder.mul(column, width), args[1])
+                return builder.mul(column, width)
 
-            def add(p: Any, total: Any) -> None:
+            def ask_for(p: Any) -> None:
+                begin = builder.add(place(p), begins[0])
+                for line in range(0, sum(groups), CACHE_LINE * 8 // w_type.dtype.bitwidth):
+                    pointer = builder.gep(w_array.data, [builder.add(begin, begin.type(line))])
+                    _prefetch(builder, pointer, FIRST_LEVEL)
+
+            def add(p: Any, totals: Any) -> None:
                 x = builder.load(builder.gep(data_at, [p]))
-                x = x if x.type == sum_type.element else builder.fpext(x, sum_type.element)
-                w_p = _load(builder, w_array.data, place(p), lanes, w_type.dtype)
-                product = builder.fmul(w_p, _broadcast(builder, x, sum_type))
-                builder.store(builder.fadd(builder.load(total), product), total)
+                x = x if x.type == real else builder.fpext(x, real)
+                row = place(p)
+                for zero, begin, total in zip(zeros, begins, totals, strict=True):
+                    w_p = _load(builder, w_array.data, builder.add(row, begin), zero.type.count, w_type.dtype)
+                    product = builder.fmul(w_p, _broadcast(builder, x, zero.type))
+                    builder.store(builder.fadd(builder.load(total), product), total)
 
             four = builder.sub(last, builder.urem(builder.sub(last, first), first.type(4)))
             with _counted(builder, first, four, 4) as p:
-                for step, total in enumerate(sums):
+                for step, totals in enumerate(sums):
                     here = builder.add(p, p.type(step))
-                    _prefetch(
-                        builder, builder.gep(w_array.data, [place(builder.add(here, ahead_by))]), FIRST_LEVEL
-                    )
-                    add(here, total)
-            a, b, c, d = (builder.load(total) for total in sums)
-            builder.store(builder.fadd(builder.fadd(a, b), builder.fadd(c, d)), sums[0])
+                    ask_for(builder.add(here, ahead_by))
+                    add(here, totals)
+            for quarters in zip(*sums, strict=True):
+                a, b, c, d = map(builder.load, quarters)
+                builder.store(builder.fadd(builder.fadd(a, b), builder.fadd(c, d)), quarters[0])
             with _counted(builder, four, last, 1) as p:
                 add(p, sums[0])
-            out_pointer = _element(context, builder, out_type, args[7], args[1])
-            out_vector = builder.bitcast(out_pointer, sum_type.as_pointer())
-            builder.store(builder.load(sums[0]), out_vector, align=w_type.dtype.bitwidth // 8)
+            for begin, total in zip(begins, sums[0], strict=True):
+                out_pointer = _element(context, builder, out_type, args[7], begin)
+                out_vector = builder.bitcast(out_pointer, total.type)
+                builder.store(builder.load(total), out_vector, align=w_type.dtype.bitwidth // 8)
             return context.get_dummy_value()
 
         return types.void(w, at, data, indices, start, stop, ahead, out), codegen

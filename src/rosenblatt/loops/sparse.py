@@ -15,9 +15,11 @@ from rosenblatt.typing import Floats
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 LONGEST_PREFETCH = np.uint64(1024)
 
-WIDE, NARROW = 8, 4  # machines scored at once
-_columns_wide = columns_dot(WIDE)
-_columns_narrow = columns_dot(NARROW)
+WIDE, NARROW = 8, 4  # neighbouring machines in a group
+_eight_dots = columns_dot(NARROW, NARROW)
+_twelve_dots = columns_dot(WIDE, NARROW)
+_sixteen_dots = columns_dot(WIDE, WIDE)
+_twenty_dots = columns_dot(WIDE, WIDE, NARROW)
 
 
 @inline
@@ -56,9 +58,9 @@ def _way_to(X: CSR, start: Any, stop: Any, after: int) -> Any:
 def sparse_dots(X: CSR, i: int, w: Any, after: int, out: Any) -> None:
     """Write <w_m, x_i> to ``out[m]`` for every machine: the bits of `sparse_dot`.
 
-    w lies in memory feature by feature, so that a look-up brings the weights of all machines. Up to four machines
-    left over by groups of eight are scored by four lanes. Where some lanes have no machine left, the last group
-    overlaps the one before and writes some numbers twice.
+    w lies in memory feature by feature, so that a look-up brings the weights of all machines. Up to twenty are
+    scored in one reading of the row. Where some lanes have no machine left, the last group overlaps the one before
+    and writes some numbers twice.
     """
     machines = out.size
     start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
@@ -67,15 +69,19 @@ def sparse_dots(X: CSR, i: int, w: Any, after: int, out: Any) -> None:
         for m in range(machines):
             out[m] = sparse_dot(X, i, w[m], after)
         return
-    wide = machines - machines % WIDE
-    for first in range(0, wide, WIDE):
-        _columns_wide(w.T, first, X.data, X.indices, start, stop, ahead, out)
-    if wide > 0 and machines - wide > NARROW:
-        _columns_wide(w.T, machines - WIDE, X.data, X.indices, start, stop, ahead, out)
+    first = 0
+    while machines - first > WIDE + WIDE + NARROW:
+        _sixteen_dots(w.T, (first, first + WIDE), X.data, X.indices, start, stop, ahead, out)
+        first += WIDE + WIDE
+    left, wide, narrow = machines - first, machines - WIDE, machines - NARROW
+    if left > WIDE + WIDE:
+        _twenty_dots(w.T, (first, first + WIDE, narrow), X.data, X.indices, start, stop, ahead, out)
+    elif left > WIDE + NARROW:
+        _sixteen_dots(w.T, (first, wide), X.data, X.indices, start, stop, ahead, out)
+    elif left > WIDE:
+        _twelve_dots(w.T, (first, narrow), X.data, X.indices, start, stop, ahead, out)
     else:
-        for first in range(wide, machines, NARROW):
-            at = min(first, machines - NARROW)
-            _columns_narrow(w.T, at, X.data, X.indices, start, stop, ahead, out)
+        _eight_dots(w.T, (first, narrow), X.data, X.indices, start, stop, ahead, out)
 
 
 @inline

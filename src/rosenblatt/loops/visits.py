@@ -15,6 +15,7 @@ from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.linked import move_linked
 from rosenblatt.loops.pairs import decide_pair, update_pair
 from rosenblatt.loops.ranks import decide_rank, update_rank
+from rosenblatt.loops.rivals import leads, rival_of, widest
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew, square
 from rosenblatt.loops.rules import PLAIN, Linked, Margins, Passive, Rule, Shaped
 from rosenblatt.loops.sets import is_labelled
@@ -209,19 +210,11 @@ def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any
 
 
 @inline
-def _rival(scores: Any, y: Any, last_wins: Any) -> int:
-    """Return the best class other than y; of equal ones the lowest, or with `last_wins` the highest."""
-    rival = 1 if y == 0 else 0
-    for c in range(rival + 1, scores.size):
-        if c != y and (scores[c] > scores[rival] or (last_wins and scores[c] == scores[rival])):
-            rival = c
-    return rival
-
-
-@inline
 def _judge_direct(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
     y = targets.code[i]
-    rival = _rival(scores, y, targets.last_wins)
+    if leads(scores, y, widest(rule)):
+        return k
+    rival = rival_of(scores, y, targets.last_wins)
     f = scores[y] - scores[rival]
     if f - f != 0.0:
         return NOT_FINITE
