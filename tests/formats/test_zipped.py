@@ -31,6 +31,24 @@ def test_one_table(tmp_path, compression):
     assert read(archive(tmp_path / "s.zip", t_svm="1 1:2\n-1 2:3\n"))[2].formats == ("svmlight",)
 
 
+def without_name(content):
+    """Make the name abcd of every member an extra field: zipfile raises an IndexError for names that are empty."""
+    parts = bytearray(content.replace(b"abcd", b"ab\x00\x00"))
+    for mark, at in ((b"PK\x03\x04", 26), (b"PK\x01\x02", 28)):
+        begin = parts.index(mark) + at
+        parts[begin : begin + 4] = b"\x00\x00\x04\x00"
+    return bytes(parts)
+
+
+@pytest.mark.parametrize(("name", "problem"), [("t.zip", "no valid zip archive"), ("t.npz", "there is no array")])
+def test_a_member_without_a_name(tmp_path, name, problem):
+    path = tmp_path / name
+    archive(path, abcd=TABLE)
+    path.write_bytes(without_name(path.read_bytes()))
+    with pytest.raises(FormatError, match=problem):
+        read(str(path))
+
+
 def test_several_tables_are_listed(tmp_path):
     with pytest.raises(FormatError, match=r"holds 2 files, but one table is expected: a\.csv, b\.csv"):
         read(archive(tmp_path / "t.zip", a_csv=TABLE, b_csv=TABLE))

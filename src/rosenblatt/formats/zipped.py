@@ -13,7 +13,9 @@ from rosenblatt.exceptions import FormatError
 __all__ = ["ZIP_MARKS", "ZippedFile", "zipped_table"]
 
 ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
+DAMAGE = (*BROKEN, IndexError)
+"""What zipfile raises for damaged archives; an IndexError where a file has no name."""
 SHOWN = 8
 """The most names that an error lists."""
 
