@@ -142,7 +142,7 @@ def _is_special(target: Path) -> bool:
 
 
 def remove(path: str | os.PathLike[str]) -> None:
-    """Remove a file that nobody else writes, and the temporary files that killed processes left for it."""
+    """Remove a file that no other process writes, and the temporary files that killed processes left for it."""
     Path(path).unlink(missing_ok=True)
     _sweep(Path(path), 0.0)
 

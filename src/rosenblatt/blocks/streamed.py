@@ -74,7 +74,7 @@ class StreamedBlocks(Blocks):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the source says about itself, as far as it was read."""
+        """The facts about the source that were found in the rows read so far."""
         return facts_of(self._source) if self.cached is None else self.cached.facts
 
     def read(self, block: int) -> Batch:

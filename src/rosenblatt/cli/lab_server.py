@@ -1,4 +1,4 @@
-"""The server behind the lab page: for one person on this computer, and for nobody else.
+"""The server behind the lab page: for one person on this computer only.
 
 The address printed holds a code that works once. It is exchanged for a cookie that scripts cannot read and other
 sites cannot send, and disappears from the address. Requests must name this host, and a WebSocket must come from

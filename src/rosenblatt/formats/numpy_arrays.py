@@ -13,7 +13,6 @@ import mmap
 import re
 import struct
 import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Any
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError
 from rosenblatt.formats.data_file import reason_of
+from rosenblatt.formats.zipped import BROKEN
 
 __all__ = ["NpzArchive", "StoredArray", "open_npy"]
 
@@ -32,7 +32,6 @@ HEADER = re.compile(
     r"\s*\{\s*'descr':\s*'(?P<dtype>[<>|=]?(?P<kind>[a-zA-Z])(?P<size>[0-9]{0,6}))',"
     r"\s*'fortran_order':\s*(?P<fortran>True|False),\s*'shape':\s*\((?P<shape>[0-9,\s]*)\),?\s*\}\s*"
 )
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class NpzArchive:
         self._file, self._bytes = file, _map(path)
         try:
             self._zip = zipfile.ZipFile(self._bytes)  # type: ignore[call-overload]  # reads, seeks, tells
-        except (*DAMAGE, struct.error) as error:
+        except (*BROKEN, struct.error) as error:
             raise FormatError(f"is no valid NPZ file: {reason_of(error)}", file=file) from error
         self._members = {info.filename.removesuffix(".npy"): info for info in self._zip.infolist()}
         self.names = tuple(self._members)
@@ -105,7 +104,7 @@ class NpzArchive:
             return _mapped(self._bytes, start, info.file_size, called)
         try:
             stream = self._zip.open(info)
-        except DAMAGE as error:
+        except BROKEN as error:
             raise FormatError(f"the archive is damaged: {reason_of(error)}", file=called) from error
         return _compressed(stream, info.file_size, called)
 
@@ -143,7 +142,7 @@ def _compressed(stream: IO[bytes], size: int, file: str) -> StoredArray:
     def read(count: int) -> bytes:
         try:
             return stream.read(count)
-        except DAMAGE as error:
+        except BROKEN as error:
             raise FormatError(f"the archive is damaged: {reason_of(error)}", file=file) from error
 
     dtype, fortran, shape, _ = _read_header(read, size, file)

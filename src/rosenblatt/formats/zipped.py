@@ -14,8 +14,8 @@ __all__ = ["ZIP_MARKS", "ZippedFile", "zipped_table"]
 
 ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
-DAMAGE = (*BROKEN, IndexError)
-"""What zipfile raises for damaged archives; an IndexError where a file has no name."""
+"""What zipfile raises for damaged archives."""
+DAMAGE = (*BROKEN, IndexError)  # where a file has no name
 SHOWN = 8
 """The most names that an error lists."""
 
