@@ -6,13 +6,25 @@ from rosenblatt import __version__ as release  # noqa: F401
 project = "rosenblatt"
 author = "the rosenblatt developers"
 copyright = "2026, the rosenblatt developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx-mathjax-offline",
+]
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
 html_title = "rosenblatt"
 html_show_sourcelink = False
-html_sidebars = {"**": []}
-myst_enable_extensions = ["colon_fence"]
+html_theme_options = {"header_links_before_dropdown": 6, "show_toc_level": 2, "navigation_with_keys": True}
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+copybutton_prompt_text = r"^>>> |^\.\.\. |^\$ "
+copybutton_prompt_is_regexp = True
+copybutton_here_doc_delimiter = "END"
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = True

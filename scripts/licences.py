@@ -1,4 +1,4 @@
-"""``python scripts/licences.py > docs/licences.md``: the licences of all packages that rosenblatt needs to run.
+"""``python scripts/licences.py > docs/look_up/licences.md``: the licences of all packages that it needs to run.
 
 Names and licences come from the metadata of the packages installed here; what they carry in their wheels is listed
 by hand, because metadata does not say it.

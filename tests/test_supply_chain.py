@@ -45,7 +45,7 @@ def test_what_runs_is_pinned():
 
 
 def test_every_licence_is_listed():
-    page = read("docs/licences.md")
+    page = read("docs/look_up/licences.md")
     listed = dict(re.findall(r"^\| ([a-z0-9-]+) \| ([^|]+) \|", page, re.MULTILINE))
     listed.pop("package", None)
     found = licences.needed()

@@ -1,4 +1,4 @@
-"""The commands of docs/server.md and docs/operations.md, run as a newcomer pastes them."""
+"""The commands of docs/learn/server.md and docs/do/operations.md, run as a newcomer pastes them."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def shell(tmp_path):
 
 
 def test_the_newcomers_path(shell):
-    page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8").partition("## The calls")[0]
+    page = (ROOT / "docs" / "learn" / "server.md").read_text(encoding="utf-8").partition("## The calls")[0]
     blocks = BLOCK.findall(page)
     expected = [json.loads(text) for kind, text in blocks if kind == "json"]
     done = shell("\n".join(text for kind, text in blocks if kind == "bash"))
@@ -75,10 +75,10 @@ def test_the_newcomers_path(shell):
 
 
 def test_the_protocol_of_others_and_a_backup(shell):
-    page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "learn" / "server.md").read_text(encoding="utf-8")
     first = page.partition("## The calls")[0]
     infer = BLOCK.findall(page.partition("## The Open Inference Protocol")[2])[0][1]
-    operations = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    operations = (ROOT / "docs" / "do" / "operations.md").read_text(encoding="utf-8")
     backup = BLOCK.findall(operations.partition("## Backup and restore")[2])[0][1]
     erase = BLOCK.findall(operations.partition("## When someone asks")[2])[0][1]
     blocks = [text for kind, text in BLOCK.findall(first) if kind == "bash"]
@@ -97,7 +97,7 @@ def test_the_protocol_of_others_and_a_backup(shell):
 
 
 def test_the_commands_of_tokens(shell):
-    operations = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    operations = (ROOT / "docs" / "do" / "operations.md").read_text(encoding="utf-8")
     done = shell(BLOCK.findall(operations.partition("## Tokens")[2])[0][1])
     assert done.returncode == 0, done.stderr
     assert "predict:spam, learn:spam" in done.stdout

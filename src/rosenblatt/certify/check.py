@@ -2,9 +2,9 @@
 
 A proof about sentences is checked in the same way: ``python check.py PROOF CORPUS.conllu``.
 
-This file needs only Python's standard library: copy it to check a proof anywhere. docs/proofs.md describes what a
-proof states and why that suffices. No tolerance decides anything: floats decide a row only if a proved error bound
-leaves no doubt, and integers decide the others.
+This file needs only Python's standard library: copy it to check a proof anywhere. docs/look_up/proofs.md describes
+what a proof states and why that suffices. No tolerance decides anything: floats decide a row only if a proved
+error bound leaves no doubt, and integers decide the others.
 
 Exit codes: 0 the proof holds, 1 it is rejected (false, or about other data), 2 wrong usage, or a file that cannot
 be read or is not a proof.

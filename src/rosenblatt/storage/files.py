@@ -22,8 +22,8 @@ __all__ = ["load", "save", "write_model"]
 def save(model: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None) -> None:
     """Write a trained model to a file, from which `load` makes the same one.
 
-    The file is a safetensors file; ``docs/model_files.md`` specifies what is in it. It is written whole or not at
-    all: after an error, or a crash, the file that was there before is unchanged.
+    The file is a safetensors file; ``docs/look_up/model_files.md`` specifies what is in it. It is written whole or
+    not at all: after an error, or a crash, the file that was there before is unchanged.
 
     Parameters
     ----------

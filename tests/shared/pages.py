@@ -1,6 +1,7 @@
-"""Run the commands of a page: ``python -m tests.cli.tour docs/tour.md`` writes what they print into it."""
+"""Run the examples of a page: ``python -m tests.shared.pages docs/learn/tour.md`` fills in what they print."""
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from rosenblatt.cli.main import main
 
-BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)  # the language and the lines
 VARYING = re.compile(r"\d+\.\d\d s\b|\([\d.]+ [kM]B\)")  # seconds, and files that hold names of versions
 COMPILING = "Compiling for this processor (once) …\n"  # said where no loop has been compiled before
 
@@ -57,20 +58,45 @@ def plain(text: str) -> str:
 
 
 def write(page: Path, folder: Path) -> None:
-    """Write what the commands of a page print below them."""
+    """Write what the commands and the Python of a page print below them."""
+    names: dict[str, object] = {"__name__": "__main__"}
 
     def filled(match: re.Match[str]) -> str:
-        lines = []
-        for command, _ in commands_of(match[1]):
-            printed = run(command, folder)
-            lines += [f"$ {command}", *([printed] if printed else [])]
-        return "```console\n" + "\n".join(lines) + "\n```"
+        language, block = match[1], match[2]
+        if language == "console":
+            return f"```console\n{_console(block, folder)}```"
+        return f"```python\n{_python(block, names)}```" if language == "python" else match[0]
 
-    page.write_text(BLOCK.sub(filled, page.read_text(encoding="utf-8")), encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    with contextlib.chdir(folder):
+        text = BLOCK.sub(filled, text)
+    page.write_text(text, encoding="utf-8")
+
+
+def _console(block: str, folder: Path) -> str:
+    lines = []
+    for command, _ in commands_of(block):
+        printed = run(command, folder)
+        lines += [f"$ {command}\n", f"{printed}\n" if printed else ""]
+    return "".join(lines)
+
+
+def _python(block: str, names: dict[str, object]) -> str:
+    parts = []
+    for example in doctest.DocTestParser().parse(block):
+        if isinstance(example, str):
+            parts.append(example)
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(example.source, "<page>", "single"), names)
+        first, *rest = example.source.splitlines()
+        parts += [f">>> {first}\n", *(f"... {line}".rstrip() + "\n" for line in rest), printed.getvalue()]
+    return "".join(parts)
 
 
 if __name__ == "__main__":
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
-        write(Path(sys.argv[1]), Path(folder))
+        write(Path(sys.argv[1]).resolve(), Path(folder))
