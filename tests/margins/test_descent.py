@@ -122,6 +122,15 @@ def test_a_tie_does_not_end_it():
         rb.SoftMarginClassifier(**CRITERION, max_iter=50).fit([[0.0], [1.0], [0.0], [1.0]], [0, 1, 1, 0])
 
 
+def test_weights_that_return_to_zero_do_not_end_it():
+    X, y = rb.datasets.load_xor()
+    for solver in ("sgd", "batch"):  # row by row in this order every pass ends at zero, where nothing has a loss
+        given = {"solver": solver, "shuffle": False, "eta0": 1.0, "max_iter": 8, "n_iter_no_change": 99}
+        with pytest.warns(ConvergenceWarning, match="With margin=0"):
+            clf = rb.SoftMarginClassifier(**CRITERION | given).fit(X, y)
+        assert (clf.stop_reason_, clf.converged_) == ("max_iter", False)
+
+
 def test_it_goes_on_where_it_stopped():
     X, y = noisy(40, 3, seed=3)
     whole = descended(X, y, 8, eta0=1.0)
