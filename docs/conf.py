@@ -12,10 +12,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "sphinx_design",
     "sphinx-mathjax-offline",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 html_theme = "pydata_sphinx_theme"
 html_title = "rosenblatt"
 html_show_sourcelink = False
@@ -25,6 +26,19 @@ myst_heading_anchors = 3
 copybutton_prompt_text = r"^>>> |^\.\.\. |^\$ "
 copybutton_prompt_is_regexp = True
 copybutton_here_doc_delimiter = "END"
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"pictures\w*\.py$",
+    "write_computation_times": False,
+    "min_reported_time": 3600,
+    "download_all_examples": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "compress_images": (),
+}
+suppress_warnings = ["config.cache"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = True
