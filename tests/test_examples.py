@@ -72,6 +72,17 @@ def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
 
 
+def test_the_moving_run_ends_where_every_point_is_on_its_side(example):
+    run = example("pictures_run")
+    X, y = run.clouds()
+    clf = run.rb.Perceptron(order="cyclic").fit(X, y)
+    shown = run.frames(clf, X, y)
+    assert (y * (X @ shown[-1].w + shown[-1].b) > 0).all()
+    mistakes = [frame for frame in shown if ": a mistake" in frame.text]
+    assert len(mistakes) == clf.n_mistakes_
+    assert all(y[at.row] * (X[at.row] @ at.w + at.b) <= 0 for at in mistakes)
+
+
 def test_annotation(example, tmp_path):
     annotation = example("annotation")
     wrong = annotation.made_corpus(tmp_path / "x.conllu")
