@@ -20,6 +20,9 @@ exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"
 html_theme = "pydata_sphinx_theme"
 html_title = "rosenblatt"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["rosenblatt.css"]
+html_js_files = ["rosenblatt.js"]
 html_theme_options = {"header_links_before_dropdown": 6, "show_toc_level": 2, "navigation_with_keys": True}
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -37,6 +40,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "abort_on_example_error": True,
     "compress_images": (),
+    "default_thumb_file": str(Path(__file__).parent / "images" / "run.png"),
 }
 suppress_warnings = ["config.cache"]
 autosummary_generate = True
