@@ -70,11 +70,11 @@ def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
 
 @inline
 def _passive(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> float:
-    weight = abs(c)
+    weight = abs(c) / rule.eta
     x2 = machines * (square(X, i) + rule.beta) + rule.soft / weight
     if x2 == 0.0:
         return c  # of a row of zeros without a bias, which no step moves
-    step = min(rule.most * weight, (rule.margin - lead) / x2)
+    step = rule.eta * min(rule.most * weight, (rule.margin - lead) / x2)
     return step if c > 0.0 else -step
 
 
