@@ -8,6 +8,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+import rosenblatt as rb
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -59,13 +61,26 @@ def test_one_pass(example):
         assert found[name][-1] == clf.fit(X, y).n_mistakes_
 
 
-@pytest.mark.parametrize("name", ["xor_four_ways", "spirals", "polynomial_boundaries", "one_pass"])
+@pytest.mark.parametrize(
+    "name", ["drift", "hulls", "one_pass", "polynomial_boundaries", "six_points", "spirals", "xor_four_ways"]
+)
 def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
-    script = example(name)
-    monkeypatch.setattr(sys.modules["pictures"], "IMAGES", tmp_path)
-    script.picture()
+    pictures, script = example("pictures"), example(name)
+    monkeypatch.setattr(pictures, "IMAGES", tmp_path)
+    pictures.save(script.picture(), f"{name}.png")
     script.plt.close("all")
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
+
+
+def test_the_moving_run_ends_where_every_point_is_on_its_side(example):
+    run = example("pictures_run")
+    X, y = run.clouds()
+    clf = run.rb.Perceptron(order="cyclic").fit(X, y)
+    shown = run.frames(clf, X, y)
+    assert (y * (X @ shown[-1].w + shown[-1].b) > 0).all()
+    mistakes = [frame for frame in shown if ": a mistake" in frame.text]
+    assert len(mistakes) == clf.n_mistakes_
+    assert all(y[at.row] * (X[at.row] @ at.w + at.b) <= 0 for at in mistakes)
 
 
 def test_annotation(example, tmp_path):
@@ -81,3 +96,12 @@ def test_names(example, capsys):
     told = capsys.readouterr().out
     assert "tokens     1.0000" in told
     assert "Shannon   I-person" in told
+
+
+def test_drift(example):
+    drift = example("drift")
+    X, y = drift.stream()
+    half = drift.ROWS // 2
+    plain, average = (drift.right_on_the_way(rb.Perceptron(average=a), X, y) for a in (False, True))
+    assert average[:half].mean() > plain[:half].mean()
+    assert average[half:].mean() < plain[half:].mean()
