@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, require_finite, require_width
 from rosenblatt.exceptions import PredictionOverflowError
-from rosenblatt.loops.layout import CSR, Rows, oriented
+from rosenblatt.loops.layout import CSR, Rows, oriented, part_of
 from rosenblatt.loops.targets import PAIR
 from rosenblatt.model.met import MetFeatures
 from rosenblatt.model.plain_scores import plain_scores, suffices
 from rosenblatt.model.scheme import ClassModel, Scheme
 from rosenblatt.model.state import State
+from rosenblatt.threads import allowed, ordered
 from rosenblatt.typing import Floats
+
+PART = 1 << 19
+"""The fewest bytes of rows that a thread scores at a time: starting threads takes as long as scoring these."""
+PARTS = 4  # for each thread, so that one that is held up leaves rows to the others
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,19 +98,34 @@ class LinearModel(ClassModel):
 
 
 def loop_scores(rows: Rows, weights: Floats) -> Floats:
-    """Return f(x) for every row and machine by the compiled loops."""
-    from rosenblatt.loops.passes import machine_scores, scores
-
+    """Return f(x) for every row and machine by the compiled loops, on as many threads as are allowed."""
     n_rows = len(rows.indptr) - 1 if isinstance(rows, CSR) else len(rows)
     weights = oriented(weights, rows)
-    if weights.ndim == 1:
-        out = np.empty(n_rows)
-        scores(rows, weights, out)
-        return out
-    out = np.empty((n_rows, len(weights)))
-    machines, room = np.arange(len(weights)), np.empty((PAIR, len(weights)))
-    machine_scores(rows, weights, np.arange(n_rows), machines, room, out)
+    out = np.empty((n_rows, *weights.shape[:-1]))
+    size = _rows_a_part(rows, n_rows)
+    starts = range(0, n_rows, size)
+    for _ in ordered(lambda first: _write_scores(rows, weights, out, first, min(first + size, n_rows)), starts):
+        pass
     return out
+
+
+def _rows_a_part(rows: Rows, n_rows: int) -> int:
+    """Return how many rows one thread scores at a time: all of them if there is one thread, or little to do."""
+    n_bytes = rows.data.nbytes + rows.indices.nbytes if isinstance(rows, CSR) else rows.nbytes
+    threads = allowed()
+    parts = 1 if threads == 1 else min(n_bytes // PART, PARTS * threads)
+    return max(1, n_rows if parts < 2 else -(-n_rows // parts))
+
+
+def _write_scores(rows: Rows, weights: Floats, out: Floats, first: int, last: int) -> None:
+    from rosenblatt.loops.passes import machine_scores, scores
+
+    part, room = part_of(rows, first, last), out[first:last]
+    if weights.ndim == 1:
+        scores(part, weights, room)
+    else:
+        machines, pair = np.arange(len(weights)), np.empty((PAIR, len(weights)))
+        machine_scores(part, weights, np.arange(last - first), machines, pair, room)
 
 
 def overflow(what: str) -> PredictionOverflowError:
