@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,21 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import WeightError
+from rosenblatt.learners.groups import Groups, fewest, make_visits
 from rosenblatt.learners.order import Visits
 from rosenblatt.learners.plan import Model, Plan
 from rosenblatt.learners.screening import Screening
 from rosenblatt.learners.validation import held_out_mask, without
 from rosenblatt.loops import passes, screen
-from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.targets import Log, Machines, Sides
 from rosenblatt.model.state import State, overflowed
+from rosenblatt.threads import allowed
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats, Ints
 
 BLOCK_VALUES = 1 << 25  # values read between two looks at the clock and at Ctrl-C: a few hundredths of a second
 BLOCK_MISTAKES = 1 << 16  # mistakes of a stretch that there is room for
+WORTH_THREADS = 1 << 21  # products in a pass for which several threads are started: about a millisecond
 
 
 class Visitor:
@@ -60,6 +63,7 @@ class Visitor:
     may_screen = True  # False in subclasses that train by another loop
     _shadow: screen.Shadow | None = None
     _mistake_rate = 1.0
+    _groups: Groups | None = None  # of machines, while several threads train them
 
     def __init__(self, batch: Batch, plan: Plan, state: State) -> None:
         self.data: Any = batch
@@ -100,19 +104,48 @@ class Visitor:
             return
         shadow = self._shadow_for(visits)
         mistakes = read = 0
-        for first in range(0, len(visits), self._block):
-            block = visits[first : first + self._block]
-            log = self._log_for(len(block) * self._mistakes_a_visit)
-            k, made, looked = self._train(block, log, shadow)
-            read += looked
-            if made < len(block):
-                require_finite(self.batch)
-                raise overflowed(self.state.visits + made)
-            mistakes += k
-            self.state.visits += made
-            yield Stretch(block, log.part(slice(k)), self.state.visits - made)
+        with self._divided(len(visits)) as groups:
+            for first in range(0, len(visits), self._block):
+                block = visits[first : first + self._block]
+                if groups is None:
+                    log = self._log_for(len(block) * self._mistakes_a_visit)
+                    k, made, looked = self._train(block, log, shadow)
+                    log = log.part(slice(k))
+                else:
+                    log, made = groups.train(block)
+                    k, looked = len(log.at), made
+                read += looked
+                if made < len(block):
+                    require_finite(self.batch)
+                    raise overflowed(self.state.visits + made)
+                mistakes += k
+                self.state.visits += made
+                yield Stretch(block, log, self.state.visits - made)
         self._mistake_rate = mistakes / len(visits)
         self._screening.passed(read / len(visits))
+
+    @contextmanager
+    def _divided(self, n_visits: int) -> Iterator[Groups | None]:
+        """Divide the machines into groups for the visits of a pass, if several threads may train them and it pays."""
+        threads, targets = allowed(), self.targets
+        if threads == 1 or not self.may_screen or not isinstance(targets, Machines):
+            yield None
+            return
+        scheme, values = self.plan.scheme, self.batch.stored // self.batch.n_rows
+        parts = scheme.divided(min(threads, scheme.n_machines // fewest(self.X)) or 1)
+        if len(parts) == 1 or n_visits * values * self._mistakes_a_visit < WORTH_THREADS:
+            yield None
+            return
+        try:
+            with Groups(self.X, targets, self.state, self.plan, parts) as self._groups:
+                yield self._groups
+        finally:
+            self._groups = None
+
+    def gather(self) -> None:
+        """Bring the state up to date within a pass: several threads train copies of it."""
+        if self._groups is not None:
+            self._groups.gather()
 
     def first(self, visits: Any) -> int:
         """Return the row visited first."""
@@ -158,24 +191,13 @@ class Visitor:
 
     def _train(self, block: Visits, log: Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
         """Make the visits of a stretch; return the mistakes, the visits made and the rows read."""
-        rows, targets, state = self.X, self.targets, self.state
-        rule = state.rule_of_loops(self.plan.rule)
-        w, u, t0 = state.w, state.u, state.visits
-        if self.plan.penalty is not None:
-            k, made = train_shrinking(
-                rows, targets, block, rule, self.plan.penalty, state.machines, state.shrunk_machines, log
-            )
+        rule, state = self.plan.rule, self.state
+        if shadow is None:
+            k, made = make_visits(self.X, self.targets, state, self.plan, block, log)
             return k, made, made
-        if shadow is None and (isinstance(rows, np.ndarray) or state.moves_more):
-            k, made = passes.train(rows, targets, block, rule, w, u, t0, log)
-            return k, made, made
-        if shadow is not None:
-            k, made, read = screen.train_screened(shadow, self._pull, block, rule, w, log)
-        else:
-            k, made = passes.train(rows, targets, block, rule, w, None, t0, log)
-            read = made
-        if u is not None:
-            passes.defer(rows, targets, block, log, k, rule.beta, u, t0)
+        k, made, read = screen.train_screened(shadow, self._pull, block, rule, state.w, log)
+        if state.u is not None:
+            passes.defer(self.X, self.targets, block, log, k, rule.beta, state.u, state.visits)
         return k, made, read
 
     @property

@@ -16,7 +16,7 @@ from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.rules import Confidence, Linked, Power, Shaped
 from rosenblatt.loops.shrinking import Shrunk
 from rosenblatt.model.met import MetFeatures
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 ONE = np.float64(1.0).view(np.int64)
 GROWING = 16
@@ -281,6 +281,21 @@ class State:
         """
         variance = self.variance and self.variance.each(lambda s: np.stack([s, s]))
         return replace(replace(self, variance=None)._each(lambda w: np.stack([0.0 - w, w])), variance=variance)
+
+    def some(self, machines: Ints, X: Rows) -> State:
+        """Return a copy of some machines, in the memory order that the loops for `X` read."""
+        return self._each(lambda w: oriented(w[machines], X))
+
+    def take_machines(self, machines: Ints, other: State) -> None:
+        """Copy the values of some machines, which are a state of their own; see `some`."""
+        self.w[machines] = other.w
+        if self.u is not None and other.u is not None:
+            self.u[machines] = other.u
+        if self.shrunk is not None and other.shrunk is not None:
+            np.copyto(self.shrunk.sums, other.shrunk.sums)
+            self.shrunk.paid[machines] = other.shrunk.paid
+        if self.variance is not None and other.variance is not None:
+            self.variance.s[machines] = other.variance.s
 
     def with_class(self, code: int) -> State:
         """Return the same state with one more class, with weights of zero, at position `code`."""
