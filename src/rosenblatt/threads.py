@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from operator import index
@@ -109,7 +109,7 @@ def allowed() -> int:
     return resolved(number)
 
 
-def ordered(work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
+def ordered(work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, None]:
     """Yield the result of each item, in order, by as many threads as are allowed here.
 
     Items are taken from their iterator in this thread, a few ahead of the results used. The first error in the

@@ -1,8 +1,8 @@
 """Machines divided into groups, each of which a thread trains: one against the rest, or one against one.
 
 Such machines know nothing of each other. A group visits the same rows in the same order as all machines together
-would, so each machine makes the same mistakes, with the same bits. Groups wait for each other after each stretch of
-visits, and their mistakes are put in the order in which one thread makes them.
+would, so each machine makes the same mistakes, with the same bits. Groups wait for each other after each stretch
+of visits, and their mistakes are put in the order in which one thread makes them.
 """
 
 from __future__ import annotations
@@ -80,9 +80,10 @@ class Groups:
         self.gather()
 
     def train(self, block: Visits) -> tuple[Log, int]:
-        """Make the visits of a stretch; return the mistakes in the order of visits and machines, and the visits made.
+        """Make the visits of a stretch; return the mistakes, and the visits made.
 
-        Fewer visits than rows of `block` mean that a score was not finite, as in `passes.train`.
+        Mistakes come in the order of visits, and those of one visit in the order of machines. Fewer visits than
+        rows of `block` mean that a score was not finite, as in `passes.train`.
         """
         made = min(self._pool.ordered(lambda number: self._train(number, block), range(len(self.groups))))
         return _joined(self._logs), made

@@ -126,7 +126,7 @@ class Visitor:
 
     @contextmanager
     def _divided(self, n_visits: int) -> Iterator[Groups | None]:
-        """Divide the machines into groups for the visits of a pass, if several threads may train them and it pays."""
+        """Divide the machines into groups for the visits of a pass, if several threads are allowed and pay."""
         threads, targets = allowed(), self.targets
         if threads == 1 or not self.may_screen or not isinstance(targets, Machines):
             yield None

@@ -104,8 +104,7 @@ class Scheme:
             return [each for each in np.array_split(np.arange(self.n_machines), groups) if len(each)]
         number = {pair: m for m, pair in enumerate(self.pairs)}
         rounds = [[number[min(pair), max(pair)] for pair in each] for each in _rounds(self.n_classes)]
-        parts = [sum(rounds[k::groups], []) for k in range(min(groups, len(rounds)))]
-        return [np.sort(np.array(part)) for part in parts]
+        return [np.sort(np.concatenate(rounds[k::groups])) for k in range(min(groups, len(rounds)))]
 
     def decision(self, scores: Floats) -> Floats:
         """Return the decision values from the scores of all machines: f itself, or one number for each class.
