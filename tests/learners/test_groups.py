@@ -23,6 +23,8 @@ def small_data(monkeypatch):
     """Let threads train on small data too, in several stretches."""
     monkeypatch.setattr(visitor, "WORTH_THREADS", 0)
     monkeypatch.setattr(visitor, "BLOCK_MISTAKES", 1000)
+    monkeypatch.setattr(groups, "LEAST_DENSE", 2)
+    monkeypatch.setattr(groups, "LEAST_SPARSE", 4)
 
 
 @pytest.fixture

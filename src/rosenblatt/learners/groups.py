@@ -24,8 +24,9 @@ from rosenblatt.typing import Ints
 
 __all__ = ["Groups", "make_visits"]
 
-LEAST_DENSE, LEAST_SPARSE = 2, 4
-"""The fewest machines of a group: the loops score two together in dense rows, and four in sparse rows."""
+LEAST_DENSE, LEAST_SPARSE = 16, 8
+"""The fewest machines of a group. Each group reads all rows, which takes as long as scoring a few machines does. At
+least 2 in dense rows and 4 in sparse rows are scored together."""
 
 
 def make_visits(X: Rows, targets: Targets, state: State, plan: Plan, block: Visits, log: Log) -> tuple[int, int]:

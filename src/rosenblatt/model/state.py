@@ -284,18 +284,22 @@ class State:
 
     def some(self, machines: Ints, X: Rows) -> State:
         """Return a copy of some machines, in the memory order that the loops for `X` read."""
-        return self._each(lambda w: oriented(w[machines], X))
+
+        def taken(w: Floats) -> Floats:  # along the memory order, which is several times as fast
+            return oriented(np.take(w.T, machines, axis=1).T if w.flags.f_contiguous else w[machines], X)
+
+        return self._each(taken)
 
     def take_machines(self, machines: Ints, other: State) -> None:
         """Copy the values of some machines, which are a state of their own; see `some`."""
-        self.w[machines] = other.w
+        self.w.T[:, machines] = other.w.T
         if self.u is not None and other.u is not None:
-            self.u[machines] = other.u
+            self.u.T[:, machines] = other.u.T
         if self.shrunk is not None and other.shrunk is not None:
             np.copyto(self.shrunk.sums, other.shrunk.sums)
-            self.shrunk.paid[machines] = other.shrunk.paid
+            self.shrunk.paid.T[:, machines] = other.shrunk.paid.T
         if self.variance is not None and other.variance is not None:
-            self.variance.s[machines] = other.variance.s
+            self.variance.s.T[:, machines] = other.variance.s.T
 
     def with_class(self, code: int) -> State:
         """Return the same state with one more class, with weights of zero, at position `code`."""
