@@ -25,8 +25,10 @@ from rosenblatt.typing import Ints
 __all__ = ["Groups", "make_visits"]
 
 LEAST_DENSE, LEAST_SPARSE = 16, 8
-"""The fewest machines of a group. Each group reads all rows, which takes as long as scoring a few machines does. At
-least 2 in dense rows and 4 in sparse rows are scored together."""
+"""The fewest machines of a group: each group reads all rows, which takes as long as scoring several machines.
+
+They may not be below 2 and 4, the machines that loops score together.
+"""
 
 
 def make_visits(X: Rows, targets: Targets, state: State, plan: Plan, block: Visits, log: Log) -> tuple[int, int]:
