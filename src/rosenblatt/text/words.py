@@ -119,7 +119,7 @@ def _stacked(parts: list[CSR]) -> CSR:
     """Return the rows of parts, one part after the other."""
     stored = np.cumsum([0, *(len(part.data) for part in parts)])
     indptr = np.concatenate([[0], *(part.indptr[1:] + first for part, first in zip(parts, stored, strict=False))])
-    kind = np.uint32 if stored[-1] < 1 << 32 else np.uint64
+    kind: Any = np.uint32 if stored[-1] < 1 << 32 else np.uint64
     data, indices = (np.concatenate(column) for column in zip(*((p.data, p.indices) for p in parts), strict=True))
     return CSR(data, indices, indptr.astype(kind))
 
