@@ -14,7 +14,7 @@ import pytest
 from rosenblatt import threads
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible, stop_if_interrupted
-from rosenblatt.threads import Pool, allowed, available, one_blas_thread, ordered, resolved, using
+from rosenblatt.threads import Pool, allowed, available, one_blas_thread, ordered, quota, resolved, using
 
 
 @pytest.fixture(autouse=True)
@@ -62,28 +62,90 @@ def group(root, folder, text):
     (place / "cpu.max").write_text(text)
 
 
-def test_quotas_of_containers_count(tmp_path, monkeypatch):
+@pytest.fixture
+def cores(monkeypatch):
+    """Return a function of the folder that stands for the root: the cores of 16 that its quota leaves."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
-    assert available(tmp_path) == 16
+
+    def found(root):
+        monkeypatch.setattr(threads, "quota", lambda _: quota.__wrapped__(root))
+        return available()
+
+    return found
+
+
+def test_quotas_of_containers_count(tmp_path, cores):
+    assert cores(tmp_path) == 16
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/cgroup").write_text("0::/pods/one\n")
     group(tmp_path, "pods/one", "max 100000\n")
-    assert available(tmp_path) == 16
+    assert cores(tmp_path) == 16
     group(tmp_path, "pods", "250000 100000\n")  # of a parent, rounded up
-    assert available(tmp_path) == 3
+    assert cores(tmp_path) == 3
     group(tmp_path, "pods/one", "50000 100000\n")
-    assert available(tmp_path) == 1
+    assert cores(tmp_path) == 1
 
 
-def test_quotas_of_older_kernels_count(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
+def test_quotas_of_older_kernels_count(tmp_path, cores):
     old = tmp_path / "sys/fs/cgroup/cpu"
     old.mkdir(parents=True)
     (old / "cpu.cfs_period_us").write_text("100000\n")
     (old / "cpu.cfs_quota_us").write_text("-1\n")
-    assert available(tmp_path) == 16
+    assert cores(tmp_path) == 16
     (old / "cpu.cfs_quota_us").write_text("400000\n")
-    assert available(tmp_path) == 4
+    assert cores(tmp_path) == 4
+
+
+def threads_of(n_jobs):
+    with using(n_jobs):
+        return allowed()
+
+
+def test_joblib_decides_where_nothing_else_does(monkeypatch):
+    from joblib import parallel_config
+
+    monkeypatch.setattr(threads, "available", lambda: 4)
+    with parallel_config(backend="threading", n_jobs=3):
+        assert allowed() == 3
+        assert threads_of(2) == 2
+        monkeypatch.setenv("ROSENBLATT_THREADS", "1")
+        assert allowed() == 1
+        monkeypatch.delenv("ROSENBLATT_THREADS")
+    with parallel_config(backend="threading", n_jobs=100):
+        assert allowed() == 4
+    assert allowed() == 1
+
+
+def test_a_task_on_a_thread_of_joblib_is_one_thread():
+    from joblib import Parallel, delayed
+
+    found = Parallel(n_jobs=2, backend="threading")(delayed(threads_of)(n) for n in (None, 3, -1))
+    assert found == [1, 1, 1]
+
+
+@pytest.mark.parametrize("inner", [1, 3])
+def test_a_process_of_joblib_uses_its_share(monkeypatch, inner):
+    """A variable set for this process reaches its workers too, and would be too much for each of them."""
+    from joblib import Parallel, delayed, parallel_config
+
+    monkeypatch.setenv("ROSENBLATT_THREADS", "8")
+    with parallel_config(backend="loky", inner_max_num_threads=inner):
+        found = Parallel(n_jobs=2)(delayed(threads_of)(n) for n in (None, 3, 7))
+    assert found == [inner, min(3, inner), inner]
+
+
+def test_a_task_of_dask_is_one_thread(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("ROSENBLATT_THREADS", "2")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert client.submit(threads_of, None).result(60) == 1
+        assert client.submit(threads_of, 5).result(60) == 1
+        assert threads_of(None) == 2
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -240,7 +302,9 @@ def test_processes_may_be_forked_and_spawned_between_calls(tmp_path, method):
     subprocess.run([sys.executable, str(script), method], check=True, timeout=300, env=environment)
 
 
-def test_a_pool_serves_several_maps():
-    with Pool(2) as pool:
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_pool_serves_several_maps(n_threads):
+    with Pool(n_threads) as pool:
         assert list(pool.ordered(abs, [-1, 2])) == [1, 2]
-        assert list(pool.ordered(str, [3])) == ["3"]
+        inner = pool.ordered(abs, range(-20, 0))
+        assert list(pool.ordered(str, inner)) == [str(k) for k in range(20, 0, -1)]

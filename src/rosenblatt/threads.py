@@ -7,12 +7,15 @@ work that runs on a thread of a pool starts no other.
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from functools import cache
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -21,7 +24,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import cancelled_by, interruptible, stop_if_interrupted
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["Pool", "allowed", "available", "one_blas_thread", "ordered", "resolved", "using"]
 
@@ -36,16 +39,10 @@ _jobs: ContextVar[int | None] = ContextVar("rosenblatt_jobs", default=None)
 _in_pool: ContextVar[bool] = ContextVar("rosenblatt_in_pool", default=False)
 
 
-def available(root: Path = Path("/")) -> int:
-    """Return the number of cores that this process may use: by its affinity, and by the quota of its container.
-
-    Parameters
-    ----------
-    root : Path
-        Where ``proc`` and ``sys`` are.
-    """
+def available() -> int:
+    """Return the number of cores that this process may use: by its affinity, and by the quota of its container."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min([cores, *_quotas(root)]))
+    return max(1, int(min(cores, quota(Path("/")))))
 
 
 def resolved(n_jobs: int, name: str = "n_jobs") -> int:
@@ -80,7 +77,7 @@ def using(n_jobs: int | None) -> Iterator[None]:
     if n_jobs is None:
         yield
         return
-    before = _jobs.set(resolved(n_jobs))
+    before = _jobs.set(_shared(n_jobs))
     try:
         yield
     finally:
@@ -88,15 +85,23 @@ def using(n_jobs: int | None) -> Iterator[None]:
 
 
 def allowed() -> int:
-    """Return how many threads may be used here: by `using`, else by ROSENBLATT_THREADS, else one."""
+    """Return how many threads may be used here.
+
+    The number comes from `using`, else from ROSENBLATT_THREADS, else from joblib's ``parallel_config``, else it is
+    one. A worker of joblib or Dask uses no more than its share of the cores.
+    """
     if _in_pool.get():
         return 1
     jobs = _jobs.get()
-    if jobs is not None:
-        return jobs
+    return _default() if jobs is None else jobs
+
+
+def _default() -> int:
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
-        return 1
+        joblib = sys.modules.get("joblib.parallel")
+        number = 1 if joblib is None else joblib.effective_n_jobs(None)
+        return 1 if number == 1 else min(number, available(), _share_of_worker())
     try:
         number = int(text)
     except ValueError:
@@ -106,7 +111,34 @@ def allowed() -> int:
             f"The environment variable {VARIABLE} is {text!r}, but must be a number of threads such as 4, or -1 "
             "for all cores. Change or unset it."
         )
-    return resolved(number)
+    return _shared(number)
+
+
+def _shared(n_jobs: int) -> int:
+    number = resolved(n_jobs)
+    return 1 if number == 1 else min(number, _share_of_worker())
+
+
+def _share_of_worker() -> int:
+    """Return how many threads may be used by what runs here: a task of joblib or Dask has others beside it.
+
+    Both give the processes that they start the variable OMP_NUM_THREADS, so that all of them together use no more
+    threads than there are cores. A task on a thread among others is one thread.
+    """
+    from multiprocessing import parent_process
+
+    if parent_process() is not None:
+        share = os.environ.get("OMP_NUM_THREADS", "")
+        return int(share) if share.isdigit() and int(share) > 0 else sys.maxsize
+    joblib, dask = sys.modules.get("joblib.parallel"), sys.modules.get("distributed.worker")
+    if joblib is not None and joblib.get_active_backend()[0].nesting_level:
+        return 1
+    try:
+        if dask is not None and dask.get_worker():
+            return 1
+    except ValueError:  # this is no task of Dask
+        pass
+    return sys.maxsize
 
 
 def ordered(work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, None]:
@@ -122,11 +154,7 @@ def ordered(work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, No
     ...     list(ordered(abs, [-3, 1, -2]))
     [3, 1, 2]
     """
-    n_threads = allowed()
-    if n_threads == 1:
-        yield from map(work, items)
-        return
-    with Pool(n_threads) as pool:
+    with Pool(allowed()) as pool:
         yield from pool.ordered(work, items)
 
 
@@ -136,14 +164,12 @@ class Pool:
     Parameters
     ----------
     n_threads : int
-        How many.
+        How many; one means that the thread of the caller does the work.
     """
 
     def __init__(self, n_threads: int) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
         self.n_threads = n_threads
-        self._executor = ThreadPoolExecutor(n_threads, thread_name_prefix="rosenblatt")
+        self._executor: ThreadPoolExecutor | None = None
         self._over = threading.Event()
 
     def __enter__(self) -> Self:
@@ -151,10 +177,18 @@ class Pool:
 
     def __exit__(self, *_: Any) -> None:
         self._over.set()
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
 
-    def ordered(self, work: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-        """Yield the result of each item, in order; see `ordered`."""
+    def ordered(self, work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, None]:
+        """Yield the result of each item, in order; see `ordered`.
+
+        A pool may serve several iterations at a time, of which one takes the results of another as its items.
+        """
+        if self.n_threads == 1:
+            yield from map(work, items)
+            return
+        executor = self._started()
         begun: deque[Future[U]] = deque()
         failure: Exception | None = None
         iterator = iter(items)
@@ -167,13 +201,20 @@ class Pool:
                 failure = error
                 break
             with interruptible():  # a thread that Ctrl-C meets while it is started would not be waited for
-                begun.append(self._executor.submit(copy_context().run, self._run, work, item))
+                begun.append(executor.submit(copy_context().run, self._run, work, item))
             if len(begun) >= AHEAD * self.n_threads:
                 yield _result(begun.popleft())
         while begun:
             yield _result(begun.popleft())
         if failure is not None:
             raise failure
+
+    def _started(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.n_threads, thread_name_prefix="rosenblatt")
+        return self._executor
 
     def _run(self, work: Callable[[T], U], item: T) -> U:
         _in_pool.set(True)
@@ -236,16 +277,27 @@ def one_blas_thread() -> Iterator[None]:
         _blas.restore()
 
 
+@cache
+def quota(root: Path) -> float:
+    """Return the limit on processor time that control groups set, in cores, rounded up; it is read once.
+
+    Parameters
+    ----------
+    root : Path
+        Where ``proc`` and ``sys`` are.
+    """
+    return min(_quotas(root), default=math.inf)
+
+
 def _quotas(root: Path) -> Iterator[int]:
-    """Yield the limits on processor time that control groups set, in cores, rounded up."""
     groups = root / "sys" / "fs" / "cgroup"
     own = _read(root / "proc" / "self" / "cgroup")
     paths = [line.split("::", 1)[1] for line in own.splitlines() if line.startswith("0::")]
     for path in paths or ["/"]:
         place = groups / path.lstrip("/")
         for folder in (place, *place.parents):
-            quota, _, period = _read(folder / "cpu.max").partition(" ")
-            yield from _cores(quota, period)
+            most, _, period = _read(folder / "cpu.max").partition(" ")
+            yield from _cores(most, period)
             if folder == groups:
                 break
     old = groups / "cpu"

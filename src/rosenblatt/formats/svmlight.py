@@ -18,7 +18,7 @@ from rosenblatt.formats.svmlight_plain import LARGEST_INDEX, Progress, Room, Zer
 from rosenblatt.loops.layout import CSR
 from rosenblatt.text import loop_pays
 from rosenblatt.text.lines import LONGEST_LINE, PADDING, LineBlocks
-from rosenblatt.threads import allowed, ordered
+from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Floats
 
 __all__ = ["SvmlightReader", "open_svmlight"]
@@ -130,8 +130,9 @@ class SvmlightReader:
         while self.zero_based is None and (stop := self._blocks.read(SAMPLE)):
             yield from self._counted(*self._rows(self._part(stop)))
         if self.zero_based is not None:
-            for found in ordered(self._rows, self._parts()):
-                yield from self._counted(*found)
+            with Pool(allowed()) as pool:
+                for found in pool.ordered(self._rows, self._parts(copies=pool.n_threads > 1)):
+                    yield from self._counted(*found)
         self._count_skipped(self._blocks.skipped)
 
     def labels(self) -> Iterator[NDArray[Any] | None]:
@@ -142,11 +143,11 @@ class SvmlightReader:
         """Close the stream."""
         self._blocks.close()
 
-    def _parts(self) -> Iterator[TextPart]:
+    def _parts(self, *, copies: bool) -> Iterator[TextPart]:
         """Read blocks; several threads need a copy of each, because the next is read into the same memory."""
         while stop := self._blocks.read(self._chunk_bytes):
             part = self._part(stop)
-            yield part if allowed() == 1 else part._replace(text=part.text[: stop + PADDING])
+            yield part._replace(text=part.text[: stop + PADDING]) if copies else part
 
     def _part(self, stop: int) -> TextPart:
         skipped = self._blocks.skipped

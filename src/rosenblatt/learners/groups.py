@@ -8,6 +8,7 @@ of visits, and their mistakes are put in the order in which one thread makes the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ from rosenblatt.typing import Ints
 
 __all__ = ["Groups", "make_visits"]
 
-LEAST_DENSE, LEAST_SPARSE = 16, 8
+LEAST_DENSE, LEAST_SPARSE = 10, 8
 """The fewest machines of a group: each group reads all rows, which takes as long as scoring several machines.
 
 They may not be below 2 and 4, the machines that loops score together.
@@ -71,16 +72,27 @@ class Groups:
 
     def __init__(self, X: Rows, targets: Machines, state: State, plan: Plan, groups: Sequence[Ints]) -> None:
         self.X, self.state, self.plan = X, state, plan
-        self.groups = [Group(each, part_of(targets, each), state.some(each, X)) for each in groups]
         self._logs = [Log.room(0)] * len(groups)
+        self._pool = Pool(len(groups))
+
+        def copied(machines: Ints) -> Group:
+            return Group(machines, part_of(targets, machines), state.some(machines, X))
+
+        with ExitStack() as failing:
+            failing.push(self._pool.__exit__)
+            self.groups = list(self._pool.ordered(copied, groups))
+            failing.pop_all()
 
     def __enter__(self) -> Self:
-        self._pool = Pool(len(self.groups))
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        self._pool.__exit__()
-        self.gather()
+    def __exit__(self, *raised: Any) -> None:
+        with self._pool:
+            if raised[0] is None:
+                self.gather()
+        if raised[0] is not None:  # once no thread trains any more
+            for group in self.groups:
+                self._write(group)
 
     def train(self, block: Visits) -> tuple[Log, int]:
         """Make the visits of a stretch; return the mistakes, and the visits made.
@@ -93,8 +105,11 @@ class Groups:
 
     def gather(self) -> None:
         """Write the weights of the groups to the state of all machines."""
-        for group in self.groups:
-            self.state.take_machines(group.machines, group.state)
+        for _ in self._pool.ordered(self._write, self.groups):
+            pass
+
+    def _write(self, group: Group) -> None:
+        self.state.take_machines(group.machines, group.state)
 
     def _train(self, number: int, block: Visits) -> int:
         machines, targets, state = self.groups[number]

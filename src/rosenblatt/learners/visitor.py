@@ -26,7 +26,9 @@ from rosenblatt.typing import Floats, Ints
 
 BLOCK_VALUES = 1 << 25  # values read between two looks at the clock and at Ctrl-C: a few hundredths of a second
 BLOCK_MISTAKES = 1 << 16  # mistakes of a stretch that there is room for
-WORTH_THREADS = 1 << 21  # products in a pass for which several threads are started: about a millisecond
+GROUP_MISTAKES = 1 << 20  # the same where several threads wait for each other after each stretch
+WORTH_THREADS = 1 << 24  # products in a pass for which several threads are started: about five milliseconds
+WORTH_COPIES = 8  # products for each weight: threads train copies of the weights, made for each pass
 
 
 class Visitor:
@@ -85,8 +87,11 @@ class Visitor:
         self.targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
         self.X = self.state.meet(batch.rows)
         self._mistakes_a_visit = self.targets.members.shape[1] if isinstance(self.targets, Machines) else 1
-        values_a_row = max(1, batch.stored // batch.n_rows)
-        self._block = max(1, min(BLOCK_MISTAKES // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
+        self._block = self._visits_at_once(BLOCK_MISTAKES)
+
+    def _visits_at_once(self, most_mistakes: int) -> int:
+        values_a_row = max(1, self.batch.stored // self.batch.n_rows)
+        return max(1, min(most_mistakes // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
 
     def renumber(self) -> None:
         """Renumber the columns of the rows in memory, after the state has changed."""
@@ -105,8 +110,9 @@ class Visitor:
         shadow = self._shadow_for(visits)
         mistakes = read = 0
         with self._divided(len(visits)) as groups:
-            for first in range(0, len(visits), self._block):
-                block = visits[first : first + self._block]
+            size = self._block if groups is None else self._visits_at_once(GROUP_MISTAKES)
+            for first in range(0, len(visits), size):
+                block = visits[first : first + size]
                 if groups is None:
                     log = self._log_for(len(block) * self._mistakes_a_visit)
                     k, made, looked = self._train(block, log, shadow)
@@ -127,20 +133,28 @@ class Visitor:
     @contextmanager
     def _divided(self, n_visits: int) -> Iterator[Groups | None]:
         """Divide the machines into groups for the visits of a pass, if several threads are allowed and pay."""
-        threads, targets = allowed(), self.targets
-        if threads == 1 or not self.may_screen or not isinstance(targets, Machines):
-            yield None
-            return
-        scheme, values = self.plan.scheme, self.batch.stored // self.batch.n_rows
-        parts = scheme.divided(min(threads, scheme.n_machines // fewest(self.X)) or 1)
-        if len(parts) == 1 or n_visits * values * self._mistakes_a_visit < WORTH_THREADS:
+        parts = self._groups_for(n_visits)
+        if len(parts) < 2:
             yield None
             return
         try:
-            with Groups(self.X, targets, self.state, self.plan, parts) as self._groups:
+            with Groups(self.X, self.targets, self.state, self.plan, parts) as self._groups:
                 yield self._groups
         finally:
             self._groups = None
+
+    def _groups_for(self, n_visits: int) -> list[Ints]:
+        """Return the machines that each thread trains; none if one thread trains them all."""
+        if not self.may_screen or not isinstance(self.targets, Machines):
+            return []
+        if self.state.dual is not None:  # its machines share a unit
+            return []
+        products = n_visits * (self.batch.stored // self.batch.n_rows) * self._mistakes_a_visit
+        if products < max(WORTH_THREADS, WORTH_COPIES * self.state.w.size):
+            return []
+        scheme = self.plan.scheme
+        n_groups = min(allowed(), scheme.n_machines // fewest(self.X))
+        return scheme.divided(n_groups) if n_groups > 1 else []
 
     def gather(self) -> None:
         """Bring the state up to date within a pass: several threads train copies of it."""

@@ -103,6 +103,9 @@ def loop_scores(rows: Rows, weights: Floats) -> Floats:
     weights = oriented(weights, rows)
     out = np.empty((n_rows, *weights.shape[:-1]))
     size = _rows_a_part(rows, n_rows)
+    if size >= n_rows:
+        _write_scores(rows, weights, out, 0, n_rows)
+        return out
     starts = range(0, n_rows, size)
     for _ in ordered(lambda first: _write_scores(rows, weights, out, first, min(first + size, n_rows)), starts):
         pass
@@ -112,9 +115,8 @@ def loop_scores(rows: Rows, weights: Floats) -> Floats:
 def _rows_a_part(rows: Rows, n_rows: int) -> int:
     """Return how many rows one thread scores at a time: all of them if there is one thread, or little to do."""
     n_bytes = rows.data.nbytes + rows.indices.nbytes if isinstance(rows, CSR) else rows.nbytes
-    threads = allowed()
-    parts = 1 if threads == 1 else min(n_bytes // PART, PARTS * threads)
-    return max(1, n_rows if parts < 2 else -(-n_rows // parts))
+    threads = 1 if n_bytes < 2 * PART else allowed()
+    return n_rows if threads == 1 else -(-n_rows // min(n_bytes // PART, PARTS * threads))
 
 
 def _write_scores(rows: Rows, weights: Floats, out: Floats, first: int, last: int) -> None:
