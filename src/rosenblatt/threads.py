@@ -26,7 +26,7 @@ from rosenblatt.interrupts import cancelled_by, interruptible, stop_if_interrupt
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["Pool", "allowed", "available", "one_blas_thread", "ordered", "resolved", "using"]
+__all__ = ["Pool", "allowed", "available", "on_pool", "one_blas_thread", "ordered", "resolved", "using"]
 
 VARIABLE = "ROSENBLATT_THREADS"
 SECONDS = 0.1  # between two looks for Ctrl-C while a result is waited for
@@ -94,6 +94,11 @@ def allowed() -> int:
         return 1
     jobs = _jobs.get()
     return _default() if jobs is None else jobs
+
+
+def on_pool() -> bool:
+    """Return whether this runs on a thread of a pool, beside others."""
+    return _in_pool.get()
 
 
 def _default() -> int:

@@ -133,12 +133,12 @@ class Visitor:
     @contextmanager
     def _divided(self, n_visits: int) -> Iterator[Groups | None]:
         """Divide the machines into groups for the visits of a pass, if several threads are allowed and pay."""
-        parts = self._groups_for(n_visits)
-        if len(parts) < 2:
+        parts, targets = self._groups_for(n_visits), self.targets
+        if len(parts) < 2 or not isinstance(targets, Machines):
             yield None
             return
         try:
-            with Groups(self.X, self.targets, self.state, self.plan, parts) as self._groups:
+            with Groups(self.X, targets, self.state, self.plan, parts) as self._groups:
                 yield self._groups
         finally:
             self._groups = None
