@@ -4,9 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rosenblatt as rb
+from rosenblatt.certify import fingerprint
 from rosenblatt.certify.proof_reader import verify_proofs
+from rosenblatt.data.features import as_rows
 from rosenblatt.threads import using
 
 
@@ -47,6 +50,19 @@ def test_the_first_proof_that_does_not_hold_is_told(data, tables, n_jobs):
         found, _ = verify_proofs(proofs, X, y)
         third = proofs[3]["data"]
         assert found.reason.startswith(f"{third['positive']} against {third['negative']}: ")
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_fingerprints_are_the_same_on_any_number_of_threads(monkeypatch, layout):
+    monkeypatch.setattr(fingerprint, "BLOCK", 40)
+    X = np.random.default_rng(0).integers(-2, 3, (90, 7)) / 4
+    found = set()
+    for n_jobs in (1, 2, 5):
+        with using(n_jobs):
+            found.add(fingerprint.Fingerprint(as_rows(layout(X))).of(np.ones(90, int)))
+    assert len(found) == 1
+    monkeypatch.undo()
+    assert found == {fingerprint.Fingerprint(as_rows(X)).of(np.ones(90, int))}
 
 
 def test_no_time_leaves_every_question_undecided(data):

@@ -13,6 +13,7 @@ from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import NonFiniteError, ParameterError, TrainingOverflowError
 from rosenblatt.learners import groups, visitor
+from rosenblatt.loops import passes
 from rosenblatt.threads import using
 
 N_CLASSES = 10
@@ -161,6 +162,20 @@ def test_errors_are_the_same():
             rb.Perceptron(multiclass="ovr", order="cyclic", n_jobs=n_jobs).fit(X * 1e107, y)
         told.append(str(error.value))
     assert len(set(told)) == 1
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_threads_use_the_loops_of_one_thread(used, layout):
+    """Arrays of another type would be compiled for anew."""
+    X, y = problem(layout)
+    for average in (False, True):
+        parameters = {"multiclass": "ovr", "max_iter": 2, "average": average}
+        trained(1, X, y, **parameters)
+        compiled = [len(loop.signatures) for loop in (passes.train, passes.defer, passes.machine_scores)]
+        trained(2, X, y, **parameters)
+        assert [len(loop.signatures) for loop in (passes.train, passes.defer, passes.machine_scores)] == compiled
+        assert compiled[0] > 0
+    assert used
 
 
 def test_one_thread_where_there_is_little_to_do(used, monkeypatch):
