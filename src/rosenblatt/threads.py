@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
+from itertools import pairwise
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -26,11 +27,23 @@ from rosenblatt.interrupts import cancelled_by, interruptible, stop_if_interrupt
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["Pool", "allowed", "available", "on_pool", "one_blas_thread", "ordered", "resolved", "using"]
+__all__ = [
+    "Pool",
+    "allowed",
+    "available",
+    "in_parts",
+    "on_pool",
+    "one_blas_thread",
+    "ordered",
+    "resolved",
+    "using",
+]
 
 VARIABLE = "ROSENBLATT_THREADS"
 SECONDS = 0.1  # between two looks for Ctrl-C while a result is waited for
 AHEAD = 2  # items per thread that are begun before the first result is used
+WORTH = 2e6  # nanoseconds of work that several threads do sooner: starting them takes about a quarter of it
+PARTS = 4  # for each thread, so that one that is held up leaves work to the others
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -161,6 +174,28 @@ def ordered(work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, No
     """
     with Pool(allowed()) as pool:
         yield from pool.ordered(work, items)
+
+
+def in_parts(n_items: int, nanoseconds: float) -> list[range]:
+    """Return the numbers of items in parts for `ordered`: one part if one thread does the work as soon as several.
+
+    Parameters
+    ----------
+    n_items : int
+        How many items there are.
+    nanoseconds : float
+        About how long one thread takes for all of them.
+
+    Examples
+    --------
+    >>> with using(2):
+    ...     in_parts(10, 100.0), len(in_parts(10, 1e9))
+    ([range(0, 10)], 8)
+    """
+    n_threads = 1 if nanoseconds < WORTH else allowed()
+    n_parts = 1 if n_threads == 1 else min(n_items, PARTS * n_threads, int(2 * nanoseconds / WORTH))
+    ends = [n_items * k // n_parts for k in range(n_parts + 1)] if n_items else [0, 0]
+    return [range(first, last) for first, last in pairwise(ends)]
 
 
 class Pool:

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import rosenblatt as rb
+from rosenblatt import threads
 from rosenblatt.exceptions import NonFiniteError
 from rosenblatt.model import linear
 from rosenblatt.threads import using
@@ -30,9 +31,9 @@ def split(monkeypatch):
     """Divide small data too, and count the parts."""
     parts = []
     write = linear._write_scores
-    monkeypatch.setattr(linear, "PART", 1 << 10)
+    monkeypatch.setattr(threads, "WORTH", 1.0)
     monkeypatch.setattr(linear, "suffices", lambda *_: False)
-    monkeypatch.setattr(linear, "_write_scores", lambda *args: (parts.append(args[3:]), write(*args))[1])
+    monkeypatch.setattr(linear, "_write_scores", lambda *args: (parts.append(args[3]), write(*args))[1])
     return parts
 
 
@@ -48,24 +49,22 @@ def test_any_number_of_threads_gives_the_same_bits(split, layout, classes, multi
         split.clear()
         assert np.array_equal(clf.decision_function(X).view(np.int64), scores.view(np.int64))
         assert len(split) > n_jobs
-        assert sorted(first for first, _ in split)[1:] == sorted(last for _, last in split)[:-1]
+        assert sorted(i for part in split for i in part) == list(range(X.shape[0]))
         assert np.array_equal(clf.predict(X), labels)
         assert clf.score(X, y) == score
 
 
 def test_little_data_is_scored_by_one_thread(monkeypatch):
-    X = rows_of("dense")  # 300 kB
-    clf = rb.Perceptron(max_iter=2, average=True, n_jobs=5).fit(X, X[:, 0] > 0.0)
-    monkeypatch.setattr(linear, "_write_scores", lambda *args: parts.append(args[3:]))
-    monkeypatch.setattr(linear, "suffices", lambda *_: False)
+    X = rows_of("dense")
+    monkeypatch.setattr(threads, "WORTH", 50_000)  # of which these are a third
+    monkeypatch.setattr(linear, "_write_scores", lambda *args: parts.append(args[3]))
     parts = []
     linear.loop_scores(X, np.ones(38))
     with using(5):
         linear.loop_scores(X, np.ones(38))
-        assert parts == [(0, 1013)] * 2
+        assert parts == [range(1013)] * 2
         linear.loop_scores(np.tile(X, (8, 1)), np.ones(38))
     assert len(parts) == 2 + 4
-    assert clf.n_jobs == 5
 
 
 def test_a_row_that_is_not_finite_is_named(split):
@@ -78,7 +77,8 @@ def test_a_row_that_is_not_finite_is_named(split):
 
 
 @pytest.mark.parametrize("layout", ["dense", "csr"])
-def test_votes_are_the_same_on_any_number_of_threads(layout):
+def test_votes_are_the_same_on_any_number_of_threads(monkeypatch, layout):
+    monkeypatch.setattr(threads, "WORTH", 1.0)
     X = rows_of(layout, 300)
     y = np.random.default_rng(1).integers(0, 3, 300)
     clf = rb.VotedPerceptron(max_iter=2).fit(X, y)

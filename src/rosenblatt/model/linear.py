@@ -16,12 +16,11 @@ from rosenblatt.model.met import MetFeatures
 from rosenblatt.model.plain_scores import plain_scores, suffices
 from rosenblatt.model.scheme import ClassModel, Scheme
 from rosenblatt.model.state import State
-from rosenblatt.threads import allowed, ordered
+from rosenblatt.threads import in_parts, ordered
 from rosenblatt.typing import Floats
 
-PART = 1 << 19
-"""The fewest bytes of rows that a thread scores at a time: starting threads takes as long as scoring these."""
-PARTS = 4  # for each thread, so that one that is held up leaves rows to the others
+DENSE, SPARSE, READING = 0.1, 0.3, 3
+"""Nanoseconds for a value times the weight of a machine, and how many such products take as long as reading it."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -102,32 +101,25 @@ def loop_scores(rows: Rows, weights: Floats) -> Floats:
     n_rows = len(rows.indptr) - 1 if isinstance(rows, CSR) else len(rows)
     weights = oriented(weights, rows)
     out = np.empty((n_rows, *weights.shape[:-1]))
-    size = _rows_a_part(rows, n_rows)
-    if size >= n_rows:
-        _write_scores(rows, weights, out, 0, n_rows)
+    values, a_machine = (rows.data.size, SPARSE) if isinstance(rows, CSR) else (rows.size, DENSE)
+    parts = in_parts(n_rows, values * a_machine * (weights.size // weights.shape[-1] + READING))
+    if len(parts) == 1:  # without the detour by way of a pool, which takes longer than a short row
+        _write_scores(rows, weights, out, parts[0])
         return out
-    starts = range(0, n_rows, size)
-    for _ in ordered(lambda first: _write_scores(rows, weights, out, first, min(first + size, n_rows)), starts):
+    for _ in ordered(lambda part: _write_scores(rows, weights, out, part), parts):
         pass
     return out
 
 
-def _rows_a_part(rows: Rows, n_rows: int) -> int:
-    """Return how many rows one thread scores at a time: all of them if there is one thread, or little to do."""
-    n_bytes = rows.data.nbytes + rows.indices.nbytes if isinstance(rows, CSR) else rows.nbytes
-    threads = 1 if n_bytes < 2 * PART else allowed()
-    return n_rows if threads == 1 else -(-n_rows // min(n_bytes // PART, PARTS * threads))
-
-
-def _write_scores(rows: Rows, weights: Floats, out: Floats, first: int, last: int) -> None:
+def _write_scores(rows: Rows, weights: Floats, out: Floats, which: range) -> None:
     from rosenblatt.loops.passes import machine_scores, scores
 
-    part, room = part_of(rows, first, last), out[first:last]
+    part, room = part_of(rows, which.start, which.stop), out[which.start : which.stop]
     if weights.ndim == 1:
         scores(part, weights, room)
     else:
         machines, pair = np.arange(len(weights)), np.empty((PAIR, len(weights)))
-        machine_scores(part, weights, np.arange(last - first), machines, pair, room)
+        machine_scores(part, weights, np.arange(len(which)), machines, pair, room)
 
 
 def overflow(what: str) -> PredictionOverflowError:

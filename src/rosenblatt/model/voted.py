@@ -16,10 +16,11 @@ from rosenblatt.loops.votes import Moves
 from rosenblatt.model.linear import LinearModel, overflow
 from rosenblatt.model.scheme import ClassModel, Scheme
 from rosenblatt.model.state import State
-from rosenblatt.threads import ordered
+from rosenblatt.threads import in_parts, ordered
 from rosenblatt.typing import Floats, Ints
 
 MOST = 32  # rows predicted side by side
+PRODUCT = 0.3  # nanoseconds for a value times that of a row with a mistake
 ROOM = 1 << 22  # numbers held at once: rows, and their products with the rows of mistakes
 
 
@@ -75,7 +76,12 @@ class Hypotheses:
             else:
                 vote_for_classes(np.ascontiguousarray(g.T), self.moves, last_wins, s[part], votes[part])
 
-        for _ in ordered(vote, range(0, features.n_rows, side_by_side)):
+        def vote_all(part: range) -> None:
+            for k in part:
+                vote(k * side_by_side)
+
+        products = PRODUCT * n_mistaken * features.stored
+        for _ in ordered(vote_all, in_parts(-(-features.n_rows // side_by_side), products)):
             pass
         finite = np.isfinite(s) if s.ndim == 1 else np.isfinite(s).all(axis=1)
         if not finite.all():
