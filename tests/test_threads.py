@@ -14,7 +14,7 @@ import pytest
 from rosenblatt import threads
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible, stop_if_interrupted
-from rosenblatt.threads import Pool, allowed, available, one_blas_thread, ordered, quota, resolved, using
+from rosenblatt.threads import Pool, allowed, available, in_parts, one_blas_thread, ordered, quota, resolved, using
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +35,27 @@ def test_one_thread_unless_asked_for_more(monkeypatch):
     assert allowed() == 4
     with using(2):
         assert allowed() == 2
+
+
+def test_little_data_is_left_to_one_thread(monkeypatch):
+    monkeypatch.setenv("ROSENBLATT_THREADS", "4")
+    for n_jobs, n_values, expected in ((None, 100, 1), (3, 100, 1), (3, 10**6, 3), (None, 10**6, 4)):
+        with using(n_jobs, n_values):
+            assert allowed() == expected
+
+
+def test_parts_cover_all_items():
+    assert in_parts(0, 1e9) == [range(0)]
+    assert in_parts(7, 1e9) == [range(7)]  # one thread
+    with using(3):
+        for n_items in (0, 1, 5, 11, 12, 13, 1000):
+            for nanoseconds in (0.0, 2e6, 7e6, 1e9):
+                parts = in_parts(n_items, nanoseconds)
+                assert [i for part in parts for i in part] == list(range(n_items))
+                assert len(parts) == 1 or all(parts)
+                assert len(parts) <= 12
+        assert len(in_parts(1000, 1.9e6)) == 1
+        assert len(in_parts(1000, 2.1e6)) == 2
 
 
 def test_negative_numbers_count_from_all_cores(monkeypatch):

@@ -43,6 +43,7 @@ VARIABLE = "ROSENBLATT_THREADS"
 SECONDS = 0.1  # between two looks for Ctrl-C while a result is waited for
 AHEAD = 2  # items per thread that are begun before the first result is used
 WORTH = 2e6  # nanoseconds of work that several threads do sooner: starting them takes about a quarter of it
+FEW_VALUES = 1 << 14  # of data whose folds, or questions, one thread settles as soon as several
 PARTS = 4  # for each thread, so that one that is held up leaves work to the others
 
 T = TypeVar("T")
@@ -78,8 +79,15 @@ def resolved(n_jobs: int, name: str = "n_jobs") -> int:
 
 
 @contextmanager
-def using(n_jobs: int | None) -> Iterator[None]:
+def using(n_jobs: int | None, n_values: float = math.inf) -> Iterator[None]:
     """Let the work inside use this many threads; None leaves the number that holds outside.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        The number of threads, as `resolved` takes it.
+    n_values : float
+        The values of the data. Little data takes more time in Python than in loops, and so one thread.
 
     Examples
     --------
@@ -87,10 +95,13 @@ def using(n_jobs: int | None) -> Iterator[None]:
     ...     allowed()
     3
     """
-    if n_jobs is None:
+    threads = None if n_jobs is None else _shared(n_jobs)
+    if n_values < FEW_VALUES:
+        threads = 1
+    if threads is None:
         yield
         return
-    before = _jobs.set(_shared(n_jobs))
+    before = _jobs.set(threads)
     try:
         yield
     finally:

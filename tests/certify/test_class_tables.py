@@ -7,10 +7,17 @@ import pytest
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
+from rosenblatt import threads
 from rosenblatt.certify import fingerprint
 from rosenblatt.certify.proof_reader import verify_proofs
 from rosenblatt.data.features import as_rows
 from rosenblatt.threads import using
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Use threads for little data too."""
+    monkeypatch.setattr(threads, "FEW_VALUES", 0)
 
 
 @pytest.fixture(scope="module")

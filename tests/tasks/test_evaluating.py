@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import rosenblatt as rb
+from rosenblatt import threads
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
 from rosenblatt.storage import OpenedModel
 
@@ -87,12 +88,14 @@ def test_impossible_numbers_of_folds(folds):
     ids=lambda learner: type(learner).__name__,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_folds_are_the_same_on_any_number_of_threads(learner):
+def test_folds_are_the_same_on_any_number_of_threads(monkeypatch, learner):
+    monkeypatch.setattr(threads, "FEW_VALUES", 0)
     found = [rb.cross_validate(learner, "@iris", folds=7, scale=True, n_jobs=n).to_json() for n in (1, 2, 5)]
     assert found[0] == found[1] == found[2]
 
 
-def test_the_first_fold_that_fails_is_told():
+def test_the_first_fold_that_fails_is_told(monkeypatch):
+    monkeypatch.setattr(threads, "FEW_VALUES", 0)
     X, y = np.arange(12.0)[:, None], np.arange(12) % 2
     X[11] = X[0] = np.nan
     with pytest.raises(NonFiniteError) as alone:

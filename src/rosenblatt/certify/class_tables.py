@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
+from rosenblatt.data.batch import as_batch
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import UndecidedError
-from rosenblatt.threads import one_blas_thread, ordered
+from rosenblatt.threads import one_blas_thread, ordered, using
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
@@ -95,7 +96,7 @@ class ClassTables(Certificate):
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""
         checked = ordered(lambda named: (named[0], named[1].verify(X, y)), self)
-        with one_blas_thread(), closing(checked) as results:
+        with using(None, as_batch(X, y).stored), one_blas_thread(), closing(checked) as results:
             for name, found in results:
                 if not found:
                     return Verification(False, f"{name}: {found.reason}")

@@ -35,7 +35,7 @@ from rosenblatt.certify.verify import other_shape
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.exceptions import FormatError
 from rosenblatt.rationals.dyadic import common
-from rosenblatt.threads import one_blas_thread, ordered
+from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
 WIDEST = 2**24  # the most features: a few bytes can describe a vector with this many
@@ -90,7 +90,8 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
     verdicts = Verdicts.of([proof for proof in proofs if "classes" not in proof["data"]])
     try:
         check.require_labels(proofs, batch.classes.tolist())
-        with one_blas_thread(), closing(ordered(partial(_checked, batch, X, y), proofs)) as results:
+        checked = ordered(partial(_checked, batch, X, y), proofs)
+        with using(None, batch.stored), one_blas_thread(), closing(checked) as results:
             for proof, (found, verdict) in zip(proofs, results, strict=True):
                 data = proof["data"]
                 if verdict is None:

@@ -130,7 +130,7 @@ def certify(
         labels = batch.classes.tolist()
         splits: list[tuple[int, int | None]] = [*combinations(range(k), 2), *((a, None) for a in range(k))]
         ask.fingerprint.of(batch.codes)  # read the rows once, before threads ask for it
-        with using(n_jobs), one_blas_thread():
+        with using(n_jobs, batch.stored), one_blas_thread():
             found = dict(zip(splits, ordered(lambda split: ask.apart().pair(*split), splits), strict=True))
         pairs = {(labels[a], labels[b]): each for (a, b), each in found.items() if b is not None}
         return ClassTables(pairs, {labels[a]: found[a, None] for a in range(k)})

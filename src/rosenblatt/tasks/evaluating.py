@@ -260,7 +260,7 @@ def cross_validate(
         left = unscaled(estimator, before)
         return evaluated(estimator, left, batch.take(fold_of == fold), positive=code, groups=own)
 
-    with using(n_jobs), one_blas_thread():
+    with using(n_jobs, batch.stored), one_blas_thread():
         return CrossValidation(name, list(ordered(tried, range(folds))))
 
 

@@ -29,7 +29,7 @@ from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.regression_evaluation import RegressionEvaluation
 from rosenblatt.storage.prediction import EstimatorPredictor
-from rosenblatt.threads import one_blas_thread, ordered
+from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats
 
 
@@ -179,7 +179,7 @@ def calibrated_by_folds(
         return np.asarray(found[fold_of == fold] / size_of(found))
 
     scores: Any = None
-    with warnings.catch_warnings(), one_blas_thread():
+    with warnings.catch_warnings(), using(None, batch.stored), one_blas_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
         for fold, found in enumerate(ordered(scores_of, range(FOLDS))):
             scores = np.empty((batch.n_rows, *found.shape[1:])) if scores is None else scores
