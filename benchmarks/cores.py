@@ -10,6 +10,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow.csv import write_csv
 
 import rosenblatt as rb
 from benchmarks.comparison import AtLeast, Comparison
@@ -30,11 +32,16 @@ def two_threads(setup: Setup) -> Iterator[Comparison]:
     yield from _predictions(setup, X, y, S, z)
     yield from _training(setup, X, y, S, z)
     yield from _texts(setup, S, z)
+    yield from _tables(setup)
     yield _compared(setup, "cross-validation, 6 folds", lambda: _folds(X[::4], y[::4]), 1.7)
     rows = slice(None, None, 40)
     yield _compared(setup, "certify 10 classes", lambda: rb.certify(X[rows], y[rows], ties=False).to_json(), 1.5)
     proofs = rb.certify(X[rows], y[rows], ties=False)
     yield _compared(setup, "verify 55 proofs", lambda: proofs.verify(X[rows], y[rows]), 1.5)
+    scores = X[:, :40] @ np.random.default_rng(0).standard_normal(40)
+    apart = np.abs(scores) > 0.1 * scores.std()
+    proof = rb.certify(X[apart, :40], scores[apart] > 0, ties=False)
+    yield _compared(setup, "verify a proof", lambda: proof.verify(X[apart, :40], scores[apart] > 0), 1.0)
 
 
 def _predictions(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Comparison]:
@@ -43,6 +50,7 @@ def _predictions(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Compa
     yield _compared(setup, "predict sparse, 20 classes", lambda: sparse.decision_function(S), 1.5)
     yield _compared(setup, "predict dense, 10 classes", lambda: dense.decision_function(X), 1.5)
     yield _compared(setup, "predict dense, 2 classes", lambda: few.decision_function(X), 0.95)
+    yield _compared(setup, "predict 2,000 rows", lambda: _often(few, X[:2000]), 0.95)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rows.svm"
         write_svmlight(path, S, z)
@@ -50,13 +58,19 @@ def _predictions(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Compa
 
 
 def _training(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Comparison]:
-    for kind, rows, labels in (("dense", X, y), ("sparse", S, z)):
-        for multiclass in ("ovr", "ovo"):
+    many, classes = clusters(setup.rows(60_000), 200, 40, spread=3.0)
+    for workload, multiclass, rows, labels, target in (
+        ("ovr, dense, 40 classes", "ovr", many, classes, 1.4),
+        ("ovr, dense, 10 classes", "ovr", X, y, 0.95),
+        ("ovo, dense, 10 classes", "ovo", X, y, 1.4),
+        ("ovr, sparse, 20 classes", "ovr", S, z, 1.4),
+        ("ovo, sparse, 20 classes", "ovo", S, z, 1.6),
+    ):
 
-            def fit(rows: Any = rows, labels: Any = labels, multiclass: str = multiclass) -> Any:
-                return rb.Perceptron(multiclass=multiclass, max_iter=3, decide=False).fit(rows, labels).coef_
+        def fit(rows: Any = rows, labels: Any = labels, multiclass: str = multiclass) -> Any:
+            return rb.Perceptron(multiclass=multiclass, max_iter=3, decide=False).fit(rows, labels).coef_
 
-            yield _compared(setup, f"{multiclass}, {kind}", fit, 1.6)
+        yield _compared(setup, workload, fit, target)
 
 
 def _texts(setup: Setup, S: Any, z: Any) -> Iterator[Comparison]:
@@ -67,6 +81,33 @@ def _texts(setup: Setup, S: Any, z: Any) -> Iterator[Comparison]:
     texts = [each.encode() for each in messages(setup.rows(200_000), seed=0)]
     values, offsets = np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])
     yield _compared(setup, "hash words", lambda: hash_texts(values, offsets, ngrams=2, bits=18).indices, 1.6)
+
+
+def _tables(setup: Setup) -> Iterator[Comparison]:
+    """Read CSV of numbers, of categories and of words; pyarrow has one thread of its own here."""
+    n, rng = setup.rows(200_000), np.random.default_rng(0)
+    labels = rng.choice(["no", "yes"], n)
+    levels = np.array([f"level {k}" for k in range(50)])
+    tables: dict[str, Any] = {
+        "numbers": {f"x{j}": rng.standard_normal(n).round(4) for j in range(10)},
+        "categories": {f"c{j}": levels[rng.integers(0, 50, n)] for j in range(6)},
+        "words": {"words": messages(n // 2, seed=0)},
+    }
+    with TemporaryDirectory() as folder:
+        for kind, columns in tables.items():
+            path = Path(folder) / f"{kind}.csv"
+            first = len(next(iter(columns.values())))
+            write_csv(pa.table(columns | {"label": labels[:first]}), path)
+            options = {"text": ["words"]} if kind == "words" else {}
+
+            def read(path: Path = path, options: dict[str, Any] = options) -> Any:
+                return rb.read_table(path, **options).X.sum()
+
+            yield _compared(setup, f"read CSV, {kind}", read, 1.4)
+
+
+def _often(model: Any, X: Any) -> Any:
+    return [model.decision_function(X) for _ in range(200)][-1]
 
 
 def _folds(X: Any, y: Any) -> Any:
