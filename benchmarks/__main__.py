@@ -12,6 +12,7 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import (
+    cores,
     defaults,
     distributed,
     echo,
@@ -71,6 +72,7 @@ WORKLOADS = {
     "row-groups": wide.row_groups,
     "distributed": distributed.distributed,
     "predict": prediction.batch,
+    "cores": cores.two_threads,
     "one": single.one_row,
     "dicts": single.one_mapping,
     "import": startup.imports,
