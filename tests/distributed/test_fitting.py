@@ -135,6 +135,21 @@ def test_workers_do_not_change_a_bit(client, cluster, labelled):
     assert both.coef_.tobytes() != rd.fit(rb.Perceptron(**model), parts[::-1], client=client).coef_.tobytes()
 
 
+def test_eight_workers_do_not_change_a_bit(client, labelled):
+    """Eight workers of this process give what two processes give, by partitions of different sizes."""
+    from distributed import Client, LocalCluster
+
+    X, y = labelled(n=330, classes=3, noise=0.3)
+    cuts = [slice(0, 7), slice(7, 90), slice(90, 91), *(slice(k, k + 30) for k in range(90, 330, 30))]
+    parts = [dask.delayed((X[cut], y[cut])) for cut in cuts]
+    model = {"max_iter": 5, "average": True}
+    wanted = rd.fit(rb.Perceptron(**model), parts, client=client, mixing="mistakes")
+    how = {"processes": False, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=8, **how) as eight, Client(eight, set_as_default=False) as own:
+        assert len(own.scheduler_info(n_workers=-1)["workers"]) == 8
+        assert same(rd.fit(rb.Perceptron(**model), parts, client=own, mixing="mistakes"), wanted)
+
+
 def test_large_weights_are_mixed_by_a_worker_to_the_same_bits(client, labelled, monkeypatch):
     X, y = labelled(n=120, classes=3, noise=0.3)
     small = rd.fit(rb.Perceptron(max_iter=3), *arrays(X, y, 3), client=client)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from distributed import Client, Future, KilledWorker, default_client, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
-from distributed.comm import CommClosedError
+from distributed.comm import CommClosedError, get_address_host_port
 
 from rosenblatt.exceptions import ClusterError, ParameterError
 from rosenblatt.interrupts import stop_if_interrupted
@@ -166,10 +166,7 @@ def _client(given: Client | str | None) -> Client:
     if isinstance(given, Client):
         return given
     if isinstance(given, str):
-        try:
-            return Client(given, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ClusterError(f"There is no scheduler at {given}: {error}. Check the address.") from error
+        return _connected(given)
     if given is not None:
         raise ParameterError(
             f"client={given!r} must be a distributed.Client, the address of a scheduler, or None."
@@ -180,6 +177,26 @@ def _client(given: Client | str | None) -> Client:
         raise ParameterError(
             "There is no Dask client in use. Make one, client = distributed.Client(), and pass client=client."
         ) from None
+
+
+def _connected(address: str) -> Client:
+    try:
+        _, port = get_address_host_port(address)
+    except ValueError:
+        port = None
+    if not port:
+        raise ClusterError(f"{address!r} is not the address of a scheduler. Write it as tcp://host:8786.")
+    try:
+        return Client(address, set_as_default=False)
+    except TypeError as error:
+        if not address.startswith("tls://"):
+            raise
+        raise ClusterError(
+            f"The scheduler at {address} asks for certificates, but Dask's configuration names none. Set "
+            "distributed.comm.tls, or make a Client with a Security and pass it as client."
+        ) from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ClusterError(f"There is no scheduler at {address}: {error}. Check the address.") from error
 
 
 def _killing(error: KilledWorker) -> ClusterError:
