@@ -148,7 +148,7 @@ def train(
                 raise click.UsageError("--holdout, --probabilities and --no-cache need all rows on one machine.")
             from rosenblatt.tasks.distributed_training import cluster_of, train_on_cluster
 
-            with cluster_of(address, workers) as client:
+            with cluster_of(address, workers, output.remark) as client:
                 trained = train_on_cluster(data, learner, client=client, mixing=mixing, **how, **options)
         else:
             source = open_data(*data, **options)
