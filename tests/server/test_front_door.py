@@ -4,6 +4,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.server import administration
 from rosenblatt.server.access import access_of
 from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
 from rosenblatt.server.limits import RequestLimits
@@ -129,6 +130,29 @@ def test_hostile_bodies(client, path, content, headers, status):
     assert answer.json()["status"] == status
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, -1])
+def test_numbers_that_no_journal_holds(sources, tmp_path, number):
+    with serving(tmp_path / "data", sources, grow=True) as client:
+        for call, body in (
+            ("rollback", {"version": number}),
+            ("erase", {"versions": [{"version": number}]}),
+            ("predict", {"rows": [[0.0, 0.0]], "min_version": number}),
+        ):
+            assert client.post(f"/v1/models/places/{call}", json=body).status_code == 422
+        assert learn(client, "places", [[0.0, 0.0]], [number]).status_code == (200 if number == -1 else 422)
+        assert learn(client, "places", [[number, 0.0]], [1]).status_code in (200, 422)
+        assert client.get(f"/v1/models/places/events?last={'9' * 5000}").status_code == 422
+        assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("row", [{"age": "old", "city": "Ulm"}, {"age": "", "city": "Ulm"}, ["old", "Ulm"]])
+def test_a_word_for_a_number(client, row):
+    answer = client.post("/v1/models/people/predict", json={"rows": [row]})
+    assert answer.status_code == 422
+    assert answer.json()["row"] == 0
+    assert answer.json()["column"] == ("age" if isinstance(row, dict) else "x1")
+
+
 def test_a_value_is_refused_with_its_place(client):
     before = client.get("/v1/models/people").json()["version"]
     rows = [{"age": 1.0, "city": "Ulm"}, {"age": "old", "city": "Ulm"}]
@@ -195,6 +219,24 @@ def test_a_defect_is_told_without_its_details(sources, tmp_path, monkeypatch):
         answer = client.get("/v1/models/spam")
         assert answer.status_code == 500
         assert "Zero" not in answer.text
+
+
+def test_a_defect_concerns_its_own_request_only(sources, tmp_path, monkeypatch):
+    with serving(tmp_path / "data", sources) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(client.host.models["places"], "accept", lambda *_: 1 / 0)
+            assert learn(client, "places", [[0.0, 0.0]], [0]).status_code == 500
+        with monkeypatch.context() as patch:
+            patch.setattr(administration, "History", lambda *_: 1 / 0)
+            assert client.post("/v1/models/places/rollback", json={"version": 0}).status_code == 500
+        assert learn(client, "places", [[0.0, 0.0]], [0]).json()["version"] == 1
+
+
+def test_a_defect_after_a_commit_ends_all(sources, tmp_path, monkeypatch):
+    with serving(tmp_path / "data", sources) as client:
+        monkeypatch.setattr(client.host.models["places"], "restore", lambda _: 1 / 0)
+        assert client.post("/v1/models/places/rollback", json={"version": 0}).status_code == 503
+        assert client.get("/readyz").status_code == 503
 
 
 def test_strangers_are_let_in_only_with_tokens_and_tls(sources, tmp_path):

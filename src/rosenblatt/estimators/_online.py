@@ -72,7 +72,7 @@ class OnlineLearning(VisitingClassifier):
         """
         warn_of_column(y)
         with self._alone():
-            features, vocabulary = self._chunk(X)
+            features, vocabulary, new_names = self._chunk(X)
             codes, found = as_labels(y, features.n_rows, features.n_features)
             weight = as_weight(sample_weight, features.n_rows)
             if vocabulary is None and self.__sklearn_is_fitted__():
@@ -86,7 +86,8 @@ class OnlineLearning(VisitingClassifier):
                 stream.begin_at(features.rows, labels[codes[0]])
             stream.learn_rows(features, codes, labels, weight)
             self._follow(stream, features.n_features, features.names)
-            if vocabulary is not None:
+            if vocabulary is not None:  # after the state that has room for the new names
+                vocabulary.add(new_names)
                 self._vocabulary = vocabulary
         return self
 
@@ -218,9 +219,13 @@ class OnlineLearning(VisitingClassifier):
             return self._known_vocabulary().rows(X, learn=False)[0]
         return super()._features(X)
 
-    def _chunk(self, X: Any) -> tuple[Features, Vocabulary | None]:
-        """Return examples to learn, and where they are mappings, the vocabulary once they are learned."""
-        return self._known_vocabulary().rows(X, learn=True) if are_mappings(X) else (as_rows(X), None)
+    def _chunk(self, X: Any) -> tuple[Features, Vocabulary | None, list[Any]]:
+        """Return examples to learn, and where they are mappings, the vocabulary and their new names."""
+        if not are_mappings(X):
+            return as_rows(X), None, []
+        vocabulary = self._known_vocabulary()
+        features, new_names = vocabulary.rows(X, learn=True)
+        return features, vocabulary, new_names
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

@@ -21,7 +21,7 @@ from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.model.kernel_state import KernelState
-from rosenblatt.server.events import LearnEvent, PackedRows
+from rosenblatt.server.events import LearnEvent, PackedRows, encode_event
 from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.places import in_words_of_calls, place_of
 from rosenblatt.server.plain_rows import PlainRows
@@ -233,8 +233,10 @@ class ServedModel:
         """Whether rows may have features that were never met before."""
         return self._vocabulary is not None
 
-    def accept(self, rows: Any, labels: Sequence[Any], weights: Sequence[float] | None) -> LearnEvent:
-        """Return the event of rows to learn; `rows` are features, or mappings where names grow."""
+    def accept(
+        self, rows: Any, labels: Sequence[Any], weights: Sequence[float] | None
+    ) -> tuple[LearnEvent, bytes]:
+        """Return the event of rows to learn, also as bytes; `rows` are features, or mappings where names grow."""
         new = [label for label in dict.fromkeys(labels) if not self._knows(label)]
         for label in new:
             self._require_room(label, len(self._known) + len(new))
@@ -244,14 +246,18 @@ class ServedModel:
         else:
             assert self._vocabulary is not None, "only growing vocabularies see mappings here"
             try:
-                features, vocabulary = self._vocabulary.rows(rows, learn=True)
+                features, names = self._vocabulary.rows(rows, learn=True)
             except RosenblattError as error:
                 raise RequestError.of(422, str(error)) from error
-            packed, names = PackedRows.of(features), vocabulary.names[len(self._vocabulary) :]
+            packed = PackedRows.of(features)
             self._require_few(names)
-            self._vocabulary = vocabulary
+        event = LearnEvent(packed, list(labels), None if weights is None else list(weights), names)
+        body = encode_event(event)
+        # Nothing can fail from here on.
+        if self._vocabulary is not None:
+            self._vocabulary.add(names)
         self._known |= {label: type(label) for label in new}
-        return LearnEvent(packed, list(labels), None if weights is None else list(weights), names)
+        return event, body
 
     def _require_few(self, names: Sequence[str]) -> None:
         wait = self._new_features.take(self.name, len(names)) if names else 0
