@@ -45,6 +45,16 @@ class Vocabulary:
         self.grows = grows
         self._last: tuple[tuple[Any, ...], Ints, Unsigned, Unsigned] | None = None
 
+    @classmethod
+    def of(cls, names: Sequence[Any] | None) -> Vocabulary:
+        """Return the names of a model that was trained on a table; raise `InputError` if it had none."""
+        if names is None:
+            raise InputError(
+                "x is a mapping of feature names to values, but the model was trained on features without names. "
+                "Pass a sequence of values."
+            )
+        return cls(names, grows=False)
+
     def __len__(self) -> int:
         return len(self._numbers)
 

@@ -177,10 +177,7 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
             return known
         if not self.__sklearn_is_fitted__():
             return Vocabulary(grows=True)
-        raise InputError(
-            "x is a mapping of feature names to values, but the model was trained on features without names. "
-            "Pass a sequence of values."
-        )
+        return Vocabulary.of(None)
 
     def _feature_names(self) -> tuple[str, ...] | None:
         vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")

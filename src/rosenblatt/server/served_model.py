@@ -30,6 +30,7 @@ from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.storage.files import write_model
 from rosenblatt.storage.stored import StoredModel, open_model
+from rosenblatt.storage.streamed import StreamedLearner, streamed
 
 __all__ = ["Counts", "ServedModel", "read_learner"]
 
@@ -82,15 +83,18 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
     ParameterError
         If the learner cannot learn row by row for ever.
     """
-    from rosenblatt.estimators._online import OnlineLearning
-    from rosenblatt.learners.stream import Stream
-
     stored = open_model(path)
     if stored.calibration is not None:
         raise ParameterError(
             f"{path} is calibrated, but its probabilities no longer hold once it learns. Train it without "
             "--probabilities."
         )
+    ready = streamed(stored)
+    if ready is not None:
+        return stored, ready
+    from rosenblatt.estimators._online import OnlineLearning
+    from rosenblatt.learners.stream import Stream
+
     learner = stored.estimator()
     if not isinstance(learner, OnlineLearning) or learner._stream_kind is not Stream:
         raise ParameterError(
@@ -331,4 +335,5 @@ class ServedModel:
     def save(self, replica: Replica, path: str, write: Callable[..., None] = write_model) -> None:
         """Write a replica that nobody changes meanwhile to a model file."""
         where = {"served_as": self.name, "version": replica.version}
-        write(self.preparation, replica.learner, path, provenance=where)
+        learner = replica.learner.estimator() if isinstance(replica.learner, StreamedLearner) else replica.learner
+        write(self.preparation, learner, path, provenance=where)
