@@ -8,6 +8,7 @@ from rosenblatt.server import administration
 from rosenblatt.server.access import access_of
 from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
 from rosenblatt.server.limits import RequestLimits
+from rosenblatt.server.served_model import HOUR, Counts, EventTally
 from rosenblatt.server.tokens import TokenFile, read_grants
 from tests.shared.serving import learn, save_models, serving
 
@@ -193,6 +194,25 @@ def test_too_many_new_features(tmp_path):
         assert learn(client, "m", [{"a": 1.0, "c": 1.0}], ["x"]).status_code == 200
         assert learn(client, "m", [{"g": 1.0}], ["y"]).status_code == 200
         assert client.get("/v1/models/m").json()["n_features"] == 5
+    with serving(tmp_path / "data", {}, limits=RequestLimits(new_features=3)) as client:
+        assert learn(client, "m", [{"h": 1.0}], ["y"]).status_code == 429
+    with serving(tmp_path / "data", {}, limits=RequestLimits(new_features=4), snapshot_every=1) as client:
+        assert learn(client, "m", [{"h": 1.0}], ["y"]).status_code == 200
+        client.host.close()  # which waits for the snapshot
+    with serving(tmp_path / "data", {}, limits=RequestLimits(new_features=4)) as client:
+        assert client.host.models["m"].tally.counts().met[0][1] == 4
+        assert learn(client, "m", [{"i": 1.0}], ["y"]).status_code == 429
+
+
+def test_new_features_of_yesterday_do_not_count():
+    tally = EventTally(Counts())
+    tally.meet(1000 * HOUR + 5.0, 3)
+    tally.meet(1023 * HOUR, 2)
+    assert tally.met(1024 * HOUR) == (5, HOUR)
+    assert tally.met(1025 * HOUR) == (2, 23 * HOUR)
+    tally.meet(1100 * HOUR, 1)
+    assert tally.counts().met == [(1100, 1)]
+    assert EventTally(tally.counts()).met(1100 * HOUR)[0] == 1
 
 
 def test_a_rate_is_kept(sources, tmp_path):

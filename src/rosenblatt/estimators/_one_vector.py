@@ -130,7 +130,8 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         self._check_parameters()
-        vocabulary, new_names = None, []
+        vocabulary: Vocabulary | None = None
+        new_names: list[Any] = []
         if are_mappings(X):
             vocabulary = self._known_vocabulary()
             features, new_names = vocabulary.rows(X, learn=True)

@@ -26,7 +26,6 @@ from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.places import in_words_of_calls, place_of
 from rosenblatt.server.plain_rows import PlainRows
 from rosenblatt.server.problems import RequestError
-from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.storage.files import write_model
 from rosenblatt.storage.stored import StoredModel, open_model
@@ -34,17 +33,22 @@ from rosenblatt.storage.streamed import StreamedLearner, streamed
 
 __all__ = ["Counts", "ServedModel", "read_learner"]
 
-DAY = 86_400.0
+HOUR, DAY = 3600.0, 86_400.0
 WINDOW = 1000
 """Rows of the rolling accuracy."""
 
 
 class Counts(msgspec.Struct):
-    """What has been learned since version 0, and how the last rows were predicted: (rows, right) of each event."""
+    """What has been learned since version 0.
+
+    `window` says how the last rows were predicted, (rows, right) of each event, and `met` how many features were
+    new in each hour of the last day, (hour, features).
+    """
 
     rows: int = 0
     mistakes: int = 0
     window: list[tuple[int, int]] = []
+    met: list[tuple[int, int]] = []
 
 
 class EventTally:
@@ -54,6 +58,7 @@ class EventTally:
         self.rows, self.mistakes = counts.rows, counts.mistakes
         self._window = deque(counts.window)
         self._n = sum(rows for rows, _ in counts.window)
+        self._met = dict(counts.met)
 
     def add(self, rows: int, mistakes: int, right: int) -> None:
         """Count an event."""
@@ -64,6 +69,17 @@ class EventTally:
         while self._n - self._window[0][0] >= WINDOW:
             self._n -= self._window.popleft()[0]
 
+    def meet(self, at: float, features: int) -> None:
+        """Count features that were new at a time."""
+        hour = int(at // HOUR)
+        self._met[hour] = self._met.get(hour, 0) + features
+        self._met = {each: count for each, count in self._met.items() if each >= hour - DAY // HOUR}
+
+    def met(self, now: float) -> tuple[int, float]:
+        """Return how many features were new in the last day, and the seconds until some of them are older."""
+        lately = {hour: count for hour, count in self._met.items() if hour >= now // HOUR - DAY // HOUR}
+        return sum(lately.values()), (min(lately) + 1) * HOUR + DAY - now if lately else DAY
+
     @property
     def rolling(self) -> tuple[int, int]:
         """The rows of the window, and how many of them were predicted right."""
@@ -72,7 +88,7 @@ class EventTally:
 
     def counts(self) -> Counts:
         """Return the counts as a snapshot keeps them."""
-        return Counts(self.rows, self.mistakes, list(self._window))
+        return Counts(self.rows, self.mistakes, list(self._window), list(self._met.items()))
 
 
 def read_learner(path: str) -> tuple[StoredModel, Any]:
@@ -220,12 +236,12 @@ class ServedModel:
 
     def limit(self, limits: RequestLimits) -> None:
         """Let the model meet no more classes, and no more new features a day, than this."""
-        self._most_classes = limits.classes
-        self._new_features = RateLimit(limits.new_features / DAY, limits.new_features)
+        self._most_classes, self._most_new_features = limits.classes, limits.new_features
 
     def begin_intake(self) -> None:
         """Accept what the state as it is now allows."""
         newest = self.newest()
+        self._accepted = 0  # new features that are not yet folded
         vocabulary = newest.learner.__dict__.get("_vocabulary")
         self._vocabulary = vocabulary.copy() if vocabulary is not None and vocabulary.grows else None
         self._known = {label: type(label) for label in newest.classes}
@@ -260,12 +276,13 @@ class ServedModel:
         # Nothing can fail from here on.
         if self._vocabulary is not None:
             self._vocabulary.add(names)
+            self._accepted += len(names)
         self._known |= {label: type(label) for label in new}
         return event, body
 
     def _require_few(self, names: Sequence[str]) -> None:
-        wait = self._new_features.take(self.name, len(names)) if names else 0
-        if wait:
+        met, wait = self.tally.met(time.time())
+        if names and met + self._accepted + len(names) > self._most_new_features:
             raise RequestError.of(
                 429, f"These rows have {len(names)} features that the model has not met, and it met as many as "
                 "a day allows. Wait, or send rows with fewer new features.", retry_after=wait
@@ -305,6 +322,9 @@ class ServedModel:
             outcome = spare.fold(event)
             spare.version += 1
             self.tally.add(outcome.rows, outcome.mistakes, outcome.right)
+            if event.names:
+                self.tally.meet(time.time(), len(event.names))
+                self._accepted -= len(event.names)
             outcomes.append(outcome)
         self._behind = list(events)
         return outcomes
