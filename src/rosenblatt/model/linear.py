@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, require_finite, require_width
-from rosenblatt.exceptions import PredictionOverflowError
+from rosenblatt.exceptions import NonFiniteError, PredictionOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented, part_of
 from rosenblatt.loops.targets import PAIR
 from rosenblatt.model.met import MetFeatures
@@ -128,3 +128,22 @@ def overflow(what: str) -> PredictionOverflowError:
         f"The score of {what} exceeds the largest float, so it cannot be predicted. Look for a wrong value or "
         "unit in this row; if the features are so large, scale them down before training and predicting."
     )
+
+
+def score_of_row(row: Rows, state: State, scheme: Scheme, classes: NDArray[Any], zero: int) -> Any:
+    """Return the score of one row by any state, at the cost of its own features."""
+    own, n_features = row, state.n_features
+    if not isinstance(row, CSR):
+        state = state.spread()
+    else:
+        state = state.part(row.indices)
+        own = row._replace(indices=np.arange(len(row.indices), dtype=np.uint32))
+    model = LinearModel(state.hypothesis(), scheme, classes, zero)
+    try:
+        score = model.decision(Features(own, 1, state.n_features))[0]
+    except NonFiniteError:
+        require_finite(Features(row, 1, n_features), name="x")
+        raise
+    except PredictionOverflowError:
+        raise overflow("x") from None
+    return float(score) if score.ndim == 0 else score
