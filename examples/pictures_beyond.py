@@ -76,8 +76,8 @@ def pocket() -> None:
             "label": f"{name}: {wrong} wrong",
         }
         right.axline((0, -bias / w2), slope=-w1 / w2, **line)
-    right.set(xlim=(-3.4, 3.4), ylim=(-3, 3), aspect="equal")
-    right.legend(frameon=False, fontsize=style.SMALL, loc="upper left", bbox_to_anchor=(1.01, 1))
+    right.set(xlim=(-3.4, 3.4), ylim=(-4, 3), aspect="equal")
+    right.legend(frameon=False, fontsize=style.SMALL, loc="lower left")
     style.tidy(right, "$x_1$", "$x_2$")
     save(figure, "pocket.png")
 
@@ -179,8 +179,8 @@ def layers() -> None:
         axes[0].axline((0, -b), slope=-1, color=style.INK, linewidth=1.8)
     arrow(axes[0], (0.1, 0.4), (0.3, 0.6))
     arrow(axes[0], (0.9, 0.6), (0.7, 0.4))
-    axes[0].text(-0.42, 0.62, "$h_1$: OR", fontsize=style.NORMAL, rotation=-45)
-    axes[0].text(0.28, 0.92, "$h_2$: NAND", fontsize=style.NORMAL, rotation=-45)
+    axes[0].text(-0.42, 0.52, "$h_1$: OR", fontsize=style.NORMAL, rotation=-45)
+    axes[0].text(0.24, 0.84, "$h_2$: NAND", fontsize=style.NORMAL, rotation=-45)
     points(axes[0], X, y, 110)
     half_planes(axes[1], [1, 1], -1.5, view)
     points(axes[1], hidden, y, 110)
