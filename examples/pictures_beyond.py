@@ -17,7 +17,7 @@ from rosenblatt.plot import style
 
 def four_inequalities() -> None:
     """Draw why XOR has no line: two diagonals that cross, and weights that would have to lie in two places."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
     X, y = rb.datasets.load_xor()
     for sign, colour in ((1, style.POSITIVE), (-1, style.NEGATIVE)):
         left.plot(*X[y == sign].T, color=colour, linewidth=2.2)
@@ -26,7 +26,7 @@ def four_inequalities() -> None:
     points(left, X, y, 110)
     left.set(xlim=(-0.3, 1.5), ylim=(-0.3, 1.3), aspect="equal", xticks=(0, 1), yticks=(0, 1))
     style.tidy(left, "$x_1$", "$x_2$")
-    left.set_title("In the plane of the points", fontsize=style.NORMAL)
+    left.set_title("Points", fontsize=style.NORMAL)
     right.fill([1, 3, 3, 1], [1, 1, 3, 3], color=style.POSITIVE, alpha=0.2)
     right.fill([-1, 2, -1], [-1, -1, 2], color=style.NEGATIVE, alpha=0.2)
     right.plot([1, 1], [-1, 3], color=style.POSITIVE, linewidth=1.5)
@@ -36,7 +36,7 @@ def four_inequalities() -> None:
     right.text(-0.15, -0.4, "$w_1 + w_2 < 1$", ha="center", color="#a34700", fontsize=style.NORMAL)
     right.set(xlim=(-1, 3), ylim=(-1, 3), aspect="equal", xticks=range(-1, 4), yticks=range(-1, 4))
     style.tidy(right, "$w_1$", "$w_2$")
-    right.set_title("In the plane of the weights, with $b = -1$", fontsize=style.NORMAL)
+    right.set_title("Weights, with $b = -1$", fontsize=style.NORMAL)
     save(figure, "four_inequalities.png")
 
 
@@ -56,7 +56,7 @@ def pocket() -> None:
         last = rb.Perceptron(max_iter=5, order="cyclic", decide=False).fit(X, y)
     W, b = clf.trace_.path(X, y)
     errors = np.array([np.count_nonzero(y * (X @ w + bias) <= 0) for w, bias in zip(W, b, strict=True)])
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
     k = np.arange(len(errors))
     left.plot(k[1:], errors[1:], color=style.FAINT, linewidth=1, marker=".", label="errors after the update")
     best = np.minimum.accumulate(errors)
@@ -88,7 +88,7 @@ SIDES = np.array([-1, -1, -1, 1, -1, 1, 1])
 
 def lifting() -> None:
     """Draw seven numbers, one on the wrong side, before and after it gets a coordinate of its own."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained", width_ratios=(1.2, 1))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", width_ratios=(1.2, 1))
     odd = 4
     a = 0.7
     clf = rb.LiftedPerceptron(a=a, order="cyclic").fit(LINE[:, None], SIDES)
@@ -102,7 +102,7 @@ def lifting() -> None:
     points(left, table, SIDES)
     left.set(xlim=view[0], ylim=view[1])
     style.tidy(left, "$a\\,x$", "own coordinate of the fifth row")
-    left.set_title("The fifth row, lifted off the axis, is on its side", fontsize=style.NORMAL)
+    left.set_title("The fifth row is lifted", fontsize=style.NORMAL)
     shares = np.linspace(0.05, 0.95, 19)
     runs = [rb.LiftedPerceptron(a=share, order="cyclic").fit(LINE[:, None], SIDES) for share in shares]
     right.plot(shares, [run.mistake_bound_ for run in runs], color=style.NEGATIVE, linewidth=2, label="bound")
@@ -116,7 +116,7 @@ def lifting() -> None:
 def widest() -> None:
     """Draw the lines of many perceptrons between two clouds, and their margins beside the largest."""
     X, y = two_clouds()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.9), layout="constrained")
     best = rb.MaxMarginClassifier().fit(X, y)
     runs = [rb.Perceptron(random_state=seed).fit(X, y) for seed in range(300)]
     for clf in runs[:60]:
@@ -153,7 +153,7 @@ def kernel_trick() -> None:
     X, y = rings()
     clf = rb.Perceptron().fit(X**2, y)
     (w1, w2), b = clf.coef_[0], float(clf.intercept_[0])
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
     across, up = np.meshgrid(*[np.linspace(-2.1, 2.1, 300)] * 2)
     height = w1 * across**2 + w2 * up**2 + b
     left.contourf(across, up, height, levels=[-1e9, 0, 1e9], colors=[style.NEGATIVE, style.POSITIVE], alpha=0.1)
@@ -173,23 +173,23 @@ def layers() -> None:
     """Draw XOR in the plane and in the plane of two neurons, OR and NAND."""
     X, y = rb.datasets.load_xor()
     hidden = np.column_stack([np.where(X @ [1, 1] > 0.5, 1, 0), np.where(X @ [-1, -1] > -1.5, 1, 0)])
-    figure, axes = plt.subplots(1, 3, figsize=(12.5, 4.2), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.8), layout="constrained")
     view = ((-0.5, 1.5), (-0.5, 1.5))
     for b in (-0.5, -1.5):
         axes[0].axline((0, -b), slope=-1, color=style.INK, linewidth=1.8)
     arrow(axes[0], (0.1, 0.4), (0.3, 0.6))
     arrow(axes[0], (0.9, 0.6), (0.7, 0.4))
-    axes[0].text(-0.42, 0.52, "$h_1$: OR", fontsize=style.NORMAL, rotation=-45)
-    axes[0].text(0.24, 0.84, "$h_2$: NAND", fontsize=style.NORMAL, rotation=-45)
+    axes[0].text(0.35, 0.68, "$h_1$: OR", fontsize=style.NORMAL, ha="center")
+    axes[0].text(0.62, 0.25, "$h_2$: NAND", fontsize=style.NORMAL, ha="center")
     points(axes[0], X, y, 110)
     half_planes(axes[1], [1, 1], -1.5, view)
     points(axes[1], hidden, y, 110)
-    axes[1].annotate("two points", (1, 1), (-10, 12), textcoords="offset points", ha="right")
+    axes[1].annotate("two points", (1, 1), (2, 14), textcoords="offset points", ha="center")
     for ax, names in ((axes[0], ("$x_1$", "$x_2$")), (axes[1], ("$h_1$", "$h_2$"))):
         ax.set(xlim=view[0], ylim=view[1], aspect="equal", xticks=(0, 1), yticks=(0, 1))
         style.tidy(ax, *names)
-    axes[0].set_title("Two lines around the middle", fontsize=style.NORMAL)
-    axes[1].set_title("What the two neurons say is separable", fontsize=style.NORMAL)
+    axes[0].set_title("Two lines", fontsize=style.NORMAL)
+    axes[1].set_title("What two neurons say", fontsize=style.NORMAL)
     _activations(axes[2])
     save(figure, "layers.png")
 
@@ -201,7 +201,7 @@ def _activations(ax: Axes) -> None:
     ax.plot(f, 1 / (1 + np.exp(-f)), color=style.PALETTE[1], linewidth=2, linestyle="-.", label="logistic")
     ax.legend(frameon=False)
     style.tidy(ax, "$f$", "output")
-    ax.set_title("A step has no slope; smooth steps have one", fontsize=style.NORMAL)
+    ax.set_title("Steps, hard and smooth", fontsize=style.NORMAL)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def square(ax: Axes, view: Any = SQUARE) -> None:
 
 def neuron() -> None:
     """Draw one neuron at work, and the step from f to its answer."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.9), layout="constrained", width_ratios=(1.7, 1))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained", width_ratios=(1.7, 1))
     w, b, x = np.array([0.5, 2.0]), 1.0, np.array([1.5, -0.5])
     f = float(w @ x + b)
     left.set(xlim=(-0.4, 8.6), ylim=(-1.9, 1.9), aspect="equal")
@@ -80,7 +80,7 @@ def _disc(colour: str) -> dict[str, Any]:
 
 def geometry() -> None:
     """Draw a point with its foot on the line, what the bias does, and points of a line made vectors."""
-    figure, axes = plt.subplots(1, 3, figsize=(12.5, 4.3), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.7), layout="constrained")
     w, b, x = np.array([1.2, 1.6]), 1.6, np.array([1.2, 2.2])
     half_planes(axes[0], w, b)
     foot, origin = project(x, w, b), project([0.0, 0.0], w, b)
@@ -94,7 +94,7 @@ def geometry() -> None:
     tail = project([-2.0, 0.0], w, b)
     arrow(axes[0], tail, tail + 0.6 * w)
     axes[0].text(*(tail + 0.6 * w + [-0.1, 0.18]), "$w$", fontsize=style.NORMAL + 2)
-    axes[0].set_title("A point and its foot on the line", fontsize=style.NORMAL)
+    axes[0].set_title("A point and its foot", fontsize=style.NORMAL)
     for bias, colour in zip((-3.0, 0.0, 3.0), (style.PALETTE[1], style.FAINT, style.PALETTE[0]), strict=True):
         ends = segment((w, bias), SQUARE)
         assert ends is not None
@@ -102,7 +102,7 @@ def geometry() -> None:
     axes[1].plot(0, 0, "o", color=style.INK, markersize=6)
     arrow(axes[1], (0, 0), 0.75 * w)
     axes[1].text(*(0.75 * w + [0.1, 0.1]), "$w$", fontsize=style.NORMAL + 2)
-    axes[1].set_title("The bias shifts the line along $w$", fontsize=style.NORMAL)
+    axes[1].set_title("The bias shifts the line", fontsize=style.NORMAL)
     axes[1].legend(frameon=False, loc="lower left", fontsize=style.SMALL)
     for ax in axes[:2]:
         square(ax)
@@ -124,16 +124,16 @@ def _augmented(ax: Axes) -> None:
     ax.plot(0, 0, "o", color=style.INK, markersize=6)
     ax.set(xlim=view[0], ylim=view[1], yticks=(0, 1))
     style.tidy(ax, "$x$", "the added feature")
-    ax.set_title("With a feature 1, a line through 0 is enough", fontsize=style.NORMAL)
+    ax.set_title("With a feature 1", fontsize=style.NORMAL)
 
 
 def update() -> None:
     """Draw one update in the plane of points and in the plane of weights, and y f over repeated visits."""
-    figure, axes = plt.subplots(1, 3, figsize=(12.5, 4.2), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.7), layout="constrained")
     w, x = np.array([2.0, -1.0]), np.array([-1.0, 1.5])
     after = w + x
     for ax, weights, title in (
-        (axes[0], w, "Before: $x$ is on the wrong side"),
+        (axes[0], w, "Before"),
         (axes[1], after, "After: $w + x$"),
     ):
         half_planes(ax, weights, 0.0)
@@ -157,7 +157,7 @@ def update() -> None:
         axes[2].annotate(f"{height:g}", (k, height), (8, -12), textcoords="offset points", fontsize=style.SMALL)
     style.whole_ticks(axes[2])
     style.tidy(axes[2], "times $x$ was added", "$y\\,f(x)$")
-    axes[2].set_title("Each time $y\\,f$ rises by $‖x‖^2 = 3.25$", fontsize=style.NORMAL)
+    axes[2].set_title("$y\\,f$ rises by $‖x‖^2$", fontsize=style.NORMAL)
     save(figure, "update.png")
 
 
@@ -166,8 +166,8 @@ def six_points_steps() -> None:
     X, y = rb.datasets.load_six_points()
     clf = rb.Perceptron(order="cyclic").fit(X, y)
     W, b = clf.trace_.path(X, y)
-    figure, axes = plt.subplots(1, 4, figsize=(13, 4.3), layout="constrained", sharey=True)
-    for k, ax in enumerate(axes):
+    figure, axes = plt.subplots(2, 2, figsize=(7.6, 7.8), layout="constrained")
+    for k, ax in enumerate(axes.flat):
         if k:
             half_planes(ax, W[k], b[k])
         if k < len(clf.trace_):
@@ -180,7 +180,6 @@ def six_points_steps() -> None:
         ax.set_title(
             f"{('start', *(f'after update {i}' for i in (1, 2, 3)))[k]}\n{weights}", fontsize=style.NORMAL
         )
-        ax.set_ylabel("$x_2$" if k == 0 else "")
     save(figure, "six_points_steps.png")
 
 
@@ -213,7 +212,7 @@ def two_curves() -> None:
     X, y = rb.datasets.load_six_points()
     clf = rb.Perceptron(bias="radius", order="cyclic").fit(X, y)
     run = proof_quantities(clf.trace_, X, y)
-    figure, ax = plt.subplots(figsize=(8.4, 4.8), layout="constrained")
+    figure, ax = plt.subplots(figsize=(7.6, 4.6), layout="constrained")
     most = (run.radius / run.gamma) ** 2
     far = np.linspace(0, 1.12 * most, 400)
     low, high = far * run.gamma, run.radius * np.sqrt(far)
@@ -235,7 +234,7 @@ def two_curves() -> None:
 def learning_rate() -> None:
     """Draw how many updates each learning rate takes, from zero and from another start."""
     X, y = rb.datasets.load_six_points()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     rates = np.geomspace(0.001, 10, 60)
     counts = {"from $0$": None, "from $(1,\\ 0.5)$": [1, 0.5]}
     for (name, start), colour, dash in zip(counts.items(), style.PALETTE, ("-", "--"), strict=False):
@@ -262,7 +261,7 @@ def orders() -> None:
     """Draw the updates and the last lines of all 720 orders of the six points."""
     X, y = rb.datasets.load_six_points()
     runs = [rb.Perceptron(order=list(order)).fit(X, y) for order in permutations(range(6))]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     updates = np.array([clf.n_mistakes_ for clf in runs])
     values, counts = np.unique(updates, return_counts=True)
     bars = left.bar(values, counts, color=style.PALETTE[2], width=0.7)
@@ -289,7 +288,7 @@ def orders() -> None:
 
 def cycle() -> None:
     """Draw the weights on XOR going round, and the length of weights on rows that do not separate."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.3), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     X, y = rb.datasets.load_xor()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -306,7 +305,7 @@ def cycle() -> None:
     left.set(xlim=(0, 12.9), ylim=(-1.5, 1.5), xticks=range(0, 13, 2), yticks=(-1, 0, 1))
     left.legend(frameon=False, ncols=3, loc="lower right")
     style.tidy(left, "updates $k$", "")
-    left.set_title("XOR: after four updates all is as it was", fontsize=style.NORMAL)
+    left.set_title("XOR: a cycle of four updates", fontsize=style.NORMAL)
     rng = np.random.default_rng(3)
     sides = np.repeat([1, -1], 60)
     clouds = rng.normal(0, 0.9, (120, 2)) + sides[:, None] * [0.9, 0.6]
@@ -322,7 +321,7 @@ def cycle() -> None:
     right.set(xscale="log", ylim=(0, 4 * length.max()))
     style.tidy(right, "updates $k$", "")
     right.legend(frameon=False)
-    right.set_title("Two overlapping clouds: the weights stay bounded", fontsize=style.NORMAL)
+    right.set_title("Two overlapping clouds", fontsize=style.NORMAL)
     save(figure, "cycle.png")
 
 
