@@ -72,6 +72,21 @@ def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
 
 
+FIRST = ["neuron", "geometry", "update", "six_points_steps", "six_points_runs", "two_curves", "cycle"]
+LATER = ["four_inequalities", "pocket", "lifting", "kernel_trick", "layers"]
+
+
+@pytest.mark.parametrize(
+    ("script", "name"), [*(("understand", name) for name in FIRST), *(("beyond", name) for name in LATER)]
+)
+def test_pictures_of_the_chapters_are_drawn(example, script, name, monkeypatch, tmp_path):
+    module = example(f"pictures_{script}")
+    monkeypatch.setattr(sys.modules["pictures"], "IMAGES", tmp_path)
+    getattr(module, name)()
+    module.plt.close("all")
+    assert (tmp_path / f"{name}.png").stat().st_size > 5000
+
+
 def test_the_moving_run_ends_where_every_point_is_on_its_side(example):
     run = example("pictures_run")
     X, y = run.clouds()
