@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from random import Random
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -60,6 +62,42 @@ def ways_out() -> None:
     save(figure, "ways_out.png")
 
 
+def readings() -> Iterator[tuple[dict[str, float], str]]:
+    """Yield the stream of the tutorial on streams, which changes in its middle."""
+    draw = Random(0)
+    for t in range(4000):
+        row = {name: draw.gauss(0, 1) for name in ("heat", "noise", "load", "age")}
+        before, after = row["heat"] + row["noise"] - row["age"] / 2, row["heat"] - row["noise"] + row["load"] / 2
+        danger = before if t < 2000 else after
+        yield row, "fails" if (danger > 0) != (draw.random() < 0.05) else "runs"
+
+
+def drift() -> None:
+    """Draw the accuracy of three learners on a stream that changes."""
+    learners = {
+        "average": rb.Perceptron(average=True),
+        "passive-aggressive, C = 0.1": rb.PassiveAggressiveClassifier(C=0.1),
+        "perceptron": rb.Perceptron(),
+    }
+    figure, ax = plt.subplots(figsize=(8.5, 3.6), layout="constrained")
+    ends = np.arange(200, 4001, 200)
+    for (name, learner), color, dashes in zip(learners.items(), style.PALETTE, ("-", "--", ":"), strict=False):
+        right = []
+        for row, label in readings():
+            right.append(learner.predict_one(row) == label)
+            learner.learn_one(row, label)
+        ax.plot(
+            ends, 100 * np.reshape(right, (-1, 200)).mean(axis=1), dashes, color=color, linewidth=2, label=name
+        )
+    ax.axvline(2000, color=style.FAINT, linewidth=1)
+    ax.annotate("the change", (2000, 40), (6, 0), textcoords="offset points", color=style.INK)
+    ax.set_ylim(35, 100)
+    ax.legend(loc="lower left", frameon=False, fontsize=style.SMALL)
+    style.tidy(ax, "readings", "percent right, of the last 200")
+    save(figure, "drift.png")
+
+
 if __name__ == "__main__":
     first_model()
     ways_out()
+    drift()
