@@ -1,12 +1,16 @@
+import sys
 from pathlib import Path
 from shutil import copyfile
 
 from rosenblatt import __version__ as release  # noqa: F401
 
+sys.path.insert(0, str(Path(__file__).parent))
+
 project = "rosenblatt"
 author = "the rosenblatt developers"
 copyright = "2026, the rosenblatt developers"
 extensions = [
+    "command_reference",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
