@@ -32,7 +32,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("rosenblatt.plot needs matplotlib: pip install rosenblatt[plot]") from error
+        raise ImportError("rosenblatt.plot needs matplotlib: pip install matplotlib") from error
     return plt
 
 
