@@ -49,7 +49,7 @@ def race(
     contestants: Mapping[str, Callable[[], Any]],
     repeats: int,
     calls: int = 1,
-    clock: Callable[[], float] = time.process_time,
+    clock: Callable[[], Any] = time.process_time,
 ) -> dict[str, Timed]:
     """Let contestants take turns, so that what disturbs one disturbs all; return seconds a call."""
     timed = {name: Timed([], None) for name in contestants}

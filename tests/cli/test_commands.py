@@ -389,3 +389,16 @@ def test_weights_of_classes_that_are_numbers(done, run, tmp_path):
     np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)
     ran = run("train", "t.csv", "-o", "m", "--set", "random_state=3")
     assert (ran.code, "--seed" in ran.err) == (2, True)
+
+
+def test_any_number_of_jobs_says_the_same(done, run):
+    alone = done("evaluate", "--cv", 3, "@digits", "--learner", "perceptron", "--max-iter", 3)
+    for jobs in (2, -1):
+        assert (
+            done("evaluate", "--cv", 3, "@digits", "--learner", "perceptron", "--max-iter", 3, "--jobs", jobs)
+            == alone
+        )
+    for bad in ("0", "many"):
+        refused = run("evaluate", "--cv", 3, "@iris", "--jobs", bad)
+        assert refused.code == 2
+        assert "-1 for all cores" in refused.err

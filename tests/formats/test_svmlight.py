@@ -335,7 +335,7 @@ def _everything(text, n_jobs, skipping, width):
     with using(n_jobs):
         try:
             for chunk in reader.chunks():
-                arrays = (*chunk.rows, chunk.labels)
+                arrays = (*chunk.rows, chunk.labels, reader.queries)
                 chunks.append(([each.tobytes() for each in arrays], chunk.n_features, reader.span, reader.unmet))
         except FormatError as problem:
             error = str(problem)
@@ -349,7 +349,10 @@ def test_any_number_of_threads_reads_the_same(way, monkeypatch, skipping, width)
     monkeypatch.setattr(svmlight, "SAMPLE", 100)
     monkeypatch.setattr(lines, "LONGEST_LINE", 200)
     rng = random.Random(0)
-    rows = [f"{k % 3} " + " ".join(f"{j}:{rng.random()}" for j in range(1, rng.randint(2, 9))) for k in range(120)]
+    rows = [
+        f"{k % 3} qid:{k // 5} " + " ".join(f"{j}:{rng.random()}" for j in range(1, rng.randint(2, 9)))
+        for k in range(120)
+    ]
     texts = {"right": rows, "wrong": [*rows[:50], "1 2:x", "1 3:1 2:1", *rows[50:], "1 1:nan"]}
     texts["long"] = [*texts["wrong"][:90], "1 " + "9" * 400, *rows[:30], "2 " + "8" * 400]
     for each in texts.values():
