@@ -22,6 +22,7 @@ from rosenblatt.loops.rules import is_plain
 from rosenblatt.model.kernel_schemas import KERNEL_STATE
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.state import State
 from rosenblatt.schema.codecs import Context
 from rosenblatt.server.events import INDEX, LearnEvent, joined
 from rosenblatt.typing import Floats
@@ -117,6 +118,14 @@ class Replica:
         return self._model().decision(Features(row, 1, row.shape[1]))[0]
 
     # Learning
+
+    def expect(self, events: Sequence[LearnEvent]) -> None:
+        """Give weights to all features of events at once, where only features met have some."""
+        state = self.learner._state
+        if len(events) > 1 and isinstance(state, State) and state.met is not None:
+            packed = [event.rows for event in events]
+            if all(rows.indices is not None and rows.n_features <= state.n_features for rows in packed):
+                state.meet(joined([rows.features() for rows in packed]).rows)
 
     def fold(self, event: LearnEvent, *, judged: bool = True) -> FoldOutcome:
         """Learn the rows of an event one by one; a row whose score overflows is left out.

@@ -317,6 +317,7 @@ class ServedModel:
     def fold(self, events: Sequence[LearnEvent]) -> list[FoldOutcome]:
         """Learn events in order in the replica that nobody reads, and return what became of each."""
         spare = self._catch_up()
+        spare.expect(events)
         outcomes = []
         for event in events:
             outcome = spare.fold(event)
@@ -346,6 +347,7 @@ class ServedModel:
         spare = self._spare
         while spare.readers:  # a prediction that began before the last batch was published
             time.sleep(0.0002)
+        spare.expect(self._behind)
         for event in self._behind:
             spare.fold(event, judged=False)
             spare.version += 1
