@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.features import Features
+from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import InputError, PredictionOverflowError, TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.rules import is_plain
@@ -262,7 +263,7 @@ def _trimmed(state: KernelState) -> KernelState:
 
 
 def _each(features: Features) -> list[Rows]:
-    """Return the rows one by one, each alone in its arrays."""
+    """Return the rows one by one, each alone in its arrays, of the types that the loops are compiled for."""
     rows = features.rows
     if features.n_rows == 1 and (not isinstance(rows, CSR) or not rows.indptr[0]):
         return [rows]
@@ -270,6 +271,6 @@ def _each(features: Features) -> list[Rows]:
         return [rows[i : i + 1] for i in range(features.n_rows)]
     ends = rows.indptr.tolist()
     return [
-        CSR(rows.data[first:last], rows.indices[first:last], np.array([0, last - first], INDEX))
+        CSR(rows.data[first:last], rows.indices[first:last], read_only(np.array([0, last - first], INDEX)))
         for first, last in pairwise(ends)
     ]
