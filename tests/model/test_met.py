@@ -14,7 +14,7 @@ from rosenblatt.exceptions import NonFiniteError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.model import met as module
 from rosenblatt.model.linear import LinearModel
-from rosenblatt.model.met import MetFeatures, is_wide
+from rosenblatt.model.met import MetFeatures, is_wide, with_zeros
 from rosenblatt.model.state import State
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -81,6 +81,15 @@ def test_columns_are_numbered_as_a_dictionary_would(data):
     before = met.spread(weights)
     after = grown.spread(np.insert(weights, inserted, 0.0))
     assert before.tolist() == after.tolist()
+
+
+@given(st.integers(1, 4), st.integers(1, 9), st.lists(st.integers(0, 9), max_size=5), st.sampled_from("CF"))
+def test_zeros_are_inserted_as_numpy_does(machines, n, places, order):
+    weights = np.asarray(np.arange(1.0, machines * n + 1).reshape(machines, n), order=order)
+    where = np.array(sorted(min(place, n - 1) for place in places), np.int64)
+    made = with_zeros(weights, where)
+    assert made.tolist() == np.insert(weights, where, 0.0, axis=-1).tolist()
+    assert made.flags.f_contiguous or order == "C"
 
 
 def test_only_large_weights_are_those_of_features_met():

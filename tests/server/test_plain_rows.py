@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.server.plain_rows import PlainRows
+from rosenblatt.data.features import as_rows
+from rosenblatt.server.plain_rows import PlainRows, plain_arrays
 from rosenblatt.storage.steps import taken_apart
 from tests.server.serving import quiet
 
@@ -48,3 +49,16 @@ def test_others_are_left_to_the_table(row):
 def test_other_preparations_are_left_to_the_table():
     assert PlainRows(preparation(missing="mean")).read([{"a": 1.0, "b": 2.0, "c": 3.0}]) is None
     assert PlainRows(preparation(categorical=["c"])).read([{"a": 1.0, "b": 2.0, "c": 3.0}]) is None
+
+
+@given(st.lists(st.lists(NUMBER, min_size=3, max_size=3), min_size=1))
+def test_arrays_have_the_same_features(rows):
+    plain, read = plain_arrays(rows, 3), as_rows(rows)
+    assert (plain.rows.tobytes(), plain.rows.dtype) == (read.rows.tobytes(), read.rows.dtype)
+
+
+@pytest.mark.parametrize("value", [None, "1", True, 2**60 + 1, 10**400, float("nan"), float("inf")])
+def test_other_arrays_need_a_closer_look(value):
+    assert plain_arrays([[1.0, 2.0], [1.0, value]], 2) is None
+    assert plain_arrays([[1.0, 2.0], [1.0]], 2) is None
+    assert plain_arrays([[1.0, 2.0], {"a": 1.0, "b": 2.0}], 2) is None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.data.features import as_rows
@@ -120,3 +121,19 @@ def test_a_digest_sees_every_bit(models):
         before = replica.digest()
     state.visits += 1
     assert replica.digest() != before
+
+
+def test_features_that_are_expected_change_no_bit(monkeypatch):
+    monkeypatch.setattr("rosenblatt.model.met.WIDE", 0)
+    rows = csr_array(np.eye(40)[np.arange(60) % 40] + np.eye(40)[np.arange(60) % 7])
+    labels = [LABELS[i % 3] for i in range(60)]
+    model = rb.Perceptron(average=True).partial_fit(rows[:5], labels[:5], classes=LABELS)
+    events = [LearnEvent(PackedRows.of(as_rows(rows[i : i + 5])), labels[i : i + 5]) for i in range(5, 60, 5)]
+    one, other = Replica(fresh(model), 0), Replica(fresh(model), 0)
+    assert one.learner._state.met is not None
+    one.expect(events)
+    assert len(one.learner._state.met.columns) > len(other.learner._state.met.columns)
+    assert one.digest() == other.digest()
+    for event in events:
+        assert one.fold(event) == other.fold(event)
+    assert one.digest() == other.digest()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, require_finite, require_width
+from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import NonFiniteError, PredictionOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented, part_of
 from rosenblatt.loops.targets import PAIR
@@ -137,7 +138,7 @@ def score_of_row(row: Rows, state: State, scheme: Scheme, classes: NDArray[Any],
         state = state.spread()
     else:
         state = state.part(row.indices)
-        own = row._replace(indices=np.arange(len(row.indices), dtype=np.uint32))
+        own = row._replace(indices=read_only(np.arange(len(row.indices), dtype=np.uint32)))
     model = LinearModel(state.hypothesis(), scheme, classes, zero)
     try:
         score = model.decision(Features(own, 1, state.n_features))[0]

@@ -18,6 +18,37 @@ SPARE = 64
 """A table of all features is made where there are at most so many of them for each column to look up."""
 
 
+FEW = 1000
+"""New features up to which weights are moved in pieces."""
+
+
+def with_zeros(weights: Floats, places: Ints) -> Floats:
+    """Return weights with zeros inserted before features, in the same memory order.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features,) or (n_machines, n_features)
+        Weights.
+    places : ndarray of int64
+        Where zeros are inserted, ascending.
+
+    Examples
+    --------
+    >>> with_zeros(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2]))
+    array([0., 1., 2., 0., 0., 3.])
+    """
+    if weights.ndim == 1 or not weights.flags.f_contiguous or len(places) > FEW:
+        return np.insert(weights, places, 0.0, axis=-1)
+    old, start = weights.T, 0  # feature by feature: pieces of it are moved at the speed of memory
+    made = np.empty((len(old) + len(places), old.shape[1]))
+    for k, place in enumerate(places.tolist()):
+        made[start + k : place + k] = old[start:place]
+        made[place + k] = 0.0
+        start = place
+    made[start + len(places) :] = old[start:]
+    return made.T
+
+
 def is_wide(shape: tuple[int, ...], stored: int = 0) -> bool:
     """Return whether weights of this shape should be those of the features met.
 

@@ -15,7 +15,7 @@ from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.rules import Confidence, Linked, Power, Shaped
 from rosenblatt.loops.shrinking import Shrunk
-from rosenblatt.model.met import MetFeatures
+from rosenblatt.model.met import MetFeatures, with_zeros
 from rosenblatt.typing import Floats, Ints
 
 ONE = np.float64(1.0).view(np.int64)
@@ -119,7 +119,7 @@ class State:
             rows = self.met.numbered(X)
             if (rows.indices == len(self.met.columns)).any():
                 met, places = self.met.with_columns_of(X, rows)
-                self._take(replace(self._each(lambda w: np.insert(w, places, 0.0, axis=-1)), met=met))
+                self._take(replace(self._each(lambda w: with_zeros(w, places)), met=met))
                 rows = met.numbered(X)
         elif self.met is not None:
             self._take(self.spread())

@@ -1,6 +1,6 @@
 """Pictures of data, boundaries, runs, proofs and bounds. Each function returns a matplotlib Axes.
 
-matplotlib is imported when a picture is drawn: ``pip install rosenblatt[plot]`` installs it.
+matplotlib is imported when a picture is drawn: it comes with rosenblatt.
 """
 
 from __future__ import annotations

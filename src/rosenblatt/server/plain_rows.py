@@ -13,7 +13,7 @@ from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.data.features import Features
 from rosenblatt.data.reals import EXACT_BITS, read_only
 
-__all__ = ["PlainRows"]
+__all__ = ["PlainRows", "plain_arrays"]
 
 NUMBERS = {float, int}
 
@@ -47,12 +47,34 @@ class PlainRows:
                 values += self._take(row)
             except KeyError:
                 return None
-        if not set(map(type, values)) <= NUMBERS:
+        features = _table(values, len(rows), len(self._names))
+        return None if features is None else self._preparation.features(features)
+
+
+def plain_arrays(rows: Sequence[Any], width: int) -> Features | None:
+    """Return arrays of so many numbers each as features, or None if they need a closer look.
+
+    Examples
+    --------
+    >>> plain_arrays([[1.5, 2]], 2).rows.tolist(), plain_arrays([[1.5, "a"]], 2), plain_arrays([[1.5]], 2)
+    ([[1.5, 2.0]], None, None)
+    """
+    values: list[Any] = []
+    for row in rows:
+        if type(row) is not list or len(row) != width:
             return None
-        try:
-            table = np.array(values, np.float64).reshape(len(rows), len(self._names))
-        except OverflowError:
-            return None
-        if not (np.abs(table) < 2.0**EXACT_BITS).all():  # NaN, infinity, or an integer that was rounded
-            return None
-        return self._preparation.features(Features(read_only(table), len(rows), len(self._names)))
+        values += row
+    return _table(values, len(rows), width)
+
+
+def _table(values: list[Any], n_rows: int, width: int) -> Features | None:
+    """Return finite numbers as rows; None if one is no number, or an integer that would be rounded."""
+    if not set(map(type, values)) <= NUMBERS:
+        return None
+    try:
+        table = np.array(values, np.float64).reshape(n_rows, width)
+    except OverflowError:
+        return None
+    if not (np.abs(table) < 2.0**EXACT_BITS).all():  # NaN, infinity, or an integer that was rounded
+        return None
+    return Features(read_only(table), n_rows, width)

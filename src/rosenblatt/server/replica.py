@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.features import Features
+from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import InputError, PredictionOverflowError, TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.rules import is_plain
 from rosenblatt.model.kernel_schemas import KERNEL_STATE
 from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.model.linear import LinearModel
+from rosenblatt.model.state import State
 from rosenblatt.schema.codecs import Context
 from rosenblatt.server.events import INDEX, LearnEvent, joined
 from rosenblatt.typing import Floats
@@ -117,6 +119,14 @@ class Replica:
         return self._model().decision(Features(row, 1, row.shape[1]))[0]
 
     # Learning
+
+    def expect(self, events: Sequence[LearnEvent]) -> None:
+        """Give weights to all features of events at once, where only features met have some."""
+        state = self.learner._state
+        if len(events) > 1 and isinstance(state, State) and state.met is not None:
+            packed = [event.rows for event in events]
+            if all(rows.indices is not None and rows.n_features <= state.n_features for rows in packed):
+                state.meet(joined([rows.features() for rows in packed]).rows)
 
     def fold(self, event: LearnEvent, *, judged: bool = True) -> FoldOutcome:
         """Learn the rows of an event one by one; a row whose score overflows is left out.
@@ -253,7 +263,7 @@ def _trimmed(state: KernelState) -> KernelState:
 
 
 def _each(features: Features) -> list[Rows]:
-    """Return the rows one by one, each alone in its arrays."""
+    """Return the rows one by one, each alone in its arrays, of the types that the loops are compiled for."""
     rows = features.rows
     if features.n_rows == 1 and (not isinstance(rows, CSR) or not rows.indptr[0]):
         return [rows]
@@ -261,6 +271,6 @@ def _each(features: Features) -> list[Rows]:
         return [rows[i : i + 1] for i in range(features.n_rows)]
     ends = rows.indptr.tolist()
     return [
-        CSR(rows.data[first:last], rows.indices[first:last], np.array([0, last - first], INDEX))
+        CSR(rows.data[first:last], rows.indices[first:last], read_only(np.array([0, last - first], INDEX)))
         for first, last in pairwise(ends)
     ]

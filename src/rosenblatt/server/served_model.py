@@ -24,7 +24,7 @@ from rosenblatt.model.kernel_state import KernelState
 from rosenblatt.server.events import LearnEvent, PackedRows, encode_event
 from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.places import in_words_of_calls, place_of
-from rosenblatt.server.plain_rows import PlainRows
+from rosenblatt.server.plain_rows import PlainRows, plain_arrays
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.storage.files import write_model
@@ -191,6 +191,9 @@ class ServedModel:
             raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
 
     def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
+        plain = None if self.preparation.steps else plain_arrays(rows, self.published.learner._width)
+        if plain is not None:
+            return plain
         if self.preparation.steps:
             features = self._plain.read(rows) or self.preparation.read(rows)
         elif are_mappings(rows):
@@ -317,6 +320,7 @@ class ServedModel:
     def fold(self, events: Sequence[LearnEvent]) -> list[FoldOutcome]:
         """Learn events in order in the replica that nobody reads, and return what became of each."""
         spare = self._catch_up()
+        spare.expect(events)
         outcomes = []
         for event in events:
             outcome = spare.fold(event)
@@ -346,6 +350,7 @@ class ServedModel:
         spare = self._spare
         while spare.readers:  # a prediction that began before the last batch was published
             time.sleep(0.0002)
+        spare.expect(self._behind)
         for event in self._behind:
             spare.fold(event, judged=False)
             spare.version += 1

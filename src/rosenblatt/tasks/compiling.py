@@ -16,7 +16,7 @@ __all__ = ["compile_loops"]
 
 
 def compile_loops(*, log: Log = log_info) -> int:
-    """Compile the loops that training, certifying and predicting use, for this processor.
+    """Compile the loops that training, certifying, predicting and serving use, for this processor.
 
     numba keeps them in its cache on disk, so that later processes load them. Call this when an image or an
     environment is built; otherwise each loop is compiled at its first use, which takes a few seconds.
@@ -106,6 +106,33 @@ def _relatives() -> None:
         rb.KernelPerceptron("rbf", max_iter=2).fit(X, y).predict(X)
 
 
+def _streams() -> None:
+    """Go on from model files row by row, and in chunks, as a server does."""
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    import rosenblatt as rb
+    from rosenblatt.data.features import as_rows
+    from rosenblatt.loops.passes import score_row
+
+    kinds: tuple[tuple[Any, dict[str, Any]], ...] = (
+        (rb.Perceptron, {}),
+        (rb.Perceptron, {"average": True}),
+        (rb.PassiveAggressiveClassifier, {}),
+        (rb.ConfidenceWeightedClassifier, {}),
+        (rb.KernelPerceptron, {"kernel": "rbf", "budget": 8}),
+    )
+    with TemporaryDirectory() as folder:
+        for (X, y), (kind, parameters) in product(_tables(), kinds):
+            rb.save(kind(max_iter=2, **parameters).fit(X, y), Path(folder, "model"))
+            learner: Any = rb.load(Path(folder, "model"))
+            learner.partial_fit(X, y).decision_function(X)
+            row, stream = as_rows(X[:1]).rows, learner._stream
+            stream.learn_row(row, stream.target(y[0]))
+            if kind is rb.Perceptron and stream.state.w.ndim == 1:
+                score_row(row, stream.state.w)
+
+
 def _taggers() -> None:
     import rosenblatt as rb
 
@@ -146,6 +173,7 @@ _GROUPS: dict[str, Callable[[], None]] = {
     "Files": _files,
     "Large data": _large_data,
     "Other learners": _relatives,
+    "Streams": _streams,
     "Taggers": _taggers,
     "Certificates": _certificates,
 }
