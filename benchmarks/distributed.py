@@ -1,7 +1,7 @@
-"""Training on a Dask cluster of processes of this machine, and a simulation of larger clusters.
+"""Training on a Dask cluster of processes of this machine.
 
-Seconds are those of a clock: workers are other processes. ``python -m benchmarks.distributed`` prints the
-simulation.
+Seconds are those of a clock: workers are other processes. `benchmarks.scaling` measures passes of other lengths,
+and simulates larger clusters.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from rosenblatt import Perceptron
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.data.batch import as_batch
 
-ROWS, FEATURES, CLASSES, PASSES = 400_000, 100, 10, 5
-SIMULATED_ROWS, SIMULATED_FEATURES, PARTITION_ROWS = 10**9, 1_000, 10**6
+ROWS, PEER_ROWS, FEATURES, CLASSES, PASSES = 800_000, 100_000, 100, 10, 5
 
 
 def rows(number: int, n_rows: int, d: int = FEATURES, classes: int = CLASSES) -> tuple[Any, Any]:
@@ -53,7 +52,7 @@ def distributed(setup: Setup) -> Iterator[Comparison]:
     with workers(1) as one, workers(2) as two:
         yield _overhead(setup, n_rows, one)
         yield from _scaling(setup, n_rows, one, two)
-        yield from _against_peers(setup, n_rows, two)
+        yield from _against_peers(setup, setup.rows(PEER_ROWS), two)
 
 
 def _overhead(setup: Setup, n_rows: int, client: Any) -> Comparison:
@@ -213,62 +212,3 @@ def _race(setup: Setup, *calls: Callable[[], Any]) -> list[Run]:
 
 def _model() -> Perceptron:
     return Perceptron(max_iter=PASSES, decide=False, random_state=0)
-
-
-class Times(NamedTuple):
-    """What one pass of the simulation is made of, in seconds; measured on this machine."""
-
-    value: float  # to visit one value of a row, in a pass over rows in memory
-    task: float  # of scheduler and client, for each task
-    byte: float  # to move a byte of weights between processes
-    mix: float  # to add one weight to another
-
-
-def measured(n_rows: int = 100_000, tasks: int = 200) -> Times:
-    """Measure the parts of a pass with one worker: arithmetic in processor seconds, the rest by the clock."""
-    X, y = rows(0, n_rows, SIMULATED_FEATURES // 4, 2)
-    model = Perceptron(max_iter=3, decide=False, trace=None)
-    blocks = MemoryBlocks(as_batch(X, y))
-    model.fit_blocks(blocks)  # loads the loops
-    start = time.process_time()
-    model.fit_blocks(blocks)
-    value = (time.process_time() - start) / (3 * X.size)
-    with workers(1) as client:
-        client.gather(client.map(abs, range(10), pure=False))
-        start = time.perf_counter()
-        client.gather(client.map(abs, range(tasks), pure=False))
-        task = (time.perf_counter() - start) / tasks
-        payload = client.submit(np.ones, 4_000_000)
-        client.gather(client.submit(len, payload))
-        start = time.perf_counter()
-        payload.result()
-        byte = (time.perf_counter() - start) / 32e6
-    w = np.ones(10**6)
-    start = time.process_time()
-    for _ in range(10):
-        w = w + 0.5 * w
-    return Times(value, task, byte, (time.process_time() - start) / 1e7)
-
-
-def simulated(times: Times, n_workers: int) -> dict[str, float]:
-    """Return the seconds of one pass over 10⁹ rows of 1,000 features on so many workers of one core each."""
-    parts = SIMULATED_ROWS // PARTITION_ROWS
-    weights = SIMULATED_FEATURES + 1
-    rounds = -(-parts // n_workers)
-    training = rounds * PARTITION_ROWS * SIMULATED_FEATURES * times.value
-    scheduling = parts * times.task
-    moving = 2 * parts * 8 * weights * times.byte  # to the tasks and back, one after the other
-    mixing = parts * weights * times.mix
-    total = training + scheduling + moving + mixing
-    return {"training": training, "scheduling": scheduling, "moving": moving, "mixing": mixing, "pass": total}
-
-
-def main() -> None:
-    times = measured()
-    print(", ".join(f"{name} {1e9 * seconds:.3g} ns" for name, seconds in times._asdict().items()))
-    for count in (1, 10, 100, 1_000):
-        print(count, "workers:", ", ".join(f"{k} {v:.2f} s" for k, v in simulated(times, count).items()))
-
-
-if __name__ == "__main__":
-    main()

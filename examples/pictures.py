@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,8 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt.plot import style
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
 
 
 def save(figure: Figure, name: str) -> None:
@@ -184,12 +186,43 @@ def bounds() -> None:
 
 def examples() -> None:
     """Draw the pictures of the other examples."""
-    for name in ("drift", "echo", "one_pass", "polynomial_boundaries", "six_points", "spirals", "xor_four_ways"):
+    for name in ("echo", "one_pass", "polynomial_boundaries", "six_points", "spirals", "xor_four_ways"):
         save(import_module(name).picture(), f"{name}.png")
     save(import_module("hulls").picture(), "xor_proof.png")
     mark_one = import_module("mark_one")
     save(mark_one.squares(), "mark_one_squares.png")
     save(mark_one.digits(), "mark_one_digits.png")
+
+
+def scaling() -> None:
+    """Draw what `benchmarks.scaling` measured: mixing in passes, and the simulation of a large cluster."""
+    measured = json.loads((ROOT / "benchmarks" / "scaling.json").read_text())
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
+    kinds = {"separable": "64,000 rows", "few rows": "640 rows"}
+    partitions = sorted({int(name.split()[-2]) for name in measured["curves"]})
+    for (kind, name), color in zip(kinds.items(), style.PALETTE, strict=False):
+        found = [measured["curves"][f"{kind}, {count} partitions"]["passes"] for count in partitions]
+        left.plot(partitions, found, "o-", color=color)
+        left.annotate(name, (partitions[2], found[2]), xytext=(0, 7), textcoords="offset points", ha="center")
+    left.set_xscale("log", base=2)
+    left.set_xticks(partitions, [f"{count}" for count in partitions])
+    left.set_ylim(0, 45)
+    style.tidy(left, "partitions", "passes until separated")
+    for count, color in zip(partitions, style.PALETTE, strict=False):
+        found = [100 * share for share in measured["curves"][f"noisy, {count} partitions"]["right"]]
+        middle.plot(range(1, len(found) + 1), found, "o-", color=color, markersize=3)
+        middle.annotate(f"{count}", (len(found), found[-1]), xytext=(6, -3), textcoords="offset points")
+    style.tidy(middle, "pass", "% right on new rows, by partitions")
+    workers, below = list(measured["simulation"]), np.zeros(len(measured["simulation"]))
+    for part, color in zip(("training", "scheduling", "moving"), style.PALETTE, strict=False):
+        heights = np.array([measured["simulation"][count][part] for count in workers])
+        right.bar(workers, heights, bottom=below, color=color, label=part)
+        below += heights
+    for at, total in enumerate(below):
+        right.annotate(f"{total:.1f} s", (at, total), xytext=(0, 4), textcoords="offset points", ha="center")
+    right.legend(frameon=False)
+    style.tidy(right, "workers (simulated)", "seconds of a pass over 10⁹ × 1,000")
+    save(figure, "scaling.png")
 
 
 if __name__ == "__main__":
@@ -202,3 +235,4 @@ if __name__ == "__main__":
     class_tables()
     bounds()
     examples()
+    scaling()

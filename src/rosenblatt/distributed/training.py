@@ -138,7 +138,8 @@ class ClusterVisitor(Visitor):
 
         A task makes at most one pass more than were made before, so that few are in vain when training ends.
         """
-        fitting = SMALL // (3 * self.state.w.nbytes)
+        arrays = 1 + (self.state.u is not None) + (self.state.shrunk is not None)
+        fitting = SMALL // (arrays * self.state.w.nbytes)
         short = int(TOGETHER / self._seconds)
         passes = max(1, min(epoch, self.plan.max_iter - epoch + 1, fitting, short))
         began = time.perf_counter()
