@@ -11,7 +11,7 @@ KILLS ?= 1000
 # Compiled loops are cached under a name made of their sources: numba does not notice an edit in another file.
 export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loops/*.py | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-all check format bench docs web web-check package clean
+.PHONY: demo test test-all check format bench docs docs-check web web-check package clean
 
 demo: $(VENV)/demo
 	$(BIN)/rosenblatt demo -o out
@@ -27,6 +27,7 @@ check: $(VENV)/check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs src examples benchmarks/README.md
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[bi]*.yml
@@ -42,6 +43,10 @@ bench: $(VENV)/bench
 docs: $(VENV)/docs
 	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
+
+# What CI asks of the site: every page loads, fits a phone, and gives axe nothing to find.
+docs-check: docs web/node_modules
+	cd web && BROWSER=$$(command -v chromium || command -v google-chrome) node site.mjs ../docs/_build/html
 
 # The lab page is one file in the package; npm and node are needed only to change it.
 web: web/node_modules

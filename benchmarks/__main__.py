@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME ...] [--repeats N] [--quick] [--data DIR] [--markdown] [--json FILE]``."""
+"""``python -m benchmarks [NAME ...] [--repeats N] [--quick] [--data DIR] [--json FILE] [--record]``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import (
+    cores,
     defaults,
     distributed,
     echo,
@@ -26,6 +27,7 @@ from benchmarks import (
     prediction,
     proofs,
     report,
+    results,
     sequences,
     server,
     single,
@@ -70,6 +72,7 @@ WORKLOADS = {
     "row-groups": wide.row_groups,
     "distributed": distributed.distributed,
     "predict": prediction.batch,
+    "cores": cores.two_threads,
     "one": single.one_row,
     "dicts": single.one_mapping,
     "import": startup.imports,
@@ -80,24 +83,29 @@ WORKLOADS = {
 def main() -> None:
     parser = _parser()
     arguments = parser.parse_args()
+    if arguments.record and arguments.quick:
+        parser.error("--record keeps results that people quote; it does not go with --quick")
     if unknown := set(arguments.names) - set(WORKLOADS):
         parser.error(f"no workload is called {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
     warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of passes is meant
     setup = Setup(arguments.repeats, arguments.quick, arguments.data)
-    comparisons = list(_run(arguments.names or list(WORKLOADS), setup))
+    found = {name: list(_run(name, setup)) for name in arguments.names or WORKLOADS}
+    comparisons = [each for group in found.values() for each in group]
     write = report.print_markdown if arguments.markdown else report.print_table
     write(comparisons, quick=arguments.quick)
     if arguments.json:
         arguments.json.write_text(report.as_json(comparisons))
+    if arguments.record:
+        for name, group in found.items():
+            results.record(name, group)
 
 
-def _run(names: list[str], setup: Setup) -> Iterator[Comparison]:
-    for name in names:
-        for comparison in WORKLOADS[name](setup):
-            if setup.quick:  # targets are for the sizes they were set at
-                comparison = replace(comparison, target=None)
-            print(report.one_line(comparison), file=sys.stderr, flush=True)
-            yield comparison
+def _run(name: str, setup: Setup) -> Iterator[Comparison]:
+    for comparison in WORKLOADS[name](setup):
+        if setup.quick:  # targets are for the sizes they were set at
+            comparison = replace(comparison, target=None)
+        print(report.one_line(comparison), file=sys.stderr, flush=True)
+        yield comparison
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -109,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows: to try the suite, not to quote")
     parser.add_argument("--data", type=Path, metavar="DIR", help="a folder that holds real data, see README.md")
     parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
+    parser.add_argument("--record", action="store_true", help="keep the results for the documentation")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save every measurement")
     return parser
 

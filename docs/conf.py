@@ -1,30 +1,52 @@
+import sys
 from pathlib import Path
 from shutil import copyfile
 
 from rosenblatt import __version__ as release  # noqa: F401
 
+sys.path.insert(0, str(Path(__file__).parent))
+
 project = "rosenblatt"
 author = "the rosenblatt developers"
 copyright = "2026, the rosenblatt developers"
 extensions = [
+    "command_reference",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "sphinx_design",
     "sphinx-mathjax-offline",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 html_theme = "pydata_sphinx_theme"
 html_title = "rosenblatt"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["rosenblatt.css"]
+html_js_files = ["rosenblatt.js"]
 html_theme_options = {"header_links_before_dropdown": 6, "show_toc_level": 2, "navigation_with_keys": True}
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 copybutton_prompt_text = r"^>>> |^\.\.\. |^\$ "
 copybutton_prompt_is_regexp = True
 copybutton_here_doc_delimiter = "END"
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"pictures\w*\.py$",
+    "write_computation_times": False,
+    "min_reported_time": 3600,
+    "download_all_examples": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "compress_images": (),
+    "default_thumb_file": str(Path(__file__).parent / "images" / "run.png"),
+}
+suppress_warnings = ["config.cache"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = True

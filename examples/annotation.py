@@ -1,4 +1,9 @@
-"""A small corpus with mistakes of annotation, found with a proof: ``python examples/annotation.py``."""
+"""Find mistakes of annotation
+===========================
+
+A small corpus has sentences that contradict each other. ``certify`` finds them and proves that the rest
+agrees.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Echo removed from a synthetic call, with spectrograms before and after: ``python examples/echo.py``."""
+"""Take an echo out of a call
+==========================
+
+``AdaptiveFilter`` learns the room while the far end talks. The spectrograms show the microphone before and
+after.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from pictures import save
+from matplotlib.figure import Figure
 from scipy.signal import lfilter, spectrogram
 
 import rosenblatt as rb
@@ -42,7 +47,7 @@ def speech(pitch: float, turns: tuple[tuple[float, float], ...], seed: int) -> n
     return 0.3 * voice
 
 
-def call() -> None:
+def picture() -> Figure:
     far = speech(118, FAR, seed=1) + 1e-4 * np.random.default_rng(0).standard_normal(RATE * SECONDS)
     near = speech(205, NEAR, seed=2)
     room = rb.datasets.make_echo(far, n_taps=256, echo_to_noise=40, seed=3)
@@ -69,7 +74,7 @@ def call() -> None:
     axes[2].set(xlim=(0, SECONDS), ylim=(-5, None))
     axes[2].set_title("echo removed; while the near end talks there is none", fontsize=style.NORMAL)
     style.tidy(axes[2], "seconds", "ERLE in dB")
-    save(figure, "echo.png")
+    return figure
 
 
 def draw(ax: Axes, signal: np.ndarray, title: str) -> None:
@@ -98,4 +103,4 @@ def turns(ax: Axes) -> None:
 
 
 if __name__ == "__main__":
-    call()
+    picture()

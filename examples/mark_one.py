@@ -1,4 +1,9 @@
-"""The machine of 1960: its first demonstration, and digits read by it: ``python examples/mark_one.py``."""
+"""The machine of 1960
+===================
+
+``MarkOne`` has a retina, association units wired at random, and response units. It repeats the first
+demonstration, and reads digits.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,8 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch
-from pictures import save
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
@@ -19,7 +24,7 @@ LIGHT = LinearSegmentedColormap.from_list("light", ["#2b2b2b", "#fff6d5"])
 TRIALS, HELD_OUT, MACHINES = 50, 300, 10
 
 
-def squares() -> None:
+def squares() -> Figure:
     """Show fifty cards, one after the other, to machines with wires of their own."""
     X, y = rb.datasets.make_cards(TRIALS + HELD_OUT, seed=0)
     right, wrong = np.empty((MACHINES, TRIALS + 1)), np.zeros((MACHINES, TRIALS + 1))
@@ -50,10 +55,10 @@ def squares() -> None:
         f"{HELD_OUT} cards it has never seen, told apart: each machine, and their mean", fontsize=style.NORMAL
     )
     style.tidy(ax, "cards shown", "right")
-    save(figure, "mark_one_squares.png")
+    return figure
 
 
-def digits() -> None:
+def digits() -> Figure:
     """Read digits, and draw what one of them does in the machine."""
     X, y = load_digits(return_X_y=True)
     A, B, a, b = train_test_split(X, y, random_state=0, stratify=y)
@@ -76,7 +81,7 @@ def digits() -> None:
         wires(axes[1], axes[2], machine.wiring_, unit)
     responses(axes[3], machine.classes_, scores)
     figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-    save(figure, "mark_one_digits.png")
+    return figure
 
 
 def photograph(ax: Axes, image: np.ndarray) -> None:

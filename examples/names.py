@@ -1,4 +1,9 @@
-"""Names found in sentences: a made-up corpus, a tagger, and how sure it is: ``python examples/names.py``."""
+"""Find names in sentences
+=======================
+
+``SequencePerceptron`` learns from 60 made-up sentences. It then labels a name that no sentence had, and says
+how sure it is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The mistakes of the online rules on the way through a stream: ``python examples/one_pass.py``."""
+"""Four online rules on two streams
+================================
+
+Each row is predicted before it is learned. The curves count the mistakes so far.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib import pyplot as plt
-from pictures import save
+from matplotlib.figure import Figure
 
 import rosenblatt as rb
 from rosenblatt.plot import style
@@ -34,7 +38,7 @@ def mistakes_on_the_way(X: Any, y: Any) -> dict[str, np.ndarray]:
     return found
 
 
-def picture(n_rows: int = 6000) -> None:
+def picture(n_rows: int = 6000) -> Figure:
     """Draw the curves for a stream of short texts, and for one in which five of a thousand words matter."""
     rng = np.random.default_rng(0)
     few = (rng.random((n_rows, 1000)) < 0.05).astype(float)
@@ -49,7 +53,7 @@ def picture(n_rows: int = 6000) -> None:
         ax.set_title(title, fontsize=style.NORMAL)
         ax.legend(frameon=False, fontsize=style.SMALL)
         style.tidy(ax, "rows seen", "mistakes so far")
-    save(figure, "one_pass.png")
+    return figure
 
 
 if __name__ == "__main__":

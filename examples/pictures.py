@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,6 @@ def save(figure: Figure, name: str) -> None:
     with Image.open(IMAGES / name) as picture:
         small = picture.convert("RGB").quantize(96)
     small.save(IMAGES / name, optimize=True)
-
-
-def six_points() -> None:
-    X, y = rb.datasets.load_six_points()
-    clf = rb.Perceptron(eta0=0.2, order=[4, 5, 0, 1, 2, 3]).fit(X, y, coef_init=[1, 0.5])
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-    rb.plot.boundary(clf, X, y, ax=axes[0])
-    rb.plot.trace(clf, X, y, ax=axes[1])
-    save(figure, "six_points.png")
 
 
 def learning_curve() -> None:
@@ -159,19 +151,6 @@ def rings(ax: Axes, rows: np.ndarray) -> None:
     ax.scatter(*rows.T, s=170, facecolors="none", edgecolors=style.INK, linewidths=1.2, label="support vectors")
 
 
-def xor_proof() -> None:
-    """Draw two proofs: XOR's, and one of clouds that overlap."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    X, y = rb.datasets.load_xor()
-    rb.plot.certificate(rb.certify(X, y), X, y, ax=left)
-    rng = np.random.default_rng(5)
-    y = np.repeat([-1, 1], 20)
-    X = rng.standard_normal((40, 2)) + 0.9 * y[:, None]
-    rb.plot.certificate(rb.certify(X, y), X, y, ax=right)
-    left.get_legend().remove()  # one for both
-    save(figure, "xor_proof.png")
-
-
 def ties() -> None:
     X, y = tied()
     save(rb.plot.certificate(rb.certify(X, y), X, y).get_figure(root=True), "ties.png")
@@ -203,14 +182,23 @@ def bounds() -> None:
     save(rb.plot.bounds(clf, X, y).get_figure(root=True), "bounds.png")
 
 
+def examples() -> None:
+    """Draw the pictures of the other examples."""
+    for name in ("drift", "echo", "one_pass", "polynomial_boundaries", "six_points", "spirals", "xor_four_ways"):
+        save(import_module(name).picture(), f"{name}.png")
+    save(import_module("hulls").picture(), "xor_proof.png")
+    mark_one = import_module("mark_one")
+    save(mark_one.squares(), "mark_one_squares.png")
+    save(mark_one.digits(), "mark_one_digits.png")
+
+
 if __name__ == "__main__":
-    six_points()
     learning_curve()
     three_in_a_row()
     not_separable()
     margins()
-    xor_proof()
     ties()
     margin_band()
     class_tables()
     bounds()
+    examples()

@@ -1,4 +1,8 @@
-"""Polynomial boundaries in the plane, from a line to degree five: ``python examples/polynomial_boundaries.py``."""
+"""Boundaries from a line to degree five
+=====================================
+
+An averaged kernel perceptron fits boundaries of rising degree to points whose true boundary is a cubic (dashed).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from pictures import save
+from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
@@ -67,7 +71,7 @@ def draw(ax: Axes, clf: rb.KernelPerceptron) -> None:
     style.tidy(ax, "$x_1$", "$x_2$")
 
 
-def picture() -> None:
+def picture() -> Figure:
     figure, axes = plt.subplots(1, 4, figsize=(12.5, 4.1), layout="constrained", sharey=True)
     for ax, degree in zip(axes, DEGREES, strict=True):
         clf, training, held_out = fitted(degree)
@@ -76,7 +80,7 @@ def picture() -> None:
         ax.set_title(f"degree {degree}\nwrong: {training:.1%}, held out {held_out:.1%}", fontsize=style.NORMAL)
     for ax in axes[1:]:
         ax.set_ylabel("")
-    save(figure, "polynomial_boundaries.png")
+    return figure
 
 
 if __name__ == "__main__":

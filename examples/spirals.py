@@ -1,10 +1,14 @@
-"""Two spirals told apart by a kernel perceptron: ``python examples/spirals.py``."""
+"""Two spirals
+===========
+
+A kernel perceptron separates two spirals. The rows in rings are the whole model.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib import pyplot as plt
-from pictures import save
+from matplotlib.figure import Figure
 
 import rosenblatt as rb
 from rosenblatt.kernels import RBF
@@ -30,7 +34,7 @@ def told_apart(n_rows: int = 400) -> tuple[rb.KernelPerceptron, float]:
     return clf, clf.score(X[n_rows:], y[n_rows:])
 
 
-def picture() -> None:
+def picture() -> Figure:
     n_rows = 400
     X, y = two_spirals(2 * n_rows, noise=0.02, seed=0)
     clf, right = told_apart(n_rows)
@@ -53,7 +57,7 @@ def picture() -> None:
     ax.set_title(f"{right:.1%} of {n_rows} new points are classified correctly", fontsize=style.NORMAL)
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=style.SMALL)
     style.tidy(ax, "$x_1$", "$x_2$")
-    save(figure, "spirals.png")
+    return figure
 
 
 if __name__ == "__main__":

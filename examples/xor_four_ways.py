@@ -1,4 +1,8 @@
-"""XOR, which no line separates, solved in four ways: ``python examples/xor_four_ways.py``."""
+"""XOR in four ways
+================
+
+No line separates XOR. Monomials, a kernel, a network and the Mark I do.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from pictures import save
+from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
@@ -67,7 +71,7 @@ def shown(ax: Axes, machine: rb.MarkOne) -> None:
     ax.set_aspect("equal")
 
 
-def picture() -> None:
+def picture() -> Figure:
     found = four_ways()
     figure, axes = plt.subplots(1, 4, figsize=(12.5, 3.6), layout="constrained")
     for ax, (name, (clf, errors)) in zip(axes, found.items(), strict=True):
@@ -76,7 +80,7 @@ def picture() -> None:
         ax.set_title(name, fontsize=style.NORMAL)
     for ax in axes[1:3]:
         ax.set_ylabel("")
-    save(figure, "xor_four_ways.png")
+    return figure
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import contextlib
 import doctest
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
+from benchmarks import page as benchmark_page
+from benchmarks import results
 from rosenblatt.cli.main import commands, main
 from tests.shared.pages import BLOCK, commands_of, plain, run
 
@@ -83,3 +86,10 @@ def test_the_architecture_names_files_that_exist():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:\w+/)+\w+\.py)`", text):
         assert (ROOT / "src" / "rosenblatt" / name).exists(), name
+
+
+def test_the_benchmark_page_shows_the_kept_results():
+    versions = json.loads(results.FILE.read_text("utf-8"))["versions"]
+    assert benchmark_page.PAGE.read_text("utf-8") == benchmark_page.text_of(results.read(), versions)
+    charted = {group for _, _, groups in benchmark_page.CHAPTERS.values() for group in groups}
+    assert {row.group for row in results.read()} <= charted

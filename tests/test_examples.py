@@ -8,6 +8,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+import rosenblatt as rb
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -59,11 +61,13 @@ def test_one_pass(example):
         assert found[name][-1] == clf.fit(X, y).n_mistakes_
 
 
-@pytest.mark.parametrize("name", ["xor_four_ways", "spirals", "polynomial_boundaries", "one_pass"])
+@pytest.mark.parametrize(
+    "name", ["drift", "hulls", "one_pass", "polynomial_boundaries", "six_points", "spirals", "xor_four_ways"]
+)
 def test_pictures_are_drawn(example, name, monkeypatch, tmp_path):
-    script = example(name)
-    monkeypatch.setattr(sys.modules["pictures"], "IMAGES", tmp_path)
-    script.picture()
+    pictures, script = example("pictures"), example(name)
+    monkeypatch.setattr(pictures, "IMAGES", tmp_path)
+    pictures.save(script.picture(), f"{name}.png")
     script.plt.close("all")
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
 
@@ -107,3 +111,12 @@ def test_names(example, capsys):
     told = capsys.readouterr().out
     assert "tokens     1.0000" in told
     assert "Shannon   I-person" in told
+
+
+def test_drift(example):
+    drift = example("drift")
+    X, y = drift.stream()
+    half = drift.ROWS // 2
+    plain, average = (drift.right_on_the_way(rb.Perceptron(average=a), X, y) for a in (False, True))
+    assert average[:half].mean() > plain[:half].mean()
+    assert average[half:].mean() < plain[half:].mean()

@@ -19,6 +19,7 @@ from rosenblatt.geometry import (
     functional_margin,
     geometric_margin,
     normalise,
+    perceptron_criterion,
     project,
     signed_distance,
 )
@@ -194,3 +195,30 @@ def test_sparse_matrices_of_the_old_kind():
         warnings.simplefilter("ignore")
         old = sparse.csr_matrix(X)
     assert signed_distance(old, [3, 4]).tolist() == [1.4, 1.4, 1.4]
+
+
+@given(problems())
+def test_the_criterion_is_the_sum_of_the_mistakes_and_its_subgradient_is_below_it(problem):
+    X, y, w, b = problem
+    here = perceptron_criterion(X, y, w, b)
+    z = functional_margin(X, y, w, b)
+    assert here.value == pytest.approx(-z[z < 0].sum())
+    wrong = z <= 0
+    assert_allclose(here.w, -(y[wrong] @ X[wrong]), atol=1e-9)
+    assert here.b == -y[wrong].sum()
+    # A subgradient: no point of a convex function is below the plane that it spans.
+    for v, c in ((np.zeros(w.size), 0.0), (-w, b), (w + 1.0, b - 3.0)):
+        there = perceptron_criterion(X, y, v, c).value
+        assert there >= here.value + here.w @ (v - w) + here.b * (c - b) - 1e-6
+    assert_array_equal(perceptron_criterion(sparse.csr_array(X), y, w, b).w, here.w)
+
+
+def test_a_step_against_the_criterion_of_one_row_is_the_perceptrons_update():
+    X, y = load_six_points()
+    w, b, eta = np.array([1.0, 0.5]), 0.0, 0.2
+    for i in [4, 2, 0]:
+        step = perceptron_criterion(X[i], y[i], w, b)
+        w, b = w - eta * step.w, b - eta * step.b
+    assert_allclose([*w, b], [0.5, 1.0, 0.2])
+    assert perceptron_criterion(X, y, w, b).value == 0.0
+    assert perceptron_criterion([1.0], 1, [0.0]).w.tolist() == [-1.0]  # a tie is a mistake

@@ -44,4 +44,13 @@ def test_tests_mirror_the_package():
     assert {path.name for path in folders if path != ROOT / "tests"} <= rooms | WITHOUT_A_ROOM
     loose = {path.stem.removeprefix("test_") for path in (ROOT / "tests").glob("test_*.py")}
     modules = {Path(name).stem for name in MODULES if "/" not in name}
-    assert loose <= modules | {"docs", "examples", "house", "killed", "package", "supply_chain", "words"}
+    assert loose <= modules | {
+        "bibliography",
+        "docs",
+        "examples",
+        "house",
+        "killed",
+        "package",
+        "supply_chain",
+        "words",
+    }

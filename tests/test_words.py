@@ -4,6 +4,7 @@ import inspect
 import re
 import types
 from itertools import chain
+from pathlib import Path
 
 import click
 import pytest
@@ -121,3 +122,43 @@ def test_docstrings_begin_with_a_sentence():
         if not first.endswith((".", "…", "::", ".)")) or (text[0].islower() and not text.startswith("k(x")):
             wrong[name] = text.splitlines()[0]
     assert wrong == {}
+
+
+PAGES = [
+    page
+    for folder in ("learn", "do")
+    for page in sorted((Path(__file__).parents[1] / "docs" / folder).glob("*.md"))
+    if page.name != "index.md"
+]
+MOST_ON_AVERAGE = 20
+"""The words of a sentence on pages that teach, on average."""
+FENCED = r"^(?P<fence>```+|:::+)[^\n]*\n.*?^(?P=fence)[ ]*$"
+SET_APART = re.compile(rf"{FENCED}|^\|[^\n]*$|^#[^\n]*$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+AS_ONE_WORD = re.compile(r"`[^`]*`|\$[^$]*\$")
+ITEM = re.compile(r"\n(?=\s*(?:[-*]|\d+\.) )|\n\s*\n")
+
+
+def sentences_of(page_text):
+    """Return the sentences of the prose of a page: no code, tables, headings, pictures, nor lists of links."""
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", SET_APART.sub("\n\n", page_text))
+    found = []
+    for paragraph in ITEM.split(text):
+        if LINK.sub("", paragraph).strip(" -*·\n:.,") == "" or paragraph.count("](") >= 3:
+            continue
+        plain = AS_ONE_WORD.sub("code", LINK.sub(r"\1", paragraph))
+        words = " ".join(plain.split())
+        found += [each for each in SENTENCE.split(words) if re.search(r"\w", each)]
+    return found
+
+
+def test_sentences_of_a_page_are_its_prose():
+    page = "# A title of a page\n\nOne two three. Four\nfive `a b c` six!\n\n```python\n>>> not prose\n```\n\n"
+    page += "| a | table |\n|---|---|\n\n- an item. Of two\n- [a](b.md)\n\n![a picture](c.png)\n"
+    assert sentences_of(page) == ["One two three.", "Four five code six!", "- an item.", "Of two"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
+def test_pages_that_teach_have_short_sentences(page):
+    sentences = sentences_of(page.read_text("utf-8"))
+    assert sum(len(each.split()) for each in sentences) <= MOST_ON_AVERAGE * len(sentences)

@@ -1,19 +1,28 @@
-"""The geometry of a hyperplane D = {x : <w, x> + b = 0}: distances, projections, margins.
+"""The geometry of a hyperplane D = {x : <w, x> + b = 0}: distances, projections, margins, and a criterion.
 
 Every function takes one row (1-D) and returns one value, or takes many rows (2-D, dense or sparse) and returns one
-value for each.
+value for each; the criterion is their sum.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.typing import Floats
 
-__all__ = ["decision", "functional_margin", "geometric_margin", "normalise", "project", "signed_distance"]
+__all__ = [
+    "Criterion",
+    "decision",
+    "functional_margin",
+    "geometric_margin",
+    "normalise",
+    "perceptron_criterion",
+    "project",
+    "signed_distance",
+]
 
 Rows: TypeAlias = Any
 """One row or many: an array-like or a scipy sparse array."""
@@ -110,6 +119,39 @@ def normalise(w: Any, b: float = 0.0) -> tuple[Floats, float]:
     """
     w, b, norm = _scaled(w, b)
     return w / norm, b / norm
+
+
+class Criterion(NamedTuple):
+    """The perceptron criterion, and its subgradient in w and b."""
+
+    value: float
+    w: Floats
+    b: float
+
+
+def perceptron_criterion(X: Rows, y: Any, w: Any, b: float = 0.0) -> Criterion:
+    """Return Σ max(0, −y f(x)), the loss that the perceptron descends, and a subgradient.
+
+    The sum of −y x over the rows with y f(x) ≤ 0 is the subgradient in w, and that of −y the one in b. At y f(x) =
+    0 every multiple of −y x from 0 to 1 is a subgradient; this is 1, as for the perceptron, to which a tie is a
+    mistake. So a step of 1 against the term of one row is the perceptron's update, and a step against the sum is
+    one of batch gradient descent: see ``SoftMarginClassifier(solver="batch")``. Divide by the number of rows for
+    the mean.
+
+    Parameters
+    ----------
+    X, y, w, b
+        As for `functional_margin`; w may be zero.
+
+    Examples
+    --------
+    >>> perceptron_criterion([[1, 1], [0, 2]], [-1, -1], [3, 4], -2)
+    Criterion(value=11.0, w=array([1., 3.]), b=2.0)
+    """
+    z = functional_margin(X, y, w, b)
+    pull = np.atleast_1d(np.where(z <= 0.0, -_signs(y, np.shape(z)), 0.0))
+    rows = _rows(X) if _is_sparse(X) else np.atleast_2d(_rows(X))
+    return Criterion(float(np.maximum(0.0, -z).sum()), np.asarray(pull @ rows, np.float64), float(pull.sum()))
 
 
 def _scaled(w: Any, b: float) -> tuple[Floats, float, float]:

@@ -11,11 +11,12 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from inspect import currentframe
 from types import FrameType
 from typing import Any
 
-__all__ = ["interruptible", "stop_if_interrupted"]
+__all__ = ["cancelled_by", "interruptible", "stop_if_interrupted"]
 
 
 class Watch:
@@ -48,6 +49,7 @@ class Watch:
 
 
 _watch: Watch | None = None
+_cancelled: ContextVar[threading.Event | None] = ContextVar("rosenblatt_cancelled", default=None)
 
 
 @contextmanager
@@ -96,6 +98,17 @@ def interruptible() -> Iterator[None]:
 
 
 def stop_if_interrupted() -> None:
-    """Raise KeyboardInterrupt here if Ctrl-C was pressed since the fit began."""
+    """Raise KeyboardInterrupt here if Ctrl-C was pressed since the fit began, or if this thread is to end."""
+    cancelled = _cancelled.get()
+    if cancelled is not None and cancelled.is_set():
+        raise KeyboardInterrupt
     if _watch is not None and threading.current_thread() is threading.main_thread():
         _watch.deliver()
+
+
+def cancelled_by(event: threading.Event) -> None:
+    """Let `stop_if_interrupted` end the work of this context once the event is set.
+
+    Only the main thread sees Ctrl-C; it tells the others so.
+    """
+    _cancelled.set(event)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import Normalizer, StandardScaler
 
 from rosenblatt.columns.preparation import Encoding, Preparation, Standardisation, encoding_of
 from rosenblatt.columns.recipe import SparseRecipe, TableRecipe
@@ -35,6 +35,20 @@ def test_standard_scalers(rows, others, with_mean, with_std):
         return
     sparse = step.features(as_rows(csr_array(others))).native()
     assert sparse.data.tobytes() == scaler.transform(csr_array(others)).data.tobytes()
+
+
+@given(ROWS)
+def test_normalizers(rows):
+    rows[0] = 0.0
+    normalizer = Normalizer().fit(rows)
+    step = _step_of(normalizer)
+    found, expected = step.features(as_rows(rows)).native(), normalizer.transform(rows)
+    assert (found.dtype, found.tobytes()) == (expected.dtype, expected.tobytes())
+    sparse = step.features(as_rows(csr_array(rows))).native()
+    assert sparse.data.tobytes() == normalizer.transform(csr_array(rows)).data.tobytes()
+    assert not found[0].any()
+    with pytest.raises(ShapeError, match="2 features, but the model has 3"):
+        step.features(as_rows(rows[:, :2]))
 
 
 def test_steps_leave_their_input_alone():

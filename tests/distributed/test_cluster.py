@@ -50,7 +50,7 @@ class Killer(threading.Thread):
                 pids = list(self.client.run(os.getpid, on_error="ignore").values())
             except Exception:
                 continue
-            if len(pids) > 1:  # Dask does not always replace a worker that dies while it starts
+            if len(pids) > 1:
                 os.kill(self.random.choice(pids), signal.SIGKILL)
                 self.kills += 1
 
@@ -60,9 +60,12 @@ class Killer(threading.Thread):
 def test_killed_workers_change_no_bit(what):
     from distributed import Client, LocalCluster
 
-    environment = {"distributed.nanny.pre-spawn-environ": workers_environment()}
+    settings = {
+        "distributed.nanny.pre-spawn-environ": workers_environment(),
+        "distributed.deploy.lost-worker-timeout": "600s",  # else a slow start counts as lost
+    }
     with (
-        dask.config.set(environment),
+        dask.config.set(settings),
         LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
         Client(cluster, set_as_default=False) as other,

@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 import rosenblatt.distributed as rd
 from rosenblatt.blocks.memory import MemoryBlocks
+from rosenblatt.distributed.cluster import Cluster, WorkerRoom
 from rosenblatt.distributed.mixing import PartialPass, PassCounts, mixed
+from rosenblatt.distributed.pass_tasks import train_passes
 from rosenblatt.exceptions import ClusterError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.loops.reference_mixing import train_mixed
 from rosenblatt.model.state import State
@@ -133,6 +135,21 @@ def test_workers_do_not_change_a_bit(client, cluster, labelled):
     assert both.coef_.tobytes() != rd.fit(rb.Perceptron(**model), parts[::-1], client=client).coef_.tobytes()
 
 
+def test_eight_workers_do_not_change_a_bit(client, labelled):
+    """Eight workers of this process give what two processes give, by partitions of different sizes."""
+    from distributed import Client, LocalCluster
+
+    X, y = labelled(n=330, classes=3, noise=0.3)
+    cuts = [slice(0, 7), slice(7, 90), slice(90, 91), *(slice(k, k + 30) for k in range(90, 330, 30))]
+    parts = [dask.delayed((X[cut], y[cut])) for cut in cuts]
+    model = {"max_iter": 5, "average": True}
+    wanted = rd.fit(rb.Perceptron(**model), parts, client=client, mixing="mistakes")
+    how = {"processes": False, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=8, **how) as eight, Client(eight, set_as_default=False) as own:
+        assert len(own.scheduler_info(n_workers=-1)["workers"]) == 8
+        assert same(rd.fit(rb.Perceptron(**model), parts, client=own, mixing="mistakes"), wanted)
+
+
 def test_large_weights_are_mixed_by_a_worker_to_the_same_bits(client, labelled, monkeypatch):
     X, y = labelled(n=120, classes=3, noise=0.3)
     small = rd.fit(rb.Perceptron(max_iter=3), *arrays(X, y, 3), client=client)
@@ -141,6 +158,38 @@ def test_large_weights_are_mixed_by_a_worker_to_the_same_bits(client, labelled, 
     assert same(rd.fit(rb.Perceptron(max_iter=3), *arrays(X, y, 3), client=client), small)
     again = rd.fit(rb.Perceptron(max_iter=3, multiclass="ovr"), *arrays(X, y, 1), client=client, by="machines")
     assert same(again, machines)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"penalty": "l2"}, {"tol": 1e-9}, {"average": True}], ids=str)
+def test_several_passes_of_one_task_change_no_bit(client, labelled, monkeypatch, parameters):
+    """A task makes 1, 2, 4 … passes over all partitions, and training ends where it ends otherwise."""
+    X, y = labelled(n=150, noise=1.0)
+    made = {"max_iter": 13, "random_state": 3} | parameters
+    apart = rd.fit(rb.Perceptron(**made), *arrays(X, y, 3), client=client)
+    calls, run = [], Cluster.run
+    monkeypatch.setattr(Cluster, "run", lambda self, *given: calls.append(given) or run(self, *given))
+    monkeypatch.setattr(Cluster, "holders", lambda self, futures: [["here"]] * len(futures))
+    monkeypatch.setattr(Cluster, "rooms", lambda self: {"here": WorkerRoom(1, 0)})
+    monkeypatch.setattr("rosenblatt.distributed.training.TOGETHER", 1e9)
+    together = rd.fit(rb.Perceptron(**made), *arrays(X, y, 3), client=client)
+    assert same(together, apart)
+    assert together.mixing_ == apart.mixing_
+    batches = [given[5] for given in calls if given[0] is train_passes]
+    assert batches == [1, 2, 4, 6][: len(batches)]
+    assert sum(batches[:-1]) < together.n_iter_ <= sum(batches)
+
+
+def test_an_error_in_a_later_pass_is_raised_when_it_is_needed(monkeypatch):
+    def failing(parts, state, task, epoch, numbers):
+        if epoch == 3:
+            raise OverflowError("pass 3")
+        return [PartialPass(state, PassCounts(1, 10))]
+
+    monkeypatch.setattr("rosenblatt.distributed.pass_tasks.train_group", failing)
+    state = State(np.zeros(2))
+    assert len(train_passes([None], state, None, 1, 9, "uniform")) == 2
+    with pytest.raises(OverflowError, match="pass 3"):
+        train_passes([None], state, None, 3, 9, "uniform")
 
 
 def test_sparse_rows_with_few_weights_give_the_bits_of_all_weights(client, monkeypatch):

@@ -1,8 +1,11 @@
 """Models with calibrated probabilities: in memory, in files, and on the command line."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
@@ -33,6 +36,17 @@ def test_probabilities_are_of_use_and_labels_stay(cancer, method):
     assert (found.predict(X) == model.predict(X)).all()
     np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
     assert (found.predict_log_proba(X)[:, 1] <= 0.0).all()
+
+
+def test_any_number_of_threads_gives_the_same_probabilities(cancer):
+    X, y = cancer
+    model = make_pipeline(StandardScaler(), rb.MultilayerPerceptron(hidden_layer_sizes=(4,), max_iter=2))
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)  # nothing is said again about the folds
+        found = [rb.calibrate(model, X, y, n_jobs=n_jobs).predict_proba(X).tobytes() for n_jobs in (1, 2, 5)]
+    assert found[0] == found[1] == found[2]
 
 
 def test_it_is_an_estimator_of_its_own(cancer):

@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 import rosenblatt as rb
 from rosenblatt.datasets import load_xor
 from rosenblatt.estimators._network import rule_of
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.network_plan import begin
 from rosenblatt.loops.neurons import RESPONSES
 from rosenblatt.testing import checks
@@ -123,6 +124,30 @@ def test_targets_of_two_classes(output, low, middle):
     assert net.decision_function(X) + middle == pytest.approx([low, 1.0], abs=0.15)
     assert net.predict(X).tolist() == y
     assert [w.shape for w in net.coefs_] == [(1, 1)]
+
+
+@pytest.mark.parametrize("output", ["identity", "logistic"])
+def test_two_one_hot_outputs_are_two_numbers_to_regress_on(output):
+    X, y = load_iris(return_X_y=True)
+    y = y == 2
+    own = {"output_activation": output, "hidden_layer_sizes": 3, "max_iter": 5}
+    net = trained(X, y, one_hot=True, **own)
+    numbers = trained(X, np.eye(2)[y.astype(int)], "regression", **own)
+    assert [w.tobytes() for w in net.coefs_] == [w.tobytes() for w in numbers.coefs_]
+    outputs = numbers.predict(X)
+    assert net.decision_function(X).tolist() == (outputs[:, 1] - outputs[:, 0]).tolist()
+    assert net.predict(X).tolist() == (outputs.argmax(axis=1) == 1).tolist()
+
+
+def test_two_one_hot_outputs_tell_chances():
+    X, y = load_iris(return_X_y=True)
+    net = trained(X, y == 2, loss="cross_entropy", one_hot=True, max_iter=50, hidden_layer_sizes=4)
+    chances = net.predict_proba(X)
+    assert chances.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
+    assert np.log(chances[:, 1] / chances[:, 0]) == pytest.approx(net.decision_function(X), rel=1e-9)
+    assert trained(X, y, one_hot=True, **SMALL).coefs_[-1].tobytes() == trained(X, y, **SMALL).coefs_[-1].tobytes()
+    with pytest.raises(ParameterError, match="one_hot=1 must be True or False"):
+        trained(X, y, one_hot=1)
 
 
 def test_probabilities_only_where_they_were_learned():

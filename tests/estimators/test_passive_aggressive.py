@@ -30,6 +30,8 @@ RULES = {
     "pa": ({"C": math.inf}, exact_rule()),
     "pa1": ({"C": 0.25}, exact_rule(most=0.25)),
     "pa2": ({"C": 0.25, "loss": "squared_hinge"}, exact_rule(soft=2)),
+    "relaxed": ({"C": math.inf, "eta0": 1.5, "margin": 0.5}, exact_rule(eta=1.5, margin=0.5)),
+    "relaxed pa1": ({"C": 0.25, "eta0": 0.75}, exact_rule(eta=0.75, most=0.25)),
 }
 RNG = np.random.default_rng(3)
 X = RNG.integers(-8, 9, (40, 6)) / 8
@@ -100,6 +102,52 @@ def test_no_other_step_is_better(x, f, C, other):
     whole = reference.step_of(exact_rule(), 1, f, x)
     assert loss(whole) == 0
     assert whole == 0 or loss(whole * Fraction(9, 10)) > 0
+
+
+@given(
+    st.lists(numbers, min_size=2, max_size=2),
+    st.lists(
+        st.tuples(st.lists(numbers, min_size=2, max_size=2), st.sampled_from([-1, 1])), min_size=1, max_size=5
+    ),
+    st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(7, 4), Fraction(2)]),
+)
+@settings(deadline=None)
+def test_relaxation_comes_nearer_to_every_solution(u, rows, eta):
+    """For 0 < λ ≤ 2 no update moves the weights away from a solution (Agmon 1954; Motzkin and Schoenberg 1954)."""
+    u_b, margin = Fraction(1, 2), Fraction(1)
+    rows = [(x, y) for x, y in rows if y * (reference.dot(u, x) + u_b) >= margin]
+    rule = exact_rule(eta=eta, margin=margin)
+    w, b = [Fraction(0), Fraction(0)], Fraction(0)
+    for x, y in rows * 3:
+        f = reference.dot(w, x) + b
+        step = reference.step_of(rule, y, f, x)
+        before = sum((p - q) ** 2 for p, q in zip([*w, b], [*u, u_b], strict=True))
+        w, b = reference.plus(w, step * y, x), b + step * y
+        after = sum((p - q) ** 2 for p, q in zip([*w, b], [*u, u_b], strict=True))
+        short = max(Fraction(0), margin - y * f)
+        assert before - after >= eta * (2 - eta) * short**2 / (reference.dot(x, x) + 1)
+        assert y * (reference.dot(w, x) + b) == y * f + eta * short
+
+
+@pytest.mark.parametrize("eta", [0.25, 1.0, 1.75])
+def test_relaxation_separates_what_can_be_separated(eta):
+    rows, y = rb.datasets.make_separable(60, 3, margin=0.1, seed=4)
+    clf = rb.PassiveAggressiveClassifier(C=math.inf, eta0=eta, n_iter_no_change=400, max_iter=400, average=True)
+    clf.fit(rows, y)
+    last = rb.geometry.functional_margin(rows, y, clf._state.last()[:-1], clf._state.last()[-1])
+    assert last.min() > 0.0
+    assert clf.mistakes_per_pass_[-1] == 0
+
+
+def test_relaxation_with_margin_zero_needs_a_start():
+    rows, y = rb.datasets.load_six_points()
+    resting = rb.PassiveAggressiveClassifier(C=math.inf, margin=0.0)
+    with pytest.warns(ConvergenceWarning):
+        assert resting.fit(rows, y).stop_reason_ == "plateau"
+    assert not resting.coef_.any()
+    begun = rb.PassiveAggressiveClassifier(C=math.inf, margin=0.0, eta0=1.5, order="cyclic")
+    begun.fit(rows, y, coef_init=[[1.0, 0.5]], intercept_init=[0.0])
+    assert (begun.stop_reason_, begun.converged_, begun.score(rows, y)) == ("separated", True, 1.0)
 
 
 def test_pa_does_not_overshoot():
@@ -176,7 +224,13 @@ def test_tol_ends_by_the_hinge_loss():
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"C": 0.0}, "C=0.0 must be"), ({"C": "x"}, "C='x' must be"), ({"loss": "log"}, "loss='log' is not one of")],
+    [
+        ({"C": 0.0}, "C=0.0 must be"),
+        ({"C": "x"}, "C='x' must be"),
+        ({"loss": "log"}, "loss='log' is not one of"),
+        ({"eta0": 0.0}, "eta0=0.0 must be"),
+        ({"margin": (1.0, 0.0)}, "margin="),
+    ],
 )
 def test_parameters_are_checked(parameters, message):
     with pytest.raises(ParameterError, match=message):

@@ -98,6 +98,7 @@ VARIANTS = [
     (rb.SoftMarginClassifier("logistic", penalty="l1", tol=1e-12), {}),
     (rb.SoftMarginClassifier("squared_hinge", solver="coordinate"), equivalence(DIGITS)),
     (rb.SoftMarginClassifier("logistic", solver="sgd", average=True), equivalence(STEPS)),
+    (rb.SoftMarginClassifier("hinge", solver="batch", learning_rate="adaptive", eta0=1.0), {}),
     (
         rb.MultilayerPerceptron(
             hidden_layer_sizes=20, max_iter=200, loss="cross_entropy", activation="relu", solver="sgd", eta0=0.05

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rosenblatt.data.chunk import Skipped
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats import svmlight
 from rosenblatt.formats.data_file import ByteStream
 from rosenblatt.formats.svmlight import SvmlightReader
 from rosenblatt.loops import decimals
 from rosenblatt.text import lines
+from rosenblatt.threads import using
 from tests.formats.svmlight_texts import SPECIAL, by, expected, mutated, read, read_skipping, texts
 from tests.shared.examples import examples
 
@@ -323,3 +325,36 @@ def test_queries_are_read(small, monkeypatch):
     assert reader.queries.tolist() == [3, 123456789012, -1, 7]
     with pytest.raises(FormatError, match="no query"):
         list(svmlight.SvmlightReader(BytesIO(b"1 qid:" + b"9" * 19 + b" 1:1\n"), file="r.svm").chunks())
+
+
+def _everything(text, n_jobs, skipping, width):
+    """Return all that a reader says of a text: its chunks, where it counts from, and what it could not read."""
+    skipped = Skipped() if skipping else None
+    reader = SvmlightReader(BytesIO(text), file="f", skipped=skipped, chunk_bytes=64, width=width)
+    chunks, error = [], None
+    with using(n_jobs):
+        try:
+            for chunk in reader.chunks():
+                arrays = (*chunk.rows, chunk.labels)
+                chunks.append(([each.tobytes() for each in arrays], chunk.n_features, reader.span, reader.unmet))
+        except FormatError as problem:
+            error = str(problem)
+    told = None if skipped is None else (skipped.count, [str(each) for each in skipped.first])
+    return chunks, error, reader.zero_based, reader.n_features, told
+
+
+@pytest.mark.parametrize("skipping", [False, True])
+@pytest.mark.parametrize("width", [None, 5])
+def test_any_number_of_threads_reads_the_same(way, monkeypatch, skipping, width):
+    monkeypatch.setattr(svmlight, "SAMPLE", 100)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 200)
+    rng = random.Random(0)
+    rows = [f"{k % 3} " + " ".join(f"{j}:{rng.random()}" for j in range(1, rng.randint(2, 9))) for k in range(120)]
+    texts = {"right": rows, "wrong": [*rows[:50], "1 2:x", "1 3:1 2:1", *rows[50:], "1 1:nan"]}
+    texts["long"] = [*texts["wrong"][:90], "1 " + "9" * 400, *rows[:30], "2 " + "8" * 400]
+    for each in texts.values():
+        text = "\n".join(each).encode()
+        alone = _everything(text, 1, skipping, width)
+        assert len(alone[0]) > 10
+        assert _everything(text, 2, skipping, width) == alone
+        assert _everything(text, 5, skipping, width) == alone

@@ -241,7 +241,7 @@ def warm(folder):
     model = rb.load(folder / "m.model")
     model.learn_one(np.array(PROBE[0]), "a")
     host = Host(folder / "warm", {"m": folder / "m.model"})
-    host.models["m"].fold([host.models["m"].accept(host.models["m"].features(PROBE), ["a"], None)])
+    host.models["m"].fold([host.models["m"].accept(host.models["m"].features(PROBE), ["a"], None)[0]])
     host.close()
 
 

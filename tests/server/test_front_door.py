@@ -4,9 +4,11 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.server import administration
 from rosenblatt.server.access import access_of
 from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
 from rosenblatt.server.limits import RequestLimits
+from rosenblatt.server.served_model import HOUR, Counts, EventTally
 from rosenblatt.server.tokens import TokenFile, read_grants
 from tests.shared.serving import learn, save_models, serving
 
@@ -129,6 +131,29 @@ def test_hostile_bodies(client, path, content, headers, status):
     assert answer.json()["status"] == status
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30, -1])
+def test_numbers_that_no_journal_holds(sources, tmp_path, number):
+    with serving(tmp_path / "data", sources, grow=True) as client:
+        for call, body in (
+            ("rollback", {"version": number}),
+            ("erase", {"versions": [{"version": number}]}),
+            ("predict", {"rows": [[0.0, 0.0]], "min_version": number}),
+        ):
+            assert client.post(f"/v1/models/places/{call}", json=body).status_code == 422
+        assert learn(client, "places", [[0.0, 0.0]], [number]).status_code == (200 if number == -1 else 422)
+        assert learn(client, "places", [[number, 0.0]], [1]).status_code in (200, 422)
+        assert client.get(f"/v1/models/places/events?last={'9' * 5000}").status_code == 422
+        assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("row", [{"age": "old", "city": "Ulm"}, {"age": "", "city": "Ulm"}, ["old", "Ulm"]])
+def test_a_word_for_a_number(client, row):
+    answer = client.post("/v1/models/people/predict", json={"rows": [row]})
+    assert answer.status_code == 422
+    assert answer.json()["row"] == 0
+    assert answer.json()["column"] == ("age" if isinstance(row, dict) else "x1")
+
+
 def test_a_value_is_refused_with_its_place(client):
     before = client.get("/v1/models/people").json()["version"]
     rows = [{"age": 1.0, "city": "Ulm"}, {"age": "old", "city": "Ulm"}]
@@ -169,6 +194,25 @@ def test_too_many_new_features(tmp_path):
         assert learn(client, "m", [{"a": 1.0, "c": 1.0}], ["x"]).status_code == 200
         assert learn(client, "m", [{"g": 1.0}], ["y"]).status_code == 200
         assert client.get("/v1/models/m").json()["n_features"] == 5
+    with serving(tmp_path / "data", {}, limits=RequestLimits(new_features=3)) as client:
+        assert learn(client, "m", [{"h": 1.0}], ["y"]).status_code == 429
+    with serving(tmp_path / "data", {}, limits=RequestLimits(new_features=4), snapshot_every=1) as client:
+        assert learn(client, "m", [{"h": 1.0}], ["y"]).status_code == 200
+        client.host.close()  # which waits for the snapshot
+    with serving(tmp_path / "data", {}, limits=RequestLimits(new_features=4)) as client:
+        assert client.host.models["m"].tally.counts().met[0][1] == 4
+        assert learn(client, "m", [{"i": 1.0}], ["y"]).status_code == 429
+
+
+def test_new_features_of_yesterday_do_not_count():
+    tally = EventTally(Counts())
+    tally.meet(1000 * HOUR + 5.0, 3)
+    tally.meet(1023 * HOUR, 2)
+    assert tally.met(1024 * HOUR) == (5, HOUR)
+    assert tally.met(1025 * HOUR) == (2, 23 * HOUR)
+    tally.meet(1100 * HOUR, 1)
+    assert tally.counts().met == [(1100, 1)]
+    assert EventTally(tally.counts()).met(1100 * HOUR)[0] == 1
 
 
 def test_a_rate_is_kept(sources, tmp_path):
@@ -195,6 +239,24 @@ def test_a_defect_is_told_without_its_details(sources, tmp_path, monkeypatch):
         answer = client.get("/v1/models/spam")
         assert answer.status_code == 500
         assert "Zero" not in answer.text
+
+
+def test_a_defect_concerns_its_own_request_only(sources, tmp_path, monkeypatch):
+    with serving(tmp_path / "data", sources) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(client.host.models["places"], "accept", lambda *_: 1 / 0)
+            assert learn(client, "places", [[0.0, 0.0]], [0]).status_code == 500
+        with monkeypatch.context() as patch:
+            patch.setattr(administration, "History", lambda *_: 1 / 0)
+            assert client.post("/v1/models/places/rollback", json={"version": 0}).status_code == 500
+        assert learn(client, "places", [[0.0, 0.0]], [0]).json()["version"] == 1
+
+
+def test_a_defect_after_a_commit_ends_all(sources, tmp_path, monkeypatch):
+    with serving(tmp_path / "data", sources) as client:
+        monkeypatch.setattr(client.host.models["places"], "restore", lambda _: 1 / 0)
+        assert client.post("/v1/models/places/rollback", json={"version": 0}).status_code == 503
+        assert client.get("/readyz").status_code == 503
 
 
 def test_strangers_are_let_in_only_with_tokens_and_tls(sources, tmp_path):

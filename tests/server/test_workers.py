@@ -4,15 +4,18 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from queue import Queue
 
 import pytest
 
 import rosenblatt as rb
 from rosenblatt.server.following import Follower
 from rosenblatt.server.keys import new_id
+from rosenblatt.server.workers import Workers
 from tests.server.serving import calling, saved, table, trained
 from tests.shared.killing import ROOT
 
@@ -47,6 +50,34 @@ def test_a_follower_has_every_version(model, tmp_path):
             follower.close()
 
     asyncio.run(scenario())
+
+
+@pytest.fixture
+def listening():
+    with socket.socket() as found:
+        yield found
+
+
+def test_a_process_that_ends_is_replaced(listening):
+    failures = []
+    workers = Workers(2, [sys.executable, "-c", "import sys; sys.stdin.read()"], listening, failures.append)
+    first, other = workers.processes
+    first.kill()
+    while workers.processes[0] is first:
+        time.sleep(0.01)
+    assert workers.processes[0].poll() is None
+    assert workers.processes[1] is other
+    assert other.poll() is None
+    workers.end()
+    assert [each.returncode for each in workers.processes] == [0, 0]
+    assert not failures
+
+
+def test_processes_that_cannot_start_end_the_server(listening):
+    failures = Queue()
+    workers = Workers(1, [sys.executable, "-c", "raise SystemExit(7)"], listening, failures.put)
+    assert "3 processes that predict ended soon after their start, with code 7" in failures.get()
+    workers.end()
 
 
 def call(port, method, path, body=None, key=None):

@@ -91,7 +91,8 @@ def _python(block: str, names: dict[str, object]) -> str:
         with contextlib.redirect_stdout(printed):
             exec(compile(example.source, "<page>", "single"), names)
         first, *rest = example.source.splitlines()
-        parts += [f">>> {first}\n", *(f"... {line}".rstrip() + "\n" for line in rest), printed.getvalue()]
+        shown = re.sub(r"^$(?=\n)", "<BLANKLINE>", printed.getvalue(), flags=re.MULTILINE)
+        parts += [f">>> {first}\n", *(f"... {line}".rstrip() + "\n" for line in rest), shown]
     return "".join(parts)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
@@ -92,6 +92,12 @@ def test_networks(activation, loss, y):
     require_equal(quietly(model.fit, X, y), X)
     # Networks keep their precision, whatever that of the rows is.
     require_equal(quietly(model.fit, X.astype(np.float32), y), X.astype(np.float32), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "cross_entropy"])
+def test_two_outputs_of_two_classes(loss):
+    model = rb.MultilayerPerceptron(hidden_layer_sizes=(3,), loss=loss, one_hot=True, max_iter=3)
+    require_equal(quietly(model.fit, X, TWO), X)
 
 
 def test_outputs_of_tanh_lie_around_zero():
@@ -225,6 +231,13 @@ def test_standard_scaler(parameters):
     require_equal(model, X)
     twice = make_pipeline(rb.TableEncoder(), StandardScaler(), StandardScaler(), rb.Perceptron())
     require_equal(quietly(twice.fit, X, THREE), X)
+
+
+def test_rows_of_unit_length():
+    rows = np.vstack([X, np.zeros((1, X.shape[1]))])
+    model = quietly(make_pipeline(StandardScaler(), Normalizer(), rb.Perceptron(average=True)).fit, X, TWO)
+    require_equal(model, rows)
+    require_equal(quietly(make_pipeline(Normalizer(), rb.Perceptron()).fit, X, THREE), rows)
 
 
 def test_trained_by_the_command_line():

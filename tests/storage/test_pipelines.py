@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 import rosenblatt as rb
 from rosenblatt.cli.main import main
@@ -70,6 +70,9 @@ UNFITTED = {
     "hierarchy-named": ((rb.VisualHierarchy((6, 5, 4)), rb.Perceptron()), NAMED, TWO),
     "all": ((rb.TableEncoder(), *MORE), NAMED, THREE),
     "network": ((StandardScaler(), rb.MultilayerPerceptron(hidden_layer_sizes=(3,), max_iter=3)), X, TWO),
+    "unit": ((Normalizer(), rb.Perceptron()), X, TWO),
+    "unit-single": ((Normalizer(), rb.Perceptron()), X.astype(np.float32), THREE),
+    "unit-sparse": ((rb.TableEncoder(), Normalizer(), rb.Perceptron()), csr_array(X), THREE),
     "skipped": (("passthrough", StandardScaler(), rb.Perceptron()), X, TWO),
 }
 
@@ -105,6 +108,18 @@ def test_a_pipeline_is_the_same_after_a_file(name, models, tmp_path):
     assert opened.decision(table).tobytes() == model.decision_function(table).tobytes()
 
 
+def test_a_normalizer_keeps_the_names_of_a_frame(tmp_path):
+    model = quietly(make_pipeline(StandardScaler(), Normalizer(), rb.Perceptron()).fit, NAMED, TWO)
+    rb.save(model, tmp_path / "m")
+    loaded = rb.load(tmp_path / "m")
+    assert [name for name, _ in loaded.steps] == ["scaler", "normalizer", "learner"]
+    assert scores(loaded, NAMED) == scores(model, NAMED)
+    opened = OpenedModel.open(tmp_path / "m")
+    np.testing.assert_allclose(opened.decision(NAMED), model.decision_function(NAMED), rtol=1e-13)
+    with pytest.raises(InputError):
+        opened.predict(NAMED[["b", "a", "c"]])
+
+
 def test_steps_are_named(models, tmp_path):
     rb.save(models["all"][0], tmp_path / "m")
     loaded = rb.load(tmp_path / "m")
@@ -131,6 +146,7 @@ def test_a_loaded_encoder_goes_on(models, tmp_path):
     [
         ([("small", MinMaxScaler())], "its step 'small' is MinMaxScaler"),
         ([("scale", StandardScaler()), ("table", rb.TableEncoder())], "its step 'table' is TableEncoder"),
+        ([("unit", Normalizer("l1"))], "its step 'unit' is Normalizer"),
         ([("inner", make_pipeline(StandardScaler()))], "its step 'inner' is Pipeline"),
         ([("mine", type("StandardScaler", (StandardScaler,), {})())], "its step 'mine'"),
     ],
@@ -179,7 +195,8 @@ def written(table, path):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in UNFITTED if "sparse" not in name and name not in ("standard-single", "all")]
+    "name",
+    [name for name in UNFITTED if "sparse" not in name and name not in ("standard-single", "unit-single", "all")],
 )
 def test_models_made_in_python_serve_on_the_command_line(name, models, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -164,12 +164,13 @@ OTHERS = {
         budget_policy=["projection", "oldest", "random"],
         max_iter=[2],
     ),
-    "SoftMarginClassifier": some(loss=["hinge", "logistic"], solver=["auto", "sgd"], max_iter=[5]),
+    "SoftMarginClassifier": some(loss=["hinge", "logistic"], solver=["auto", "sgd", "batch"], max_iter=[5]),
     "MultilayerPerceptron": some(
         task=TASKS,
         hidden_layer_sizes=[(), 3, [2, 2]],
         activation=["relu", "tanh"],
         solver=["adam", "sgd"],
+        one_hot=[False, True],
         max_iter=[2],
     ),
     "MarkOne": some(

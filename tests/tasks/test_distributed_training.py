@@ -1,6 +1,9 @@
 """`rosenblatt train --workers` and `--dask`: models from globs of files, by a cluster."""
 
 import json
+import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -76,5 +79,46 @@ def test_what_stays_on_one_machine_is_refused(address, files, tmp_path, capsys):
 def test_workers_of_this_machine(files, tmp_path, capsys):
     assert main(["train", files, "-o", str(tmp_path / "m"), "--max-iter", "9", "--workers", "2"]) == 0
     captured = capsys.readouterr()
-    assert "3 partitions" in captured.err
+    assert "starting 2 worker processes\n" in captured.err
+    assert re.search(r"3 partitions on 2 threads of tcp://\S+\n", captured.err)
     assert "120 rows" in captured.out
+
+
+def test_idle_threads_are_named(address, files, tmp_path, capsys):
+    how = ["-o", str(tmp_path / "m"), "--max-iter", "2", "--dask", address]
+    assert main(["train", str(tmp_path / "1.csv"), *how]) == 0
+    told = capsys.readouterr().err
+    assert f"connecting to {address}\n" in told
+    assert f"1 partition on 2 threads of {address}; 1 of the threads stay idle" in told
+
+
+@pytest.mark.parametrize("wrong", ["scheduler", "tcp://127.0.0.1", "http://127.0.0.1:8786"])
+def test_what_is_no_address_is_named_at_once(wrong, files, tmp_path, capsys):
+    assert main(["train", files, "-o", str(tmp_path / "m"), "--dask", wrong]) == 2
+    told = capsys.readouterr().err
+    assert f"{wrong!r} is not the address of a scheduler. Write it as tcp://host:8786." in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
+def test_encrypted_connections(files, tmp_path, capsys):
+    """A `tls://` scheduler takes those who have a certificate, named in Dask's configuration, and no others."""
+    import dask
+    from distributed import LocalCluster, Security
+
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=cluster"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    own = {f"tls_{who}_{what}": file for who in ("scheduler", "worker", "client") for what, file in
+           (("cert", certificate), ("key", key))}  # fmt: skip
+    security = Security(require_encryption=True, tls_ca_file=certificate, **own)
+    local = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(protocol="tls", security=security, **local) as cluster:
+        train = ["train", files, "-o", str(tmp_path / "m"), "--max-iter", "3", "--dask", cluster.scheduler_address]
+        assert cluster.scheduler_address.startswith("tls://")
+        assert main(train) == 2
+        assert "asks for certificates, but Dask's configuration names none" in capsys.readouterr().err
+        tls = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
+        with dask.config.set({f"distributed.comm.tls.{name}": file for name, file in tls.items()}):
+            assert main(train) == 0
+        assert "120 rows" in capsys.readouterr().out

@@ -5,7 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import rosenblatt as rb
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt import threads
+from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
 from rosenblatt.storage import OpenedModel
 
 
@@ -75,3 +76,30 @@ def test_each_row_is_predicted_once_by_a_model_that_did_not_see_it():
 def test_impossible_numbers_of_folds(folds):
     with pytest.raises(ParameterError, match="fold"):
         rb.cross_validate("averaged", [[0], [1], [2], [3]], [0, 1, 0, 1], folds=folds)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        rb.Perceptron(multiclass="ovr", average=True),
+        rb.SoftMarginClassifier(),
+        rb.MultilayerPerceptron(hidden_layer_sizes=(5,), max_iter=5),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_folds_are_the_same_on_any_number_of_threads(monkeypatch, learner):
+    monkeypatch.setattr(threads, "FEW_VALUES", 0)
+    found = [rb.cross_validate(learner, "@iris", folds=7, scale=True, n_jobs=n).to_json() for n in (1, 2, 5)]
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_first_fold_that_fails_is_told(monkeypatch):
+    monkeypatch.setattr(threads, "FEW_VALUES", 0)
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    X[11] = X[0] = np.nan
+    with pytest.raises(NonFiniteError) as alone:
+        rb.cross_validate("perceptron", X, y, folds=3)
+    with pytest.raises(NonFiniteError) as together:
+        rb.cross_validate("perceptron", X, y, folds=3, n_jobs=3)
+    assert str(alone.value) == str(together.value)

@@ -8,6 +8,7 @@ import pytest
 from sklearn.pipeline import Pipeline
 
 import rosenblatt as rb
+from rosenblatt import threads
 from rosenblatt.cli.main import main
 from rosenblatt.exceptions import ParameterError
 
@@ -179,3 +180,16 @@ def test_regression(tmp_path, capsys):
     path.write_text("x,name\n1,p\n2,q\n")
     assert main(["train", str(path), "-o", model, *regression]) == 2
     assert "the last column, 'name', was taken as the target and holds names such as p" in capsys.readouterr().err
+
+
+def test_any_number_of_threads_trains_the_same_model(monkeypatch, table, tmp_path):
+    """Reading, folds for probabilities and the fit itself use threads."""
+    monkeypatch.setattr(threads, "FEW_VALUES", 0)
+    rows = [{"kind": "u", "c": 0.5, "a": 1.0, "b": k / 8} for k in range(-8, 8)]
+    found = set()
+    for n_jobs in (1, 2, 5):
+        command = ["train", table, "-o", tmp_path / "m", "--probabilities", "--quiet", "--jobs", n_jobs]
+        assert main(list(map(str, command))) == 0
+        model = rb.load(tmp_path / "m")
+        found.add((model.predict_proba(rows).tobytes(), model.decision_function(rows).tobytes()))
+    assert len(found) == 1

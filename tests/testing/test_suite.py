@@ -1,6 +1,7 @@
 """Every classifier of the package passes the public checks, and each check can fail."""
 
 import inspect
+import math
 from unittest import SkipTest
 
 import numpy as np
@@ -26,6 +27,7 @@ VARIANTS = {
     "MultilayerPerceptron": [
         {"hidden_layer_sizes": 3, "max_iter": 5},
         {"hidden_layer_sizes": 3, "max_iter": 5, "loss": "cross_entropy", "solver": "sgd", "early_stopping": True},
+        {"hidden_layer_sizes": 3, "max_iter": 5, "one_hot": True},
     ],
     "KernelPerceptron": [  # a stream cannot know gamma="scale", the default
         {"kernel": RBF(0.5)},
@@ -59,6 +61,7 @@ VARIANTS = {
         {},
         {"loss": "squared_hinge", "average": True, "multiclass": "ovr"},
         {"C": 0.01, "multiclass": "ovo", "class_weight": "balanced"},
+        {"C": math.inf, "eta0": 1.5, "margin": 0.5},
     ],
     "MarkOne": [
         {"n_association": 100},

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.text import words
 from rosenblatt.text.words import bucket, grams, hash_texts, text_buffers, tokens
+from rosenblatt.threads import using
 from tests.shared.examples import examples
 
 some_text = st.one_of(
@@ -153,3 +154,19 @@ def test_strings_of_arrow_are_not_copied():
     values, offsets = text_buffers(missing)  # a missing string may have bytes, which mean nothing
     assert bytes(values[offsets[0] : offsets[1]]) == b""
     assert bytes(values[offsets[1] : offsets[2]]) == b"two"
+
+
+@pytest.mark.parametrize("ngrams", [1, 3])
+def test_any_number_of_threads_hashes_the_same(monkeypatch, ngrams):
+    monkeypatch.setattr(words, "PART", 50)
+    monkeypatch.setattr(words, "loop_pays", lambda *_: True)
+    texts = [b"to be or not to be " * (k % 7) + str(k).encode() for k in range(60)] + [b"", b"x " * 300]
+    values, offsets = as_buffers([b"left out", *texts, b"", b""])
+    for each in (offsets[1:], offsets[1:].astype(np.int32), offsets[1:3]):
+        alone = hash_texts(values, each, ngrams=ngrams, bits=10)
+        for n_jobs in (2, 5):
+            with using(n_jobs):
+                found = hash_texts(values, each, ngrams=ngrams, bits=10)
+            for one, other in zip(found, alone, strict=True):
+                assert one.dtype == other.dtype
+                assert one.tobytes() == other.tobytes()

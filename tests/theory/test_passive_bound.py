@@ -11,7 +11,15 @@ from rosenblatt.datasets import make_separable
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(
-    "parameters", [{"C": math.inf}, {"C": 0.01}, {"C": 3.0}, {"C": 0.1, "loss": "squared_hinge"}]
+    "parameters",
+    [
+        {"C": math.inf},
+        {"C": 0.01},
+        {"C": 3.0},
+        {"C": 0.1, "loss": "squared_hinge"},
+        {"C": math.inf, "eta0": 1.75},
+        {"C": 0.01, "eta0": 0.5, "margin": 3.0},
+    ],
 )
 @pytest.mark.parametrize("bias", ["unit", None])
 def test_no_run_makes_more_mistakes(seed, parameters, bias):
@@ -33,6 +41,8 @@ def test_the_values_are_those_of_the_paper():
         ({"C": math.inf}, 9.0),
         ({"C": 0.01}, 100.0),
         ({"C": 0.5, "loss": "squared_hinge"}, 10.0),
+        ({"C": math.inf, "eta0": 0.5}, 12.0),
+        ({"C": 0.01, "margin": 2.0}, 200.0),
     ):
         clf = rb.PassiveAggressiveClassifier(bias=None, **parameters).fit(X, y)
         assert rb.bounds(X, y, model=clf)["passive"].value == value
@@ -68,6 +78,15 @@ def test_rows_with_wrong_labels_have_a_bound(seed, parameters):
     square = (X**2).sum(axis=1).max() + 1.0
     factor = square + 1.0 / (2.0 * C) if power == 2 else max(square, 1.0 / C)
     assert bound.value <= factor * (w @ w + b * b + 2.0 * C * losses) * (1.0 + 1e-9)
+
+
+def test_relaxation_without_a_bound_says_why():
+    X, y = [[3.0], [-1.0]], [1, 0]
+    for parameters in ({"eta0": 2.0}, {"margin": 0.0}):
+        clf = rb.PassiveAggressiveClassifier(C=math.inf, average=True, **parameters).fit(X, y)
+        assert "eta0 below 2 and a margin above 0" in rb.bounds(X, y, model=clf)["passive"].reason
+    clf = rb.PassiveAggressiveClassifier(C=1.0, eta0=0.5, average=True).fit(X, y)
+    assert "eta0=1" in rb.bounds(X, y, model=clf)["passive_losses"].reason
 
 
 def test_pa_has_no_bound_for_wrong_labels():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -49,7 +50,8 @@ def ahead(items: Generator[T, None, None]) -> Iterator[T]:
             failure = failure or error
         made.put((None, failure))
 
-    thread = threading.Thread(target=run, name="rosenblatt reader", daemon=True)
+    # In this context, which says how many threads may read.
+    thread = threading.Thread(target=copy_context().run, args=(run,), name="rosenblatt reader", daemon=True)
     thread.start()
     try:
         while True:

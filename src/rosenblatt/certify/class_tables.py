@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
+from rosenblatt.data.batch import as_batch
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import UndecidedError
+from rosenblatt.threads import one_blas_thread, ordered, using
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
@@ -92,10 +95,11 @@ class ClassTables(Certificate):
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""
-        for name, certificate in self:
-            found = certificate.verify(X, y)
-            if not found:
-                return Verification(False, f"{name}: {found.reason}")
+        checked = ordered(lambda named: (named[0], named[1].verify(X, y)), self)
+        with using(None, as_batch(X, y).stored), one_blas_thread(), closing(checked) as results:
+            for name, found in results:
+                if not found:
+                    return Verification(False, f"{name}: {found.reason}")
         return Verification(True, self.reason)
 
     def to_json(self) -> str:

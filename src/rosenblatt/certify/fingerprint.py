@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features
 from rosenblatt.loops.layout import CSR
+from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Ints
 
 BLOCK = 2**18  # values processed together
@@ -68,26 +71,36 @@ class RowDigests:
         return self._lengths.digest() + self._columns.digest() + self._values.digest()
 
     def add(self, features: Features) -> None:
-        """Add rows."""
-        lengths, columns, values, X = self._lengths, self._columns, self._values, features.rows
-        step = max(1, BLOCK // features.n_features)
-        if isinstance(X, CSR):
-            stored = X.data != 0.0
-            ends = np.append(0, np.cumsum(stored))[X.indptr.astype(np.int64)]
-            lengths.update(np.diff(ends).astype("<u8").tobytes())
-            columns.update(X.indices[stored].astype("<u8").tobytes())
-            values.update(X.data[stored].astype("<f8").tobytes())
-            return
-        whole = np.tile(np.arange(features.n_features, dtype="<u8"), step)
-        for start in range(0, features.n_rows, step):
-            block = X[start : start + step]
-            stored = block != 0.0
-            counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
-            if not stored.all():
-                counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
-            lengths.update(counts.astype("<u8").tobytes())
-            columns.update(places.astype("<u8").tobytes())
-            values.update(np.ascontiguousarray(kept, "<f8").tobytes())
+        """Add rows, each digest on a thread of its own if several are allowed."""
+        digests = self._lengths, self._columns, self._values
+        with Pool(min(allowed(), 2) if features.n_rows * features.n_features > BLOCK else 1) as pool:
+            for arrays in _arrays(features):
+                for _ in pool.ordered(_update, zip(digests, arrays, strict=True)):
+                    pass
+
+
+def _update(pair: tuple[Any, NDArray[Any]]) -> None:
+    digest, values = pair
+    digest.update(values)
+
+
+def _arrays(features: Features) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Yield the lengths, columns and values of some rows at a time, without their zeros."""
+    X = features.rows
+    if isinstance(X, CSR):
+        stored = X.data != 0.0
+        ends = np.append(0, np.cumsum(stored))[X.indptr.astype(np.int64)]
+        yield np.diff(ends).astype("<u8"), X.indices[stored].astype("<u8"), X.data[stored].astype("<f8")
+        return
+    step = max(1, BLOCK // features.n_features)
+    whole = np.tile(np.arange(features.n_features, dtype="<u8"), step)
+    for start in range(0, features.n_rows, step):
+        block = X[start : start + step]
+        stored = block != 0.0
+        counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
+        if not stored.all():
+            counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
+        yield counts.astype("<u8"), places.astype("<u8", copy=False), np.ascontiguousarray(kept, "<f8")
 
 
 def fingerprint_of_blocks(blocks: Iterable[tuple[Features, Ints]], n_rows: int, n_features: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,9 +32,10 @@ from rosenblatt.certify.sequence_certificate import (
 )
 from rosenblatt.certify.sequence_problem import Labelled, SequenceScores
 from rosenblatt.certify.verify import other_shape
-from rosenblatt.data.batch import as_batch
+from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.exceptions import FormatError
 from rosenblatt.rationals.dyadic import common
+from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
 WIDEST = 2**24  # the most features: a few bytes can describe a vector with this many
@@ -78,7 +81,8 @@ def verify_sentences(proof: Mapping[str, Any], X: Any, y: Any) -> tuple[Verifica
 def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verification, str]:
     """Check the proofs in a file on data; return the result and the verdict.
 
-    Several proofs are checked one after the other, so that they take the memory of one.
+    Several proofs are checked one after the other, so that they take the memory of one, or by as many threads as
+    are allowed.
     """
     if "sentences" in proofs[0]["data"]:
         return verify_sentences(proofs[0], X, y)
@@ -86,22 +90,33 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
     verdicts = Verdicts.of([proof for proof in proofs if "classes" not in proof["data"]])
     try:
         check.require_labels(proofs, batch.classes.tolist())
-        for proof in proofs:
-            data = proof["data"]
-            if (data["rows"], data["features"]) != (batch.n_rows, batch.n_features):  # before vectors are made
-                return Verification(False, other_shape(batch, data["rows"], data["features"])), verdicts.verdict
-            if _numbers_in(proof) > MOST_NUMBERS:
-                raise check.ProofError(f"its vectors have more than {MOST_NUMBERS} numbers")  # noqa: TRY301
-            answer = _read(proof)
-            found = answer.verify(X, y)
-            if len(proofs) == 1:
-                return found, answer.verdict
-            if not found:
-                rest = "the rest" if data["negative"] is None else data["negative"]
-                return Verification(False, f"{data['positive']} against {rest}: {found.reason}"), verdicts.verdict
+        checked = ordered(partial(_checked, batch, X, y), proofs)
+        with using(None, batch.stored), one_blas_thread(), closing(checked) as results:
+            for proof, (found, verdict) in zip(proofs, results, strict=True):
+                data = proof["data"]
+                if verdict is None:
+                    return found, verdicts.verdict
+                if len(proofs) == 1:
+                    return found, verdict
+                if not found:
+                    rest = "the rest" if data["negative"] is None else data["negative"]
+                    return Verification(
+                        False, f"{data['positive']} against {rest}: {found.reason}"
+                    ), verdicts.verdict
     except check.ProofError as error:
         return Verification(False, str(error)), verdicts.verdict
     return Verification(True, verdicts.reason), verdicts.verdict
+
+
+def _checked(batch: Batch, X: Any, y: Any, proof: dict[str, Any]) -> tuple[Verification, str | None]:
+    """Check one proof; return the result and its verdict, or None if it is about other data."""
+    data = proof["data"]
+    if (data["rows"], data["features"]) != (batch.n_rows, batch.n_features):  # before vectors are made
+        return Verification(False, other_shape(batch, data["rows"], data["features"])), None
+    if _numbers_in(proof) > MOST_NUMBERS:
+        raise check.ProofError(f"its vectors have more than {MOST_NUMBERS} numbers")
+    answer = _read(proof)
+    return answer.verify(X, y), answer.verdict
 
 
 def _numbers_in(proof: Mapping[str, Any]) -> int:

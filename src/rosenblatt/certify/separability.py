@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -33,6 +34,7 @@ from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.data.memory import require_features
 from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints
 
 SHARE = 0.5  # of the work of the verdict that ties may take
@@ -50,6 +52,7 @@ def certify(
     time_limit: float | None = None,
     multiclass: Literal["direct"] | None = None,
     guess: Any = None,
+    n_jobs: int | None = None,
 ) -> Certificate:
     """Decide whether classes are linearly separable, and prove it.
 
@@ -77,6 +80,9 @@ def certify(
     guess : array-like, shape (n_features,), or None
         The normal vector of a hyperplane to try first, for two classes. The answer is quick if it separates them
         with some bias; the verdict does not depend on it.
+    n_jobs : int or None
+        The number of threads that answer the questions about more than two classes; −1 means all cores. The proofs
+        are the same. None means ROSENBLATT_THREADS, or one.
 
     Returns
     -------
@@ -122,19 +128,21 @@ def certify(
         return certify_direct(batch, bias=bool(bias), clock=Clock(time_limit))
     if k > 2:
         labels = batch.classes.tolist()
-        return ClassTables(
-            {(labels[a], labels[b]): ask.pair(a, b) for a, b in combinations(range(k), 2)},
-            {labels[a]: ask.pair(a, None) for a in range(k)},
-        )
-    found = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
-    if isinstance(found, Separable) and batch.n_rows <= batch.n_features + bias:
+        splits: list[tuple[int, int | None]] = [*combinations(range(k), 2), *((a, None) for a in range(k))]
+        ask.fingerprint.of(batch.codes)  # read the rows once, before threads ask for it
+        with using(n_jobs, batch.stored), one_blas_thread():
+            found = dict(zip(splits, ordered(lambda split: ask.apart().pair(*split), splits), strict=True))
+        pairs = {(labels[a], labels[b]): each for (a, b), each in found.items() if b is not None}
+        return ClassTables(pairs, {labels[a]: found[a, None] for a in range(k)})
+    answer = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
+    if isinstance(answer, Separable) and batch.n_rows <= batch.n_features + bias:
         warnings.warn(
             f"{batch.n_rows} rows with {batch.n_features} features in general position are separable for any "
             "labels, so this answer says nothing about the labels. Use more rows.",
             TrivialSeparationWarning,
             stacklevel=3,
         )
-    return found
+    return answer
 
 
 class Posed(NamedTuple):
@@ -153,6 +161,13 @@ class Question:
         self.batch, self.bias, self.margin, self.clock, self.ties = batch, bias, margin, clock, ties
         self.fingerprint = Fingerprint(batch)
         self.labels = distinct_labels(batch)
+
+    def apart(self) -> Question:
+        """Return the same questions with a clock of their own, which counts work from zero, for another thread."""
+        other = copy(self)
+        other.clock = Clock(None)
+        other.clock.end = self.clock.end
+        return other
 
     def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Certificate:
         """Decide one class against another, by their codes; with None against all others."""

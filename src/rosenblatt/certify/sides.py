@@ -55,7 +55,9 @@ def products(
     about, error = _about(problem, v, rows)
     signs = np.sign(about).astype(np.int64)
     doubtful = np.flatnonzero(np.abs(about) <= error)
-    if clock is not None and len(doubtful):
+    if not len(doubtful):
+        return about, signs
+    if clock is not None:
         clock.spend(problem.exact_work(v, len(doubtful)), DOING)
     signs[doubtful] = problem.exact_signs(rows[doubtful], v)
     return about, signs

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import time
 
+from rosenblatt.interrupts import stop_if_interrupted
+
 PYTHON = 30  # units of one operation on integers of any length, as Python or flint do it
 DIGITS = 32  # binary digits that exact equations gain for each unit: 64, in two products
 
@@ -66,7 +68,8 @@ class Clock:
             raise Unsettled(f"Time would be over while {doing}. Allow more (time_limit).")
 
     def check(self, doing: str) -> None:
-        """Raise `Unsettled` if the time is over."""
+        """Raise `Unsettled` if the time is over, and KeyboardInterrupt after Ctrl-C."""
+        stop_if_interrupted()
         if self.end is not None and time.perf_counter() >= self.end:
             raise Unsettled(f"Time was over while {doing}. Allow more (time_limit).")
 

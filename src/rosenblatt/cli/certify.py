@@ -9,7 +9,7 @@ from typing import Any, Literal
 import click
 
 from rosenblatt.cli.main import DONE, NO, UNDECIDED
-from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, reading
+from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, jobs, reading
 from rosenblatt.cli.python_words import in_options
 
 CODES = {"separable": DONE, "inseparable": NO, "undecided": UNDECIDED}
@@ -53,6 +53,7 @@ Exit codes: 0 separable, 1 not separable, 3 undecided.""",
               "inconsistency, and decide about the others.")  # fmt: skip
 @click.option("--all", "show_all", is_flag=True, help="Of sentences: print every inconsistency, not the first 20.")
 @reading
+@jobs
 @common
 def certify(
     data: tuple[str, ...],

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rosenblatt.cli.main import DONE, NO
-from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, reading
+from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, jobs, reading
 from rosenblatt.columns.options import Options
 from rosenblatt.exceptions import FormatError
 
@@ -34,6 +34,7 @@ Exit codes: 0 the proof holds, 1 it does not, 2 something cannot be read.""",
 @click.option("--columns", type=COLUMNS, help="Of sentences: the word and further columns. [default: as the proof "
               "says]")  # fmt: skip
 @reading
+@jobs
 @common
 def check(
     proof: str,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import COLUMN, SCALE, Output, Sectioned, common, reading
+from rosenblatt.cli.options import COLUMN, SCALE, Output, Sectioned, common, jobs, reading
 
 
 @click.command(
@@ -29,6 +29,7 @@ model trained on the other folds, and features are scaled by those folds.""",
 @SCALE
 @learning
 @reading
+@jobs
 @common
 def evaluate(
     places: tuple[str, ...],

@@ -18,6 +18,7 @@ from rosenblatt.columns.options import Column, Options
 from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.formats.catalogue import CORPUS_FORMATS, FORMATS
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS
+from rosenblatt.threads import using
 
 __all__ = [
     "COLUMN",
@@ -29,6 +30,7 @@ __all__ = [
     "Sectioned",
     "as_typed",
     "common",
+    "jobs",
     "reading",
     "taking",
 ]
@@ -138,6 +140,34 @@ common = taking(
     _gather_common,
 )
 """Adds the options of all commands; the command gets `output`, an `Output`."""
+
+
+class JobsType(click.ParamType[int]):
+    """A number of threads, or −1 for all cores."""
+
+    name = "jobs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Require a whole number other than 0."""
+        try:
+            number = int(value)
+        except ValueError:
+            number = 0
+        if number == 0:
+            self.fail(f"{value!r} is no number of threads. Use one such as 4, or -1 for all cores.", param, ctx)
+        return number
+
+
+def jobs(command: Command) -> Command:
+    """Add the option ``--jobs``; the command runs with as many threads."""
+
+    @wraps(command)
+    def called(**values: Any) -> Any:
+        with using(values.pop("jobs")):
+            return command(**values)
+
+    about = "Use N threads, -1 for all cores. Results are the same. [default: ROSENBLATT_THREADS, or one]"
+    return click.option("--jobs", type=JobsType(), metavar="N", help=about)(called)
 
 
 class ColumnType(click.ParamType[Column]):

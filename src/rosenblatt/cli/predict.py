@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import DATA, MODEL, Output, Sectioned, common, reading
+from rosenblatt.cli.options import DATA, MODEL, Output, Sectioned, common, jobs, reading
 
 
 @click.command(
@@ -35,6 +35,7 @@ is behind.""",
 @click.option("--probabilities", is_flag=True, help="Add the probability of each class (model trained with "
               "--probabilities).")  # fmt: skip
 @reading
+@jobs
 @common
 def predict(
     model: str,

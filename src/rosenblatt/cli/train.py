@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, reading
+from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, jobs, reading
 
 if TYPE_CHECKING:
     from rosenblatt.tasks.tagging import TrainedTagger
@@ -60,6 +60,7 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
               help="How a cluster mixes partitions: each the same, or by its mistakes.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Also print the margin and the mistake bound (R/γ)².")
 @reading
+@jobs
 @common
 def train(
     data: tuple[str, ...],
@@ -147,7 +148,7 @@ def train(
                 raise click.UsageError("--holdout, --probabilities and --no-cache need all rows on one machine.")
             from rosenblatt.tasks.distributed_training import cluster_of, train_on_cluster
 
-            with cluster_of(address, workers) as client:
+            with cluster_of(address, workers, output.remark) as client:
                 trained = train_on_cluster(data, learner, client=client, mixing=mixing, **how, **options)
         else:
             source = open_data(*data, **options)

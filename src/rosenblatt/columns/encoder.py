@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from rosenblatt.data.chunk import Chunk, Skipped
 from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import FormatError
 from rosenblatt.loops.layout import CSR
+from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
@@ -36,6 +37,22 @@ FEW, MOSTLY = 10, 0.8
 
 WORDS_SHOWN = 3
 LONGEST_WORD = 64
+
+
+@dataclass(slots=True, eq=False)
+class _Prepared:
+    """A block on its way to a chunk."""
+
+    block: Block
+    problems: list[FormatError]  # of rows that were left out
+    n_rows: int
+    labels: NDArray[Any] | None = None
+    parts: list[Part] = field(default_factory=list)  # features before those of categories
+    encoded: list[tuple[list[Any], NDArray[np.int32]]] = field(default_factory=list)  # of categorical columns
+    known: list[NDArray[np.int64]] = field(default_factory=list)  # the feature of each of their values, or −1
+    n_features: int = 0  # once this block is learned
+    rows: Reals | CSR | None = None
+    unknown: list[int] = field(default_factory=list)  # values that training had not seen, of each such column
 
 
 class Encoder:
@@ -116,39 +133,94 @@ class Encoder:
 
     def chunk(self, block: Block, table: Table) -> Chunk | None:
         """Return the chunk of a block, or None if no row of it could be read."""
-        block = self._without_bad_rows(block, table)
-        n_rows = len(block.numbers)
-        if n_rows == 0:
-            return None
-        self.n_rows += n_rows
-        labels = None
+        return self._counted(self._joined(self._learned(self._prepared(block, table), table)))
+
+    def chunks(self, parts: Iterable[Callable[[], Block]], table: Table) -> Iterator[Chunk]:
+        """Yield the chunks of blocks, each of which a function reads, by as many threads as are allowed.
+
+        Categories are learned in the order of the blocks, whatever the number of threads.
+        """
+        with Pool(allowed()) as pool:
+            prepared = pool.ordered(lambda read: self._prepared(read(), table), parts)
+            learned = (self._learned(block, table) for block in prepared)
+            for joined in pool.ordered(self._joined, learned):
+                chunk = self._counted(joined)
+                if chunk is not None:
+                    yield chunk
+
+    def _prepared(self, block: Block, table: Table) -> _Prepared:
+        """Do what needs no other block; any thread may."""
+        block, problems = self._without_bad_rows(block, table)
+        made = _Prepared(block, problems, len(block.numbers))
+        if made.n_rows == 0:
+            return made
         if block.label is not None and self._recipe.labels is not None:
-            labels = read_only(read_labels(block.label, self._recipe.labels))
+            made.labels = read_only(read_labels(block.label, self._recipe.labels))
         if self._recipe.missing == "zero":
             np.nan_to_num(block.numbers, copy=False)
-        if self._recipe.only_numbers:
-            rows: Reals | CSR = read_only(block.numbers)
-        else:
-            rows = self._sparse(block, table)
-        return Chunk(rows, n_rows, self.n_features, labels=labels)
+        if not self._recipe.only_numbers:
+            if self._words is None:  # else words are remembered on the way, in the order of the blocks
+                made.parts = self._before_categories(block)
+            columns = block.strings[len(self._recipe.texts) + len(self._recipe.hashed) :]
+            made.encoded = [distinct(column) for column in columns]
+        return made
 
-    def _without_bad_rows(self, block: Block, table: Table) -> Block:
+    def _learned(self, made: _Prepared, table: Table) -> _Prepared:
+        """Do what depends on the blocks before, in their order."""
+        if self._skipped is not None:
+            for problem in made.problems:
+                self._skipped.add(problem)
+        self.n_rows += made.n_rows
+        if made.n_rows and not self._recipe.only_numbers:
+            if self._words is not None:
+                made.parts = self._before_categories(made.block)
+            if self._learning:
+                self._learn(made.encoded, table)
+            made.known = [self._features_of(which, values) for which, (values, _) in enumerate(made.encoded)]
+        made.n_features = self.n_features
+        return made
+
+    def _joined(self, made: _Prepared) -> _Prepared:
+        """Put the features together; any thread may."""
+        recipe = self._recipe
+        if made.n_rows == 0:
+            return made
+        if recipe.only_numbers:
+            made.rows = read_only(made.block.numbers)
+            return made
+        features = np.full((made.n_rows, len(made.encoded)), -1, np.int64)
+        for which, (known, (_, codes)) in enumerate(zip(made.known, made.encoded, strict=True)):
+            features[:, which] = found = known[codes]
+            made.unknown.append(int(np.count_nonzero(found < 0)))
+        features.sort(axis=1)
+        parts = [*made.parts, of_columns(features)]
+        starts = [0, *(len(recipe.numbers) + (1 << recipe.bits) * k for k in range(len(parts) - 1))]
+        made.rows = side_by_side(parts, starts, made.n_rows)
+        return made
+
+    def _counted(self, made: _Prepared) -> Chunk | None:
+        if made.rows is None:
+            return None
+        for (name, _), lost in zip(self._recipe.categorical, made.unknown, strict=False):
+            if lost:
+                self.unknown[name] += lost
+        return Chunk(made.rows, made.n_rows, made.n_features, labels=made.labels)
+
+    def _without_bad_rows(self, block: Block, table: Table) -> tuple[Block, list[FormatError]]:
         bad = dict(block.bad)
         for row, problem in self._problems(block, table):
             bad.setdefault(row, problem)
         if not bad and not block.lost:
-            return block
+            return block, []
         problems = sorted([*bad.values(), *block.lost], key=lambda problem: problem.line or 0)
         if self._skipped is None:
             raise problems[0]
-        for problem in problems:
-            self._skipped.add(problem)
         keep = np.ones(len(block.numbers), bool)
         keep[list(bad)] = False
         line, kept, mask = block.line, np.flatnonzero(keep), from_numpy(keep)
         label = None if block.label is None else block.label.filter(mask)
         strings = [each.filter(mask) for each in block.strings]
-        return Block(block.numbers[keep], strings, label, lambda row: line(int(kept[row])))
+        return Block(block.numbers[keep], strings, label, lambda row: line(int(kept[row]))), problems
 
     def _problems(self, block: Block, table: Table) -> list[tuple[int, FormatError]]:
         recipe = self._recipe
@@ -178,21 +250,13 @@ class Encoder:
             else:
                 add(int(row), f"{name!r} is {value}, but a number must be finite and below 1.8e308", name)
 
-    def _sparse(self, block: Block, table: Table) -> CSR:
-        recipe, n_rows = self._recipe, len(block.numbers)
-        parts = [of_dense(block.numbers)]
-        strings = iter(enumerate(block.strings))
-        for _ in recipe.texts:
-            which, column = next(strings)
-            parts.append(self._bag_of_words(which, column))
-        for name, _ in recipe.hashed:
-            which, column = next(strings)
-            parts.append(self._hashed(which, column, name))
-        columns = [column for _, column in strings]
-        parts.append(of_columns(self._category_features(columns, n_rows, table)))
-        width = 1 << recipe.bits
-        starts = [0, *(len(recipe.numbers) + width * k for k in range(len(parts) - 1))]
-        return side_by_side(parts, starts, n_rows)
+    def _before_categories(self, block: Block) -> list[Part]:
+        """Return the features of a block that come before those of categories."""
+        recipe = self._recipe
+        parts, strings = [of_dense(block.numbers)], iter(enumerate(block.strings))
+        parts += [self._bag_of_words(*next(strings)) for _ in recipe.texts]
+        parts += [self._hashed(*next(strings), name) for name, _ in recipe.hashed]
+        return parts
 
     def _bag_of_words(self, which: int, column: pa.Array) -> Part:
         from rosenblatt.text.words import grams, hash_texts, text_buffers
@@ -231,20 +295,11 @@ class Encoder:
             if word not in words:
                 known[number] = (*words, word)
 
-    def _category_features(self, columns: list[pa.Array], n_rows: int, table: Table) -> NDArray[np.int64]:
-        """Return each row's category of each column as the number of its feature among categories, or −1."""
-        encoded = [distinct(column) for column in columns]
-        if self._learning:
-            self._learn(encoded, table)
-        features = np.full((n_rows, len(columns)), -1, np.int64)
-        for which, (values, codes) in enumerate(encoded):
-            known = [self._categories.get((which, self._level(which, value)), -1) for value in values]
-            features[:, which] = found = np.array(known, np.int64)[codes]
-            lost = int(np.count_nonzero(found < 0))
-            if lost:
-                self.unknown[self._recipe.categorical[which][0]] += lost
-        features.sort(axis=1)
-        return features
+    def _features_of(self, which: int, values: list[Any]) -> NDArray[np.int64]:
+        """Return the number of the feature of each value of a categorical column, or −1."""
+        return np.array(
+            [self._categories.get((which, self._level(which, value)), -1) for value in values], np.int64
+        )
 
     def _level(self, which: int, value: str | None) -> str | None:
         """Return the level of a value: itself, or None if it stands for a missing value and is no level."""
@@ -258,10 +313,11 @@ class Encoder:
     def _learn(self, encoded: list[tuple[list[Any], NDArray[np.int32]]], table: Table) -> None:
         new: dict[tuple[int, str | None], int] = {}
         for which, (values, codes) in enumerate(encoded):
-            met, rows = np.unique(codes, return_index=True)
-            for code, row in zip(met.tolist(), rows.tolist(), strict=True):
+            first = np.full(len(values), len(codes))
+            first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several numbers for one place the last stays
+            for code, row in enumerate(first.tolist()):
                 level = which, self._level(which, values[code])
-                if level not in self._categories:
+                if row < len(codes) and level not in self._categories:
                     new[level] = min(row, new.get(level, row))
         for which, value in sorted(new, key=lambda level: (new[level], level[0])):
             self._categories[which, value] = len(self._categories)

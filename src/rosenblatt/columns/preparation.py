@@ -25,6 +25,7 @@ __all__ = [
     "Preparation",
     "PreparationStep",
     "Standardisation",
+    "UnitLength",
     "encoding_of",
     "require_names",
     "sound_encoding",
@@ -191,6 +192,46 @@ class Standardisation:
 
 
 @dataclass(frozen=True, eq=False)
+class UnitLength:
+    """scikit-learn's `Normalizer`: each row divided by its norm; a row of zeros stays.
+
+    Bit for bit, unless scikit-learn gets an array column by column, as of a frame: it may round norms differently.
+    """
+
+    n_features: int
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def n_outputs(self) -> int:
+        """How many features it gives."""
+        return self.n_features
+
+    def features(self, features: Features) -> Features:
+        """Return rows of length 1."""
+        if features.n_features != self.n_features:
+            raise ShapeError(
+                f"The data has {features.n_features} features, but the model has {self.n_features}. Pass data "
+                "with the columns of training."
+            )
+        rows = writable(features.rows)
+        if isinstance(rows, CSR):
+            stored: Any = np.diff(rows.indptr.astype(np.int64))
+            row_of = np.repeat(np.arange(features.n_rows), stored)
+            squares = np.bincount(row_of, rows.data * rows.data, minlength=features.n_rows)
+            norms = np.sqrt(squares)
+            data: NDArray[Any] = rows.data
+            data[:] = data / np.where(norms == 0.0, 1.0, norms)[row_of]
+        else:
+            norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            rows /= np.where(norms == 0.0, norms.dtype.type(1.0), norms)[:, None]
+        return Features(rows, features.n_rows, features.n_features)
+
+    def names(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Return the names given, or those of the training data."""
+        return names or self.columns
+
+
+@dataclass(frozen=True, eq=False)
 class Preparation:
     """The steps between data and a learner, in order. Only the first can be an `Encoding`.
 
@@ -302,6 +343,10 @@ def _sound_standardisation(scaler: Standardisation) -> None:
     require(scaler.columns is None or len(scaler.columns) == scaler.n_features, "it has other columns")
 
 
+def _sound_unit(step: UnitLength) -> None:
+    require(step.columns is None or len(step.columns) == step.n_features, "it has other columns")
+
+
 COLUMNS: Codec = Maybe(Several(NAME, tuple))
 STEPS: dict[str, tuple[type, Codec]] = {
     "table": (
@@ -336,5 +381,6 @@ STEPS: dict[str, tuple[type, Codec]] = {
             check=_sound_standardisation,
         ),
     ),
+    "unit": (UnitLength, Record(UnitLength, {"n_features": Count(1), "columns": COLUMNS}, check=_sound_unit)),
 }
 """The steps that a file can hold, by their names there."""

@@ -175,16 +175,44 @@ def arrow_block(
     """
     columns = batch.columns
     n, m = len(wanted.numbers), len(wanted.strings)
-    numbers, inexact = dense(columns[:n], batch.num_rows)
     bad: dict[int, FormatError] = {}
-    for row, k, value in inexact:
+
+    def refuse(row: int, k: int, value: str, problem: Callable[[str, str, Wording], str]) -> None:
         name = table.fields[wanted.numbers[k]].name
-        bad.setdefault(row, wording.error(too_long(value, name, wording), table, first + row, name))
+        bad.setdefault(row, wording.error(problem(value, name, wording), table, first + row, name))
+
+    numeric = list(columns[:n])
+    for k, column in enumerate(numeric):
+        if kind_of(column.type) == "string":
+            numeric[k], words = _spelled(column)
+            for row, word in words:
+                refuse(row, k, word, no_number)
+    numbers, inexact = dense(numeric, batch.num_rows)
+    for row, k, value in inexact:
+        refuse(row, k, value, too_long)
     for column in columns[n:]:
         column.validate(full=kind_of(column.type) != "number")  # files are not checked for UTF-8 before
     label = None if wanted.label is None else _plain(columns[-1])
     strings = [_as_strings(column) for column in columns[n : n + m]]
     return Block(numbers, strings, label, lambda row: first + row, bad)
+
+
+def _spelled(column: pa.Array) -> tuple[pa.Array, list[tuple[int, str]]]:
+    """Return strings as the numbers that they spell, and the rows and words that spell none; these become null."""
+    import pyarrow as pa
+
+    strings, words = _plain(column), []
+    try:
+        return strings.cast(pa.float64()), []
+    except pa.ArrowInvalid:
+        values: list[Any] = []
+        for row, each in enumerate(strings):
+            try:
+                values.append(each.cast(pa.float64()).as_py())
+            except pa.ArrowInvalid:
+                values.append(None)
+                words.append((row, each.as_py()))
+    return pa.array(values, pa.float64()), words
 
 
 def _as_strings(column: pa.Array) -> pa.Array:
@@ -263,13 +291,17 @@ def too_long(value: object, name: str, wording: Wording = COMMAND_LINE) -> str:
     )
 
 
-def no_number(value: object, name: str, *, na: bool = False, first_line: bool = False) -> str:
+def no_number(
+    value: object, name: str, wording: Wording = COMMAND_LINE, *, na: bool = False, first_line: bool = False
+) -> str:
     """Return the message about a word among numbers.
 
     `na` says whether the file may have words for missing values, and `first_line` that this is the first line of a
     file without a header.
     """
-    use = COMMAND_LINE.use
+    use = wording.use
+    if wording is not COMMAND_LINE:
+        return f"it is {shown(value)}, but this column held numbers in training. Pass a number"
     if first_line:
         return (
             f"{shown(value)} is no number, but the column below holds numbers. If the first line names the "

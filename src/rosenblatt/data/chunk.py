@@ -55,3 +55,8 @@ class Skipped:
         self.count += 1
         if len(self.first) < SHOWN:
             self.first.append(problem)
+
+    def merge(self, others: Skipped) -> None:
+        """Count rows that come after these."""
+        self.count += others.count
+        self.first += others.first[: SHOWN - len(self.first)]

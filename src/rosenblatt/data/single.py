@@ -45,6 +45,16 @@ class Vocabulary:
         self.grows = grows
         self._last: tuple[tuple[Any, ...], Ints, Unsigned, Unsigned] | None = None
 
+    @classmethod
+    def of(cls, names: Sequence[Any] | None) -> Vocabulary:
+        """Return the names of a model that was trained on a table; raise `InputError` if it had none."""
+        if names is None:
+            raise InputError(
+                "x is a mapping of feature names to values, but the model was trained on features without names. "
+                "Pass a sequence of values."
+            )
+        return cls(names, grows=False)
+
     def __len__(self) -> int:
         return len(self._numbers)
 
@@ -68,24 +78,23 @@ class Vocabulary:
         """Return a vocabulary that grows by itself."""
         return Vocabulary(self._numbers, grows=self.grows)
 
-    def rows(self, several: Sequence[Mapping[Any, Any]], *, learn: bool) -> tuple[Features, Vocabulary]:
-        """Return examples as sparse rows, and the vocabulary with their new names: for prediction, this one."""
-        known = self.copy() if learn else self
-        parts = []
-        for k, x in enumerate(several):
-            row, new = known.row(x, learn=learn, name=f"X[{k}]")
-            known.add(new)
-            parts.append(row)
+    def rows(self, several: Sequence[Mapping[Any, Any]], *, learn: bool) -> tuple[Features, list[Any]]:
+        """Return examples as sparse rows, and the names in them that are new; see `row`."""
+        met: dict[Any, float] = {}
+        parts = [self.row(x, learn=learn, name=f"X[{k}]", met=met)[0] for k, x in enumerate(several)]
         ends = np.cumsum([0, *(len(part.data) for part in parts)])
         data, indices = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:2])
         rows = CSR(read_only(data), read_only(indices), read_only(ends.astype(np.uint64)))
-        return Features(rows, len(parts), len(known)), known
+        return Features(rows, len(parts), len(self) + len(met)), list(met)
 
-    def row(self, x: Mapping[Any, Any], *, learn: bool, name: str = "x") -> tuple[CSR, list[Any]]:
+    def row(
+        self, x: Mapping[Any, Any], *, learn: bool, name: str = "x", met: dict[Any, float] | None = None
+    ) -> tuple[CSR, list[Any]]:
         """Return one example as a sparse matrix of one row, and the names in it that are new.
 
         For prediction, new names are ignored. For learning they are numbered after the known ones, and become
-        features with `add` after the example has been learned. Messages call the example `name`.
+        features with `add` after the example has been learned. `met` holds the new names of the examples before
+        this one, and gets those of this one. Messages call the example `name`.
         """
         names = tuple(x)
         last = self._last
@@ -93,18 +102,19 @@ class Vocabulary:
             by, indices, starts = last[1:]
             return CSR(_values(x, by, name), indices, starts), []
         numbers = self._numbers
-        new = [each for each in names if each not in numbers]
+        late = {} if met is None else met
+        new = [each for each in names if each not in numbers and each not in late]
         if new and not self.grows:
             raise InputError(f"{name} has features that were not in training: {new[:5]!r}. Leave them out.")
         if new and not learn:
             known = {each: value for each, value in x.items() if each in numbers}
             return self.row(known, learn=False, name=name)
-        numbered = {each: float(len(numbers) + j) for j, each in enumerate(new)}
-        places = [numbers[each] if each in numbers else numbered[each] for each in names]
+        late |= {each: float(len(numbers) + len(late) + j) for j, each in enumerate(new)}
+        places = [numbers[each] if each in numbers else late[each] for each in names]
         by = np.argsort(places)  # so that the bits do not depend on the order of names
         indices = read_only(np.array(places, np.uint32)[by])
         starts = read_only(np.array([0, len(names)], np.uint32))
-        if not new:
+        if late.keys().isdisjoint(names):
             self._last = names, by, indices, starts
         return CSR(_values(x, by, name), indices, starts), new
 

@@ -5,22 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from distributed import Client, Future, KilledWorker, default_client, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
-from distributed.comm import CommClosedError
+from distributed.comm import CommClosedError, get_address_host_port
 
 from rosenblatt.exceptions import ClusterError, ParameterError
 from rosenblatt.interrupts import stop_if_interrupted
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "WorkerRoom"]
 
 POLL = 0.1  # seconds between looks at Ctrl-C and at the scheduler
 LOOK = 1.0  # seconds between looks for workers
 LOST = 10.0  # seconds without a connection after which the scheduler counts as lost
 NO_WORKERS = 300.0  # seconds without a worker after which waiting ends
 RETRIES = 20  # times that tasks are begun again because a worker died
+
+
+class WorkerRoom(NamedTuple):
+    """What a worker has: threads, and bytes of memory; 0 bytes mean no limit."""
+
+    threads: int
+    memory: int
 
 
 class Cluster:
@@ -42,6 +49,10 @@ class Cluster:
         """Submit a task; it may take futures as arguments."""
         return self.client.submit(function, *arguments, pure=False)
 
+    def run_each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Future[Any]]:
+        """Submit a task for each position of the arguments, all in one message."""
+        return list(self.client.map(function, *arguments, pure=False))
+
     def answer(self, future: Future[Any]) -> Any:
         """Wait for one result."""
         return self.answers([future])[0]
@@ -56,12 +67,39 @@ class Cluster:
         ClusterError
             The scheduler is lost, there are no workers, or a task has ended too many of them.
         """
+        return self._complete(futures, self.client.gather)
+
+    def wait(self, futures: Sequence[Future[Any]]) -> None:
+        """Wait until workers hold all results; raise what `answers` raises."""
+        self._complete(futures, lambda wanted: [future.result() for future in wanted if future.status == "error"])
+
+    def holders(self, futures: Sequence[Future[Any]]) -> list[list[str]]:
+        """Return the addresses of the workers that hold each result; none where it is being computed again."""
+        try:
+            found = self.client.who_has(list(futures))
+        except (CommClosedError, OSError) as error:
+            raise self._lost(str(error)) from error
+        return [list(found.get(future.key, ())) for future in futures]
+
+    def rooms(self) -> dict[str, WorkerRoom]:
+        """Return the threads and the memory of each worker, by its address."""
+        try:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        except (CommClosedError, OSError) as error:
+            raise self._lost(str(error)) from error
+        return {
+            address: WorkerRoom(int(each["nthreads"]), int(each["memory_limit"] or 0))
+            for address, each in workers.items()
+        }
+
+    def _complete(self, futures: Sequence[Future[Any]], gather: Callable[[list[Future[Any]]], Any]) -> list[Any]:
+        """Wait for futures and gather them; begin tasks again whose workers died."""
         wanted = list(futures)
         try:
             for attempt in range(RETRIES):
                 try:
                     self._wait(wanted)
-                    return list(self.client.gather(wanted))
+                    return list(gather(wanted))
                 except KilledWorker as error:
                     if attempt + 1 == RETRIES:
                         raise _killing(error) from error
@@ -128,10 +166,7 @@ def _client(given: Client | str | None) -> Client:
     if isinstance(given, Client):
         return given
     if isinstance(given, str):
-        try:
-            return Client(given, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ClusterError(f"There is no scheduler at {given}: {error}. Check the address.") from error
+        return _connected(given)
     if given is not None:
         raise ParameterError(
             f"client={given!r} must be a distributed.Client, the address of a scheduler, or None."
@@ -142,6 +177,26 @@ def _client(given: Client | str | None) -> Client:
         raise ParameterError(
             "There is no Dask client in use. Make one, client = distributed.Client(), and pass client=client."
         ) from None
+
+
+def _connected(address: str) -> Client:
+    try:
+        _, port = get_address_host_port(address)
+    except ValueError:
+        port = None
+    if not port:
+        raise ClusterError(f"{address!r} is not the address of a scheduler. Write it as tcp://host:8786.")
+    try:
+        return Client(address, set_as_default=False)
+    except TypeError as error:
+        if not address.startswith("tls://"):
+            raise
+        raise ClusterError(
+            f"The scheduler at {address} asks for certificates, but Dask's configuration names none. Set "
+            "distributed.comm.tls, or make a Client with a Security and pass it as client."
+        ) from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ClusterError(f"There is no scheduler at {address}: {error}. Check the address.") from error
 
 
 def _killing(error: KilledWorker) -> ClusterError:

@@ -26,7 +26,7 @@ from rosenblatt.model.state import State
 from rosenblatt.trace.mixing import Mixing
 from rosenblatt.typing import Floats
 
-__all__ = ["PartialPass", "PassCounts", "begun", "mixed"]
+__all__ = ["MixedPass", "PartialPass", "PassCounts", "begun", "mixed"]
 
 
 class PassCounts(NamedTuple):
@@ -47,6 +47,13 @@ class PartialPass(NamedTuple):
 
     state: State
     counts: PassCounts
+
+
+class MixedPass(NamedTuple):
+    """The pass of all partitions: the mixed state, and what each partition counted."""
+
+    state: State
+    counts: list[PassCounts]
 
 
 def shares_of(mistakes: Sequence[int], kind: Mixing) -> list[Fraction]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.blocks.visitor import BlockVisitor
 from rosenblatt.data.batch import Batch
-from rosenblatt.distributed.mixing import PartialPass, PassCounts, begun, mixed
+from rosenblatt.distributed.mixing import MixedPass, PartialPass, PassCounts, begun, mixed
 from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.exceptions import NonFiniteError
 from rosenblatt.learners.order import Blockwise
@@ -28,7 +30,7 @@ from rosenblatt.trace.mixing import Mixing
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
 
-__all__ = ["FitTask", "ask_part", "count_wrong", "mix_pass", "train_machine", "train_part"]
+__all__ = ["FitTask", "ask_part", "count_wrong", "mix_groups", "train_group", "train_machine", "train_passes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,35 @@ def train_part(part: WorkerPart, state: State, task: FitTask, epoch: int, number
         return _visited(part, task, f"{task.name}/part", start, epoch, lambda: task.plan_of(part, number))
 
 
+def train_group(
+    parts: list[WorkerPart], state: State, task: FitTask, epoch: int, numbers: list[int]
+) -> list[PartialPass]:
+    """Make pass `epoch` over several partitions, each from the mixed state."""
+    return [train_part(part, state, task, epoch, number) for part, number in zip(parts, numbers, strict=True)]
+
+
+def train_passes(
+    parts: list[WorkerPart], state: State, task: FitTask, epoch: int, passes: int, kind: Mixing
+) -> list[MixedPass]:
+    """Make several passes over all partitions, mixing after each; stop after one without a mistake.
+
+    Training may end before a later pass is needed. So an error in one ends the task without it, and is raised
+    again by the task that begins with that pass.
+    """
+    numbers, found = list(range(len(parts))), list[MixedPass]()
+    for current in range(epoch, epoch + passes):
+        try:
+            found.append(mix_pass(state, train_group(parts, state, task, current, numbers), kind))
+        except Exception:
+            if not found:
+                raise
+            break
+        state = found[-1].state
+        if not any(counts.mistakes for counts in found[-1].counts):
+            break
+    return found
+
+
 def train_machine(part: WorkerPart, state: State, task: FitTask, epoch: int, machine: int) -> PartialPass:
     """Make pass `epoch` for one hyperplane of one-vs-rest or one-vs-one, as a problem of two classes."""
     scheme = task.plan.scheme
@@ -114,18 +145,24 @@ def train_machine(part: WorkerPart, state: State, task: FitTask, epoch: int, mac
         return _visited(part, task, f"{task.name}/{machine}", own, epoch, plan, rows)
 
 
-def mix_pass(before: State, parts: list[PartialPass], kind: Mixing) -> tuple[State, list[PassCounts]]:
-    """Mix the passes of all partitions; return the state, and the counts of each partition."""
-    return mixed(before, parts, kind), [part.counts for part in parts]
+def mix_pass(before: State, parts: list[PartialPass], kind: Mixing) -> MixedPass:
+    """Mix the passes of all partitions."""
+    return MixedPass(mixed(before, parts, kind), [part.counts for part in parts])
 
 
-def stack_pass(parts: list[PartialPass]) -> tuple[State, list[PassCounts]]:
+def mix_groups(before: State, done: list[list[PartialPass]], groups: list[list[int]], kind: Mixing) -> MixedPass:
+    """Mix the passes of partitions that were trained in groups: in the order of the partitions."""
+    passes = zip(chain.from_iterable(groups), chain.from_iterable(done), strict=True)
+    return mix_pass(before, [made for _, made in sorted(passes, key=itemgetter(0))], kind)
+
+
+def stack_pass(parts: list[PartialPass]) -> MixedPass:
     """Put hyperplanes that were trained apart together again."""
     states = [part.state for part in parts]
     sums = [state.u for state in states if state.u is not None]
     state = State(np.stack([state.w for state in states]), np.stack(sums) if sums else None, states[0].visits)
     state.met = states[0].met  # each of them met all rows
-    return state, [part.counts for part in parts]
+    return MixedPass(state, [part.counts for part in parts])
 
 
 def count_wrong(part: WorkerPart, state: State, task: FitTask) -> int:

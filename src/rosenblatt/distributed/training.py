@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -12,17 +15,19 @@ import numpy as np
 from distributed import Future
 
 from rosenblatt.blocks.visitor import Tour
-from rosenblatt.distributed.mixing import PassCounts, weighted_mistakes
+from rosenblatt.distributed.mixing import MixedPass, PassCounts, weighted_mistakes
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.pass_tasks import (
     FitTask,
     ask_part,
     count_wrong,
-    mix_pass,
+    mix_groups,
     stack_pass,
+    train_group,
     train_machine,
-    train_part,
+    train_passes,
 )
+from rosenblatt.distributed.placement import Placement
 from rosenblatt.learners.perceptron import Keeper, PerceptronFit
 from rosenblatt.learners.plan import Ask, Plan
 from rosenblatt.learners.visitor import Visitor
@@ -32,7 +37,8 @@ from rosenblatt.typing import Floats
 
 __all__ = ["ClusterVisitor", "MixedFit"]
 
-SMALL = 1 << 20  # bytes of the weights of all tasks
+SMALL = 1 << 20  # bytes of the weights that tasks return
+TOGETHER = 0.5  # seconds of the passes that one task makes
 
 
 class ClusterVisitor(Visitor):
@@ -73,6 +79,9 @@ class ClusterVisitor(Visitor):
         told = replace(plan, callbacks=(), ask=None)
         self.task = FitTask(f"fit-{uuid4().hex}", told, seed, blocks.n_rows, losses)
         self._shared = self._share(self.task)
+        self.placement = Placement(blocks)
+        self._ahead: deque[MixedPass] = deque()  # passes that were made already
+        self._seconds = math.inf  # of a pass, with all its messages
 
     def _share(self, value: Any) -> Future[Any]:
         return self.data.cluster.run(carried, value)
@@ -89,26 +98,56 @@ class ClusterVisitor(Visitor):
         """Let the workers make a pass; yield the counts of all partitions."""
         if made:
             return
-        tasks = self.plan.scheme.n_machines if self.machines else len(self.data.parts)
-        # Small weights go straight to the tasks and back; large ones are mixed by a worker, and travel once each.
+        made_pass = self._stacked(visits.epoch) if self.machines else self._mixed(visits.epoch)
+        self.state.become(made_pass.state)
+        yield made_pass.counts
+
+    def _stacked(self, epoch: int) -> MixedPass:
+        """Make a pass of hyperplanes apart, each a task on the same rows."""
+        cluster, tasks = self.data.cluster, self.plan.scheme.n_machines
         small = tasks * self.state.w.nbytes <= SMALL
-        state, cluster = self.state if small else self._share(self.state), self.data.cluster
-        parts = self.data.parts * tasks if self.machines else self.data.parts  # the same rows for each hyperplane
-        function: Any = train_machine if self.machines else train_part
-        done = [
-            cluster.run(function, part, state, self._shared, visits.epoch, number)
-            for number, part in enumerate(parts)
-        ]
+        state = self.state if small else self._share(self.state)
+        arguments = self.data.parts * tasks, [state] * tasks, [self._shared] * tasks, [epoch] * tasks
+        done = cluster.run_each(train_machine, *arguments, range(tasks))
+        result: MixedPass = (
+            stack_pass(cluster.answers(done)) if small else cluster.answer(cluster.run(stack_pass, done))
+        )
+        return result
+
+    def _mixed(self, epoch: int) -> MixedPass:
+        """Make a pass of all partitions, in a task for each thread that holds some of them.
+
+        Small weights go straight to the tasks and back. Large ones are mixed by a worker, and travel once each.
+        """
+        if self._ahead:
+            return self._ahead.popleft()
+        groups, cluster = self.placement.groups(), self.data.cluster
+        if len(groups) == 1:
+            return self._many(epoch)
+        small = len(self.data.parts) * self.state.w.nbytes <= SMALL
+        state, n = self.state if small else self._share(self.state), len(groups)
+        parts = [[self.data.parts[number] for number in group] for group in groups]
+        done = cluster.run_each(train_group, parts, [state] * n, [self._shared] * n, [epoch] * n, groups)
         if small:
-            results = cluster.answers(done)
-            mixed, counts = stack_pass(results) if self.machines else mix_pass(self.state, results, self.mixing)
-        else:
-            last = (
-                cluster.run(stack_pass, done) if self.machines else cluster.run(mix_pass, state, done, self.mixing)
-            )
-            mixed, counts = cluster.answer(last)
-        self.state.become(mixed)
-        yield counts
+            return mix_groups(self.state, cluster.answers(done), groups, self.mixing)
+        result: MixedPass = cluster.answer(cluster.run(mix_groups, state, done, groups, self.mixing))
+        return result
+
+    def _many(self, epoch: int) -> MixedPass:
+        """Make a pass, and with it the next few where passes are short: a task costs more than they do.
+
+        A task makes at most one pass more than were made before, so that few are in vain when training ends.
+        """
+        fitting = SMALL // (3 * self.state.w.nbytes)
+        short = int(TOGETHER / self._seconds)
+        passes = max(1, min(epoch, self.plan.max_iter - epoch + 1, fitting, short))
+        began = time.perf_counter()
+        cluster = self.data.cluster
+        task = cluster.run(train_passes, self.data.parts, self.state, self._shared, epoch, passes, self.mixing)
+        found: list[MixedPass] = cluster.answer(task)
+        self._seconds = (time.perf_counter() - began) / len(found)
+        self._ahead.extend(found[1:])
+        return found[0]
 
     def covers(self, visits: Tour) -> bool:
         """Whether every row is visited: partitions leave none out."""

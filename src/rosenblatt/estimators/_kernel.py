@@ -10,13 +10,13 @@ import numpy as np
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
-from rosenblatt.estimators.schemas import link_stream
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.psd import COMPUTED, is_psd
 from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Precomputed, as_kernel
 from rosenblatt.learners.kernel import KernelPlan
+from rosenblatt.learners.stream_schemas import link_stream
 from rosenblatt.model.budget import POLICIES, Budget
 from rosenblatt.model.kernel import points_of
 from rosenblatt.model.kernel_state import KernelState

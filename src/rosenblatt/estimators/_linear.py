@@ -21,6 +21,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.model.linear import LinearModel
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
+from rosenblatt.threads import using
 from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
 
@@ -54,6 +55,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
     _scheme: Scheme
     _classes: NDArray[Any]
     _sparse_coef: bool
+    n_jobs: int | None = None  # a parameter of those that train on several threads
     predict_proba = NoProbabilities()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -71,12 +73,14 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         for each row and class; the largest wins.
         """
         model = self._model()
-        return model.decision(self._features(X))
+        with using(self.n_jobs):
+            return model.decision(self._features(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted label of each row."""
         model = self._model()
-        return model.predict(self._features(X))
+        with using(self.n_jobs):
+            return model.predict(self._features(X))
 
     def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
         """Decide whether a hyperplane separates the classes, and prove it; see `rosenblatt.certify`.

@@ -130,9 +130,11 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         self._check_parameters()
-        vocabulary = None
+        vocabulary: Vocabulary | None = None
+        new_names: list[Any] = []
         if are_mappings(X):
-            features, vocabulary = self._known_vocabulary().rows(X, learn=True)
+            vocabulary = self._known_vocabulary()
+            features, new_names = vocabulary.rows(X, learn=True)
         else:
             features = as_rows(X)
         goes_on = self.__sklearn_is_fitted__()
@@ -147,6 +149,8 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         run.visit(features, targets, self._rule(), visits, self._loss(targets))
         before = self.__dict__.get("updates_per_pass_", [])
         self._follow(run, features, vocabulary, **known)
+        if vocabulary is not None:
+            vocabulary.add(new_names)
         self.updates_per_pass_ = [*before, *run.recorder.mistakes_per_pass]
         return self
 
@@ -174,10 +178,7 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
             return known
         if not self.__sklearn_is_fitted__():
             return Vocabulary(grows=True)
-        raise InputError(
-            "x is a mapping of feature names to values, but the model was trained on features without names. "
-            "Pass a sequence of values."
-        )
+        return Vocabulary.of(None)
 
     def _feature_names(self) -> tuple[str, ...] | None:
         vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks.memory import Blocks
-from rosenblatt.data.features import Features, as_rows, require_finite
+from rosenblatt.data.features import Features, as_rows
 from rosenblatt.data.labels import as_labels
 from rosenblatt.data.single import Vocabulary, are_mappings, vector_row
 from rosenblatt.data.weights import as_weight, single_weight
@@ -19,14 +19,14 @@ from rosenblatt.estimators import _parameters as parameters
 from rosenblatt.estimators._fitting import published
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import declared_classes, generator, require_same_classes
-from rosenblatt.exceptions import InputError, NonFiniteError, ParameterError, PredictionOverflowError
+from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.learners.plan import PerceptronRun
 from rosenblatt.learners.stream import Stream
-from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.named import score_named
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
-from rosenblatt.model.linear import LinearModel, overflow
+from rosenblatt.model.linear import score_of_row
 from rosenblatt.model.met import is_wide
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
@@ -72,7 +72,7 @@ class OnlineLearning(VisitingClassifier):
         """
         warn_of_column(y)
         with self._alone():
-            features, vocabulary = self._chunk(X)
+            features, vocabulary, new_names = self._chunk(X)
             codes, found = as_labels(y, features.n_rows, features.n_features)
             weight = as_weight(sample_weight, features.n_rows)
             if vocabulary is None and self.__sklearn_is_fitted__():
@@ -86,7 +86,8 @@ class OnlineLearning(VisitingClassifier):
                 stream.begin_at(features.rows, labels[codes[0]])
             stream.learn_rows(features, codes, labels, weight)
             self._follow(stream, features.n_features, features.names)
-            if vocabulary is not None:
+            if vocabulary is not None:  # after the state that has room for the new names
+                vocabulary.add(new_names)
                 self._vocabulary = vocabulary
         return self
 
@@ -178,21 +179,7 @@ class OnlineLearning(VisitingClassifier):
 
     def _score_of_row(self, row: Rows, state: State) -> Any:
         """Return the score of a row by any state, at the cost of its own features."""
-        own = row
-        if not isinstance(row, CSR):
-            state = state.spread()
-        else:
-            state = state.part(row.indices)
-            own = row._replace(indices=np.arange(len(row.indices), dtype=np.uint32))
-        model = LinearModel(state.hypothesis(), self._scheme, self._classes, self._zero)
-        try:
-            score = model.decision(Features(own, 1, state.n_features))[0]
-        except NonFiniteError:
-            require_finite(Features(row, 1, self._width), name="x")
-            raise
-        except PredictionOverflowError:
-            raise overflow("x") from None
-        return float(score) if score.ndim == 0 else score
+        return score_of_row(row, state, self._scheme, self._classes, self._zero)
 
     def _row(self, x: Any) -> Rows:
         """Return one example as a matrix of one row."""
@@ -218,9 +205,13 @@ class OnlineLearning(VisitingClassifier):
             return self._known_vocabulary().rows(X, learn=False)[0]
         return super()._features(X)
 
-    def _chunk(self, X: Any) -> tuple[Features, Vocabulary | None]:
-        """Return examples to learn, and where they are mappings, the vocabulary once they are learned."""
-        return self._known_vocabulary().rows(X, learn=True) if are_mappings(X) else (as_rows(X), None)
+    def _chunk(self, X: Any) -> tuple[Features, Vocabulary | None, list[Any]]:
+        """Return examples to learn, and where they are mappings, the vocabulary and their new names."""
+        if not are_mappings(X):
+            return as_rows(X), None, []
+        vocabulary = self._known_vocabulary()
+        features, new_names = vocabulary.rows(X, learn=True)
+        return features, vocabulary, new_names
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -379,12 +370,7 @@ class OnlineLearning(VisitingClassifier):
             return vocabulary
         if not self.__sklearn_is_fitted__():
             return Vocabulary(grows=True)
-        if self._names is not None:
-            return Vocabulary(self._names, grows=False)
-        raise InputError(
-            "x is a mapping of feature names to values, but the model was trained on features without names. "
-            "Pass a sequence of values."
-        )
+        return Vocabulary.of(self._names)
 
 
 def _declared(classes: Any) -> NDArray[Any]:

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.calibration import Calibration, calibrated_on, require_method
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.typing import Floats
+from rosenblatt.threads import one_blas_thread, ordered, using
+from rosenblatt.typing import Floats, Ints
 
 FOLDS = 5
 
@@ -98,7 +99,9 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.calibration_.probabilities(self.decision_function(X))
 
 
-def calibrate(model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int = FOLDS) -> CalibratedModel:
+def calibrate(
+    model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int = FOLDS, n_jobs: int | None = None
+) -> CalibratedModel:
     """Give a trained classifier probabilities.
 
     The model is trained again on all but one fold of the rows, for each fold, and scores the fold left out. Curves
@@ -115,6 +118,9 @@ def calibrate(model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int
         needs about a thousand rows.
     folds : int
         The number of parts. Each class is distributed evenly.
+    n_jobs : int or None
+        The number of threads that train folds side by side; −1 means all cores. BLAS uses one thread, so that the
+        results are the same for any number. None means ROSENBLATT_THREADS, or one.
 
     Returns
     -------
@@ -160,16 +166,20 @@ def calibrate(model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int
             f"folds is {folds}, but must be at least 2 and at most the rows of the rarest class; "
             f"{classes[counts.argmin()]!s} has {counts.min()}."
         )
-    scores = None
-    parts = StratifiedKFold(folds, shuffle=True, random_state=0)
-    for kept, left in parts.split(np.zeros(len(codes)), codes):
-        part = clone(model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the model itself has told of it
-            part.fit(taken(X, kept), labels[kept])
-        found = np.asarray(part.decision_function(X), np.float64)
-        scores = np.empty(found.shape) if scores is None else scores
-        scores[left] = found[left] / size_of(found)
+    parts = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(np.zeros(len(codes)), codes))
+
+    def scores_of(part: tuple[Ints, Ints]) -> Floats:
+        kept, left = part
+        again = clone(model).fit(taken(X, kept), labels[kept])
+        found = np.asarray(again.decision_function(X), np.float64)
+        return np.asarray(found[left] / size_of(found))
+
+    scores: Any = None
+    with warnings.catch_warnings(), using(n_jobs), one_blas_thread():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the model itself has told of it
+        for (_, left), found in zip(parts, ordered(scores_of, parts), strict=True):
+            scores = np.empty((len(codes), *found.shape[1:])) if scores is None else scores
+            scores[left] = found
     size = size_of(model.decision_function(X))
     return CalibratedModel.of(model, calibrated_on(scores, codes, method=method, scale=size), folds)
 

@@ -24,10 +24,11 @@ from rosenblatt.estimators._parameters import (
     generator,
     require_same_classes,
 )
-from rosenblatt.estimators.schemas import READS_TABLES, require_names
+from rosenblatt.estimators.schemas import READS_TABLES
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.learners.regression_schemas import RIDGE
 from rosenblatt.learners.ridge import RecursiveRidge
+from rosenblatt.learners.stream_schemas import require_names
 from rosenblatt.maps.random_layer import ACTIVATIONS, RandomLayer
 from rosenblatt.maps.schemas import RANDOM_LAYER
 from rosenblatt.model.schemas import LABELS

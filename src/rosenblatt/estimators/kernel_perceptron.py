@@ -23,7 +23,7 @@ from rosenblatt.estimators._kernel import (
 )
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_parameters
-from rosenblatt.estimators.schemas import DRAWN, RUN, online_parts, without_long_trace
+from rosenblatt.estimators.schemas import DRAWN, RUN, without_long_trace
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.kernels.points import Points
@@ -32,6 +32,7 @@ from rosenblatt.learners.kernel import digest_of, fit_kernel
 from rosenblatt.learners.kernel_stream import KernelStream
 from rosenblatt.learners.plan import Plan
 from rosenblatt.learners.stream import Stream
+from rosenblatt.learners.stream_schemas import online_parts
 from rosenblatt.model.kernel import KernelModel, points_of
 from rosenblatt.model.kernel_schemas import KERNEL_STATE
 from rosenblatt.model.kernel_state import KernelState

@@ -14,9 +14,10 @@ from rosenblatt.estimators._features import ReadsTables, predicting
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.estimators.schemas import READS_TABLES, require_names
+from rosenblatt.estimators.schemas import READS_TABLES
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
+from rosenblatt.learners.stream_schemas import require_names
 from rosenblatt.maps.retina import Retina, image_shape_of
 from rosenblatt.maps.schemas import RETINA, WIRING
 from rosenblatt.maps.wiring import Wiring

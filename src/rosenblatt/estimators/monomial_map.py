@@ -12,8 +12,9 @@ from rosenblatt.data.features import as_rows, require_finite
 from rosenblatt.data.memory import require_memory
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._parameters import check_count, check_number
-from rosenblatt.estimators.schemas import READS_TABLES, require_names
+from rosenblatt.estimators.schemas import READS_TABLES
 from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.learners.stream_schemas import require_names
 from rosenblatt.loops.layout import CSR
 from rosenblatt.maps.monomials import MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
 from rosenblatt.maps.schemas import MONOMIALS

@@ -14,7 +14,7 @@ from rosenblatt.data.label_sets import as_sets, declared_labels, indicator
 from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_choice, check_number, require_same_classes
-from rosenblatt.estimators.schemas import require_names
+from rosenblatt.learners.stream_schemas import require_names
 from rosenblatt.loops.rules import Confidence, Passive, Rule
 from rosenblatt.loops.targets import Sets
 from rosenblatt.model.linear import loop_scores

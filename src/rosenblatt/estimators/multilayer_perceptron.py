@@ -17,6 +17,7 @@ from rosenblatt.estimators._network import ReportedNetwork
 from rosenblatt.estimators._parameters import (
     check_choice,
     check_count,
+    check_flag,
     declared_classes,
     generator,
     require_same_classes,
@@ -65,7 +66,9 @@ class MultilayerPerceptron(ReportedNetwork):
     loss : {"squared_error", "cross_entropy"}
         ½ Σ_j (o_j − u_j)² of outputs o and targets u, or −log of the probability given to the right class
         (softmax; of two classes, logistic). The targets of classes are one-hot: 1 for the class of the row and 0
-        for the others, ±1 if the outputs are "tanh"; of two classes the second alone has an output.
+        for the others, ±1 if the outputs are "tanh"; of two classes the second alone has an output, see `one_hot`.
+    one_hot : bool
+        Whether two classes have an output each, as three have. The larger output wins.
     solver : {"adam", "sgd"}
         The steps: by running means of the gradient and its square, or along the gradient with momentum.
     eta0 : float
@@ -163,6 +166,7 @@ class MultilayerPerceptron(ReportedNetwork):
         activation: str = "tanh",
         output_activation: str | None = None,
         loss: str = "squared_error",
+        one_hot: bool = False,
         solver: str = "adam",
         eta0: float = 0.005,
         momentum: float = 0.9,
@@ -190,6 +194,7 @@ class MultilayerPerceptron(ReportedNetwork):
         self.activation = activation
         self.output_activation = output_activation
         self.loss = loss
+        self.one_hot = one_hot
         self.solver = solver
         self.eta0 = eta0
         self.momentum = momentum
@@ -289,8 +294,9 @@ class MultilayerPerceptron(ReportedNetwork):
         """Return the scores from which labels are predicted.
 
         For two classes, one number for each row, positive for ``classes_[1]``. For more classes, one number for
-        each row and class; the largest wins. They are outputs before the softmax, or those of the squared error,
-        of two classes less the value half-way between its targets.
+        each row and class; the largest wins. They are outputs before the softmax, or those of the squared error.
+        The one output of two classes is less the value half-way between its targets; of two outputs, it is the
+        second less the first.
         """
         outputs = self._outputs(X)
         if self._coding is None:
@@ -327,6 +333,7 @@ class MultilayerPerceptron(ReportedNetwork):
                 f"output_activation={self.output_activation!r} cannot be combined with loss='cross_entropy', "
                 "whose outputs become probabilities by softmax. Leave it None."
             )
+        check_flag("one_hot", self.one_hot)
         self._sizes()
 
     def _sizes(self) -> list[int]:
@@ -338,11 +345,9 @@ class MultilayerPerceptron(ReportedNetwork):
         return [check_count("hidden_layer_sizes", size) for size in listed_sizes]
 
     def _coding_of(self, n_classes: int) -> Coding:
-        if self.loss == "cross_entropy":
-            return Coding(n_classes, 0.0, 1.0, middle=0.0)  # even odds
-        if self.output_activation == "tanh":
-            return Coding(n_classes, -1.0, 1.0, middle=0.0)
-        return Coding(n_classes, 0.0, 1.0, middle=0.5)
+        signs = self.loss != "cross_entropy" and self.output_activation == "tanh"
+        middle = 0.0 if signs or self.loss == "cross_entropy" else 0.5  # of a cross entropy, even odds
+        return Coding(n_classes, -1.0 if signs else 0.0, 1.0, middle=None if self.one_hot else middle)
 
     def _make_layers(self, examples: Examples) -> tuple[Layer, ...]:
         sizes = [examples.features.n_features, *self._sizes(), examples.targets.shape[1]]

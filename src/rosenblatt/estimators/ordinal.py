@@ -17,11 +17,11 @@ from rosenblatt.estimators._fitting import require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_number, declared_classes, require_same_classes
-from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.one_vector import VectorRun
 from rosenblatt.learners.order import Blockwise
+from rosenblatt.learners.stream_schemas import require_names
 from rosenblatt.loops.ranks import rank_scores, ranks_of, replay_ranks
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import Log, Ranks

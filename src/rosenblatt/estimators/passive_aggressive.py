@@ -20,15 +20,24 @@ class PassiveAggressiveClassifier(OwnRule):
     two vectors are compared directly both move, and x² counts twice. `C` limits the step (Crammer et al. 2006).
     Takes all parameters of scikit-learn's ``PassiveAggressiveClassifier``, and more of `Perceptron`.
 
+    With ``C=math.inf`` and another `eta0` it is the relaxation method (Agmon 1954; Motzkin and Schoenberg 1954):
+    the step is in proportion to the error. For 0 < eta0 < 2 each update brings the weights nearer to every
+    hyperplane that gives all rows their margin.
+
     Parameters
     ----------
     C : float
         The aggressiveness. ``math.inf`` is PA, which always takes the whole step.
     loss : {"hinge", "squared_hinge"}
         "hinge" is PA-I, with the step min(C, c). "squared_hinge" is PA-II, with x² + 1 / (2C) in place of x².
+    eta0 : float
+        Multiplies every step: the λ of the relaxation method. 1 goes to the margin, 2 as far beyond it.
+    margin : float
+        The margin that an update gives the row, in place of 1. With 0 the weights 0 are never corrected, so that a
+        start is needed.
     tol : float or None
-        If given, training also ends when the mean loss of a pass, max(0, 1 − y f), has not fallen by `tol` for
-        `n_iter_no_change` passes.
+        If given, training also ends when the mean loss of a pass, max(0, margin − y f), has not fallen by `tol`
+        for `n_iter_no_change` passes.
     n_iter_no_change : int or None
         How many passes may go by before the updates of a pass fall by 2 %; then training ends on a plateau.
     class_weight : dict, "balanced" or None
@@ -43,10 +52,10 @@ class PassiveAggressiveClassifier(OwnRule):
     n_mistakes_, mistakes_per_pass_ : int, ndarray
         The visits with y f ≤ 0, in total and in each pass.
     n_updates_, updates_per_pass_ : int, ndarray
-        The visits with y f < 1. The trace holds these.
+        The visits with y f < `margin`. The trace holds these.
     stop_reason_ : str
-        "margin" after a pass without an update: every row has a margin of 1. Else "plateau", "tol", "max_iter",
-        "max_time", "validation" or "interrupted".
+        "margin" after a pass without an update: every row has its margin ("separated" with ``margin=0``). Else
+        "plateau", "tol", "max_iter", "max_time", "validation" or "interrupted".
     converged_ : bool
         Whether training ended because every row has its margin.
     coef_, intercept_, classes_, n_iter_, trace_, curve_, t_, n_features_in_, feature_names_in_
@@ -72,6 +81,8 @@ class PassiveAggressiveClassifier(OwnRule):
         *,
         C: float = 1.0,
         loss: str = "hinge",
+        eta0: float = 1.0,
+        margin: float = 1.0,
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = None,
@@ -97,6 +108,8 @@ class PassiveAggressiveClassifier(OwnRule):
     ) -> None:
         self.C = C
         self.loss = loss
+        self.eta0 = eta0
+        self.margin = margin
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
@@ -122,6 +135,7 @@ class PassiveAggressiveClassifier(OwnRule):
 
     def _own_rule(self, rule: Rule) -> Passive:
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        check_number("margin", self.margin, least=0)  # not a pair
         C = self.C if self.C == math.inf else check_number("C", self.C, above=0)
         most, soft = (C, 0.0) if self.loss == "hinge" else (math.inf, 1.0 / (2.0 * C))
         return Passive(*rule, most, soft)

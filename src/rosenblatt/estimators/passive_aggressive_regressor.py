@@ -13,8 +13,8 @@ from rosenblatt.data.measurements import as_measurements
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.estimators._parameters import check_choice, check_number
-from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import ShapeError
+from rosenblatt.learners.stream_schemas import require_names
 from rosenblatt.loops.rules import Passive
 from rosenblatt.loops.targets import Values
 from rosenblatt.model.state import State

@@ -36,6 +36,7 @@ from rosenblatt.learners.perceptron import PerceptronFit
 from rosenblatt.locking import locked
 from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
+from rosenblatt.threads import using
 
 
 class Perceptron(OnlineLearning):
@@ -67,7 +68,8 @@ class Perceptron(OnlineLearning):
     eta0 : float
         The learning rate η.
     n_jobs : int or None
-        Ignored: one reading of a row updates all hyperplanes.
+        The number of threads, −1 for all cores. They share the hyperplanes of "ovr" and "ovo", and the rows to
+        predict; the bits are the same. None means ROSENBLATT_THREADS, or one.
     random_state : int, RandomState, Generator or None
         The random seed for the order, the start and the held-out rows.
     early_stopping : bool
@@ -261,7 +263,7 @@ class Perceptron(OnlineLearning):
         Perceptron
             The trained estimator. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
         """
-        with interruptible():
+        with interruptible(), using(self.n_jobs):
             self._check_parameters()
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight, keep_bytes=not self.stop_on_cycle)  # a proof reads floats
@@ -312,7 +314,7 @@ class Perceptron(OnlineLearning):
         >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
         array([[2., 2.]])
         """
-        with interruptible():
+        with interruptible(), using(self.n_jobs):
             self._check_parameters()
             check_flag("resume", resume)
             every = check_count("every", every)

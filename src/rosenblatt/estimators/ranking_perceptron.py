@@ -12,8 +12,8 @@ from rosenblatt.data.pairs import as_groups, pairs_of
 from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.estimators._parameters import check_number
-from rosenblatt.estimators.schemas import require_names
 from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.learners.stream_schemas import require_names
 from rosenblatt.loops.pairs import replay_pairs
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.targets import Log, Pairs

@@ -7,7 +7,7 @@ from typing import Any
 
 from rosenblatt.estimators._fitting import Drawn
 from rosenblatt.learners.network_schemas import CODING, LAYER, NETWORK_RUN, NETWORK_STATE, link_network
-from rosenblatt.learners.stream_schemas import revived, stream_of
+from rosenblatt.learners.stream_schemas import link_online, online_parts, require_names
 from rosenblatt.loops.rules import PLAIN, Rule
 from rosenblatt.model.schemas import HYPERPLANES, LABELS, require_hyperplanes
 from rosenblatt.schema.codecs import (
@@ -22,11 +22,10 @@ from rosenblatt.schema.codecs import (
     Scalar,
     Several,
     Text,
-    require,
     wrong,
 )
 from rosenblatt.schema.estimators import StateSchema
-from rosenblatt.schema.plain import Names, PerLabel, VocabularyCodec
+from rosenblatt.schema.plain import Names, PerLabel
 from rosenblatt.trace.mixing import MIXING
 from rosenblatt.trace.schemas import COLUMN, CURVE, TRACE
 
@@ -77,14 +76,6 @@ RUN: Parts = {
 """What a fit by visits leaves besides its hyperplanes."""
 
 
-def require_names(held: dict[str, Any]) -> None:
-    """Require as many feature names as there are features."""
-    vocabulary, names, width = held.get("_vocabulary"), held["_names"], held["_width"]
-    require(names is None or len(names) <= width, "there are more names than features")
-    require(vocabulary is None or len(vocabulary) == width, "the numbers of names and of features differ")
-    require(names is None or vocabulary is not None or len(names) == width, "names of features are missing")
-
-
 def without_long_trace(held: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator, with only the counts of a trace that is too long for a file."""
     trace = held.get("_trace")
@@ -115,33 +106,6 @@ def hyperplane_state(own: Parts) -> StateSchema:
 
 BATCH: Parts = {"_fit_counts": Several(Count()), **RUN}
 """What a classifier trained on one batch by visits has besides its hyperplanes."""
-
-
-def online_parts(rule: Any = Rule) -> Parts:
-    """Return the required attributes of a classifier that learns from streams by a kind of rule."""
-    return HYPERPLANES | {
-        "_vocabulary": Maybe(VocabularyCodec()),
-        "_stream": Maybe(stream_of(rule)),
-        "_fit_counts": Several(Count()),
-    }
-
-
-def link_stream(held: dict[str, Any]) -> None:
-    """Let a stream share the state of its estimator, and require that they agree."""
-    require_names(held)
-    if held["_stream"] is not None:
-        stream = held["_stream"] = revived(held["_stream"], held["_state"])
-        fits = stream.scheme == held["_scheme"] and stream.zero == held["_zero"]
-        require(fits and type(held["_state"]) is type(stream.start), "stream and model contradict each other")
-        require(stream.classes.tolist() == held["_classes"].tolist(), "the stream has other classes")
-    require("_trace" in held or held["_stream"] is not None, "there is neither a run nor a stream")
-    require(("_trace" in held) == ("_traced" in held), "trace and run contradict each other")
-
-
-def link_online(held: dict[str, Any]) -> None:
-    """Require hyperplanes that agree with the stream."""
-    require_hyperplanes(held)
-    link_stream(held)
 
 
 def perceptron_state(rule: Any = Rule) -> StateSchema:

@@ -37,10 +37,11 @@ from rosenblatt.registry import Learner
 from rosenblatt.schema.codecs import Flag
 from rosenblatt.typing import Floats
 
+DESCENTS = ("sgd", "batch")
 CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "loss": partial(check_choice, choices=("perceptron", "hinge", "squared_hinge", "logistic")),
     "penalty": partial(check_choice, choices=("l2", "l1", "elasticnet", None)),
-    "solver": partial(check_choice, choices=("auto", "interior", "newton", "coordinate", "sgd")),
+    "solver": partial(check_choice, choices=("auto", "interior", "newton", "coordinate", "sgd", "batch")),
     "learning_rate": partial(check_choice, choices=("constant", "invscaling", "optimal", "adaptive")),
     **dict.fromkeys(("fit_intercept", "shuffle", "average", "warm_start"), check_flag),
     **dict.fromkeys(("max_iter", "n_iter_no_change"), check_count),
@@ -69,38 +70,40 @@ class SoftMarginClassifier(LinearClassifier):
     l1_ratio : float
         The share of ‖w‖₁ in the elastic net.
     margin : float
-        The margin of loss "perceptron". It is above 0, because at 0 the weights 0 have no loss; only "sgd", which
-        starts there and moves at every mistake, also takes 0.
+        The margin of loss "perceptron". It is above 0, because at 0 the weights 0 have no loss; only "sgd" and
+        "batch", which start there and move at every mistake, also take 0. Then training ends when every row is
+        right.
     fit_intercept : bool
         Whether to learn a bias.
-    solver : {"auto", "newton", "coordinate", "interior", "sgd"}
+    solver : {"auto", "newton", "coordinate", "interior", "sgd", "batch"}
         "newton": Newton's method, for "l2" with at most 2000 rows or features. "coordinate": dual coordinate
         ascent, for "l2" with many rows and many features. "interior": a primal-dual interior-point method for any
         loss and penalty, exact in a few dozen steps for features of any scale. "auto" chooses between these three,
         and begins with passes of "coordinate" where steps of "newton" are costly. "sgd": stochastic subgradient
-        descent.
+        descent, a step for each row. "batch": subgradient descent, a step for each pass over all rows.
     max_iter : int
         The maximum number of steps, or passes over the data, for each hyperplane.
     tol : float
-        Training ends when ``gap_ ≤ tol · objective_``. "sgd" also ends when the mean loss of a pass has not fallen
-        by `tol` for `n_iter_no_change` passes.
+        Training ends when ``gap_ ≤ tol · objective_``. "sgd" and "batch" also end when the mean loss of a pass has
+        not fallen by `tol` for `n_iter_no_change` passes.
     max_time : float or None
         The maximum training time in seconds. Several hyperplanes get equal parts of it.
     learning_rate : {"optimal", "constant", "invscaling", "adaptive"}
-        The step size of "sgd" at visit t: 1 / (alpha (t₀ + t)), eta0, eta0 / t^power_t, or eta0 divided by five
-        whenever the loss no longer falls.
+        The step size of "sgd" at visit t, and of "batch" at step t: 1 / (alpha (t₀ + t)), eta0, eta0 / t^power_t,
+        or eta0 divided by five whenever the loss no longer falls.
     eta0, power_t : float
         Parameters of the step size.
     shuffle : bool
         Whether "sgd" visits the rows in a new random order each pass.
     average : bool
-        Whether "sgd" predicts by the average of the hypotheses after each visit.
+        Whether "sgd" and "batch" predict by the average of the hypotheses after each visit or step.
     n_iter_no_change : int
-        The number of passes without a lower loss after which "sgd" ends.
+        The number of passes without a lower loss after which "sgd" and "batch" end.
     class_weight : dict, "balanced" or None
         Multiplies the loss of each class.
     warm_start : bool
-        Whether "sgd" starts at the weights of the last fit; the other solvers reach the minimum from any start.
+        Whether "sgd" and "batch" start at the weights of the last fit; the other solvers reach the minimum from
+        any start.
     random_state : int, RandomState, Generator or None
         The random seed for the orders of "sgd" and "coordinate", which "auto" may use.
 
@@ -119,14 +122,14 @@ class SoftMarginClassifier(LinearClassifier):
     converged_ : bool
         Whether ``gap_ ≤ tol · objective_``; an objective below 10⁻¹² of that of zero weights counts as 0.
     stop_reason_ : str
-        "tol", "max_iter", "max_time" or "interrupted"; "plateau" if the loss of "sgd" stopped falling before the
-        gap was within `tol`; "stalled" if rounding prevents progress; "no_minimum" if the loss falls for ever. All
-        but "tol" and "interrupted" give a warning.
+        "tol", "max_iter", "max_time" or "interrupted"; "plateau" if the loss of "sgd" or "batch" stopped falling
+        before the gap was within `tol`; "stalled" if rounding prevents progress; "no_minimum" if the loss falls
+        for ever. All but "tol" and "interrupted" give a warning.
     n_iter_ : int
         The number of steps, or of passes for "sgd".
     t_ : int
-        Only for "sgd": the number of visits, including those of earlier fits with `warm_start`. For several
-        hyperplanes, the largest number of one of them.
+        Only for "sgd" and "batch": the number of visits, including those of earlier fits with `warm_start`. For
+        several hyperplanes, the largest number of one of them.
     classes_, n_features_in_, feature_names_in_
         The labels, the number of features, and their names if X had any.
 
@@ -228,20 +231,20 @@ class SoftMarginClassifier(LinearClassifier):
 
     @property
     def t_(self) -> int:
-        """The number of visits; only for solver="sgd"."""
+        """The number of visits; only for solver="sgd" and "batch"."""
         self._require_fitted("t_")
         if not self._descended:
-            raise AttributeError("t_ counts visits, which only solver='sgd' makes.")
+            raise AttributeError("t_ counts visits, which only solver='sgd' and 'batch' make.")
         return self._state.visits
 
     def _check_parameters(self) -> None:
         check_each(self, CHECKS)
-        if self.penalty is not None or (self.solver == "sgd" and self.learning_rate == "optimal"):
+        if self.penalty is not None or (self.solver in DESCENTS and self.learning_rate == "optimal"):
             check_number("alpha", self.alpha, above=0)
-        if check_number("margin", self.margin, least=0) == 0 and self.solver != "sgd":
+        if check_number("margin", self.margin, least=0) == 0 and self.solver not in DESCENTS:
             raise ParameterError(
                 f"margin={self.margin!r} must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
-                "loss. Use solver='sgd', which takes a margin of 0, or rosenblatt.Perceptron."
+                "loss. Use solver='sgd' or 'batch', which take a margin of 0, or rosenblatt.Perceptron."
             )
         if self.loss != "perceptron" and self.margin != 1:
             raise ParameterError(
@@ -283,7 +286,7 @@ class SoftMarginClassifier(LinearClassifier):
         )
 
     def _start(self, batch: Batch) -> Floats | None:
-        if not self.warm_start or self.solver != "sgd" or not self.__sklearn_is_fitted__():
+        if not self.warm_start or self.solver not in DESCENTS or not self.__sklearn_is_fitted__():
             return None
         if batch.n_features != self._width or not np.array_equal(batch.classes, self._classes):
             raise ParameterError(
@@ -303,7 +306,7 @@ class SoftMarginClassifier(LinearClassifier):
             stop_reason_=worst.reason,
             n_iter_=max(each.n_iter for each in found),
             _state=State(weights(found, batch.n_features), visits=before + max(each.visits for each in found)),
-            _descended=self.solver == "sgd",
+            _descended=self.solver in DESCENTS,
             _scheme=scheme,
             _width=batch.n_features,
             _classes=batch.classes,

@@ -13,10 +13,10 @@ from rosenblatt.estimators._fitting import conclude, planned, whole
 from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_parameters
-from rosenblatt.estimators.schemas import RUN, link_online, online_parts, without_long_trace
+from rosenblatt.estimators.schemas import RUN, without_long_trace
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learners.perceptron import fit
-from rosenblatt.learners.stream_schemas import HYPOTHESES, require_votes
+from rosenblatt.learners.stream_schemas import HYPOTHESES, link_online, online_parts, require_votes
 from rosenblatt.learners.voted import VotedStream, hypotheses_of
 from rosenblatt.model.voted import Hypotheses, VotedModel
 from rosenblatt.registry import Learner

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import ClassVar
 
@@ -81,8 +82,8 @@ class CsvTable:
         """Close the file."""
         self._stream.close()
 
-    def blocks(self, wanted: Wanted) -> Iterator[Block]:
-        """Read the wanted columns, some rows at a time."""
+    def parts(self, wanted: Wanted) -> Iterator[Callable[[], Block]]:
+        """Yield a function for some rows at a time, which reads their wanted columns."""
         before_header = self.named
         for text in whole_rows(self._stream, self._chunk_bytes, self._dialect, self.file):
             if not has_rows(text.data):
@@ -90,7 +91,11 @@ class CsvTable:
             body = self._without_header(text) if before_header else text
             before_header = False
             if has_rows(body.data):
-                yield read_block(body, self._dialect, self.fields, wanted, self.file)
+                yield partial(read_block, body, self._dialect, self.fields, wanted, self.file)
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Read the wanted columns, some rows at a time."""
+        return (read() for read in self.parts(wanted))
 
     def _inferred(self, text: TextBlock, names: list[str]) -> tuple[Field, ...]:
         """Infer what columns hold; rows of another width do not count."""

@@ -31,6 +31,7 @@ from rosenblatt.data.reals import shown
 from rosenblatt.exceptions import FormatError
 from rosenblatt.text.delimited_rows import Dialect, TextBlock, field_ends, row_lines, rows_of
 from rosenblatt.text.lines import BYTE_ORDER_MARK
+from rosenblatt.threads import on_pool
 from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
@@ -209,8 +210,8 @@ def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: 
         csv.ReadOptions(
             column_names=[str(j) for j in range(n_columns)],
             block_size=at_once,
-            use_threads=len(data)
-            > at_once,  # threads that have nothing to do may abort a short process at its end
+            # Threads that have nothing to do may abort a short process at its end.
+            use_threads=len(data) > at_once and not on_pool(),
         ),
         csv.ParseOptions(
             delimiter=dialect.delimiter,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import BufferedIOBase
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from rosenblatt.formats.data_file import DataFile
 from rosenblatt.formats.svmlight_plain import LARGEST_INDEX, Progress, Room, ZeroIndexError, read_next_line
 from rosenblatt.loops.layout import CSR
 from rosenblatt.text import loop_pays
-from rosenblatt.text.lines import LONGEST_LINE, LineBlocks
+from rosenblatt.text.lines import LONGEST_LINE, PADDING, LineBlocks
+from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Floats
 
 __all__ = ["SvmlightReader", "open_svmlight"]
@@ -29,6 +30,16 @@ SMALL = 1 << 19
 """Bytes that plain Python reads in less time than loading the compiled loop takes."""
 
 _WHOLE_FLOATS = 2.0**53  # below it, every whole number is a float
+
+
+class TextPart(NamedTuple):
+    """Whole lines: their text up to `stop`, the lines before it, the first index, and the lines skipped so far."""
+
+    text: bytearray
+    stop: int
+    before: int
+    base: int
+    skipped: Skipped | None
 
 
 def open_svmlight(file: DataFile, options: Options, width: int | None, skipped: Skipped | None) -> SvmlightReader:
@@ -112,14 +123,17 @@ class SvmlightReader:
         self.queries = np.empty(0, np.int64)
         self._guesses = zero_based is None
         self._file, self._skipped, self._chunk_bytes, self._width = file, skipped, chunk_bytes, width
-        self._blocks = LineBlocks(stream, file=file, skipped=skipped)
+        self._blocks = LineBlocks(stream, file=file, skipped=None if skipped is None else Skipped())
 
     def chunks(self) -> Iterator[Chunk]:
         """Read the rows, some at a time; each chunk has at least one."""
-        while stop := self._blocks.read(SAMPLE if self.zero_based is None else self._chunk_bytes):
-            room, progress = self._rows(stop)
-            if progress.rows:
-                yield self._chunk(room, progress)
+        while self.zero_based is None and (stop := self._blocks.read(SAMPLE)):
+            yield from self._counted(*self._rows(self._part(stop)))
+        if self.zero_based is not None:
+            with Pool(allowed()) as pool:
+                for found in pool.ordered(self._rows, self._parts(copies=pool.n_threads > 1)):
+                    yield from self._counted(*found)
+        self._count_skipped(self._blocks.skipped)
 
     def labels(self) -> Iterator[NDArray[Any] | None]:
         """Yield None: labels cannot be read without the features."""
@@ -129,14 +143,34 @@ class SvmlightReader:
         """Close the stream."""
         self._blocks.close()
 
-    def _rows(self, stop: int) -> tuple[Room, Progress]:
+    def _parts(self, *, copies: bool) -> Iterator[TextPart]:
+        """Read blocks; several threads need a copy of each, because the next is read into the same memory."""
+        while stop := self._blocks.read(self._chunk_bytes):
+            part = self._part(stop)
+            yield part._replace(text=part.text[: stop + PADDING]) if copies else part
+
+    def _part(self, stop: int) -> TextPart:
+        skipped = self._blocks.skipped
+        self._blocks.skipped = None if skipped is None else Skipped()
+        return TextPart(self._blocks.text, stop, self._blocks.before, int(self.zero_based is False), skipped)
+
+    def _counted(self, room: Room, progress: Progress, skipped: Skipped | None) -> Iterator[Chunk]:
+        self._count_skipped(skipped)
+        if progress.rows:
+            yield self._chunk(room, progress)
+
+    def _count_skipped(self, found: Skipped | None) -> None:
+        if self._skipped is not None and found is not None:
+            self._skipped.merge(found)
+
+    def _rows(self, part: TextPart) -> tuple[Room, Progress, Skipped | None]:
         """Read a block into arrays: with the loop the lines that it is sure of, in plain Python the others."""
-        text, progress, base = self._blocks.text, Progress(), int(self.zero_based is False)
+        text, stop, base, progress = part.text, part.stop, part.base, Progress()
         if not loop_pays(stop, SMALL):
             room = _room(text.count(b"\n", 0, stop), text.count(b":", 0, stop))
             while progress.at < stop:
-                progress = self._next_line(base, room, progress)
-            return room, progress
+                progress = self._next_line(part, room, progress)
+            return room, progress, part.skipped
 
         from rosenblatt.loops.svmlight import count_lines_and_colons, read_lines
 
@@ -145,18 +179,17 @@ class SvmlightReader:
         while True:
             progress = Progress(*read_lines(array, stop, settings, tuple(room), tuple(progress)))
             if progress.at == stop:
-                return room, progress
-            progress = self._next_line(base, room, progress)
+                return room, progress, part.skipped
+            progress = self._next_line(part, room, progress)
 
-    def _next_line(self, base: int, room: Room, progress: Progress) -> Progress:
-        text, before = self._blocks.text, self._blocks.before
+    def _next_line(self, part: TextPart, room: Room, progress: Progress) -> Progress:
         try:
-            return read_next_line(text, base, room, progress, self._file, before)
+            return read_next_line(part.text, part.base, room, progress, self._file, part.before)
         except FormatError as problem:
-            if self._skipped is None or (self._guesses and isinstance(problem, ZeroIndexError)):
+            if part.skipped is None or (self._guesses and isinstance(problem, ZeroIndexError)):
                 raise
-            self._skipped.add(problem)
-            return progress._replace(at=text.index(b"\n", progress.at) + 1, lines=progress.lines + 1)
+            part.skipped.add(problem)
+            return progress._replace(at=part.text.index(b"\n", progress.at) + 1, lines=progress.lines + 1)
 
     def _chunk(self, room: Room, progress: Progress) -> Chunk:
         labels, indptr = room.labels[: progress.rows], room.indptr[: progress.rows + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -14,7 +14,7 @@ from rosenblatt.columns.labels import label_kind, label_problems, read_labels
 from rosenblatt.columns.options import Options
 from rosenblatt.columns.recipe import TableRecipe
 from rosenblatt.columns.roles import Roles, begun, choose, find_again
-from rosenblatt.columns.table import Table, Wanted
+from rosenblatt.columns.table import Block, Table, Wanted
 from rosenblatt.data.chunk import Chunk
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.formats.catalogue import Format
@@ -109,10 +109,8 @@ class TableSource(FileSource):
             table, roles = self._next_table(file, format_)
             label = roles.target if self.options.labelled else None
             with closing(table):
-                for block in table.blocks(Wanted(roles.numbers, roles.strings, label)):
-                    chunk = self._encoder.chunk(block, table)
-                    if chunk is not None:
-                        yield chunk
+                parts = _parts_of(table, Wanted(roles.numbers, roles.strings, label))
+                yield from self._encoder.chunks(parts, table)
 
     def _labels(self) -> Iterator[NDArray[Any] | None]:
         kind = self._encoder.recipe.labels
@@ -153,6 +151,15 @@ class TableSource(FileSource):
                     file=table.file,
                     line=1,
                 )
+
+
+def _parts_of(table: Table, wanted: Wanted) -> Iterator[Callable[[], Block]]:
+    """Return functions that read a block each: text is divided before it is read, and other tables while."""
+    from rosenblatt.formats.delimited import CsvTable
+
+    if isinstance(table, CsvTable):
+        return table.parts(wanted)
+    return (lambda block=block: block for block in table.blocks(wanted))  # type: ignore[misc]
 
 
 def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Options) -> TableRecipe:

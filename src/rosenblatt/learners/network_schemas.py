@@ -58,7 +58,9 @@ NETWORK_STATE = Record(
     {"theta": Array(1, REALS), "moments": Array(2, REALS), "steps": Count(), "visits": Count()},
     check=_sound_state,
 )
-CODING = Record(Coding, {"n_classes": Count(2, 2**31), "low": Number(), "high": Number(), "middle": Number()})
+CODING = Record(
+    Coding, {"n_classes": Count(2, 2**31), "low": Number(), "high": Number(), "middle": Maybe(Number())}
+)
 NUMBERS = Several(Number(finite=False))
 
 

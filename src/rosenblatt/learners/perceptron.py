@@ -113,6 +113,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
 
     def _keep(self) -> None:
         if self.keeper is not None:
+            self.visitor.gather()
             self.keeper(self)
 
     def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
@@ -228,6 +229,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         return self.plan.scheme, self.visitor.data.classes, self.plan.zero
 
     def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> PerceptronRun:
+        self.visitor.gather()  # time may be over within a pass
         if interruption is not None:
             self.recorder.keep(self.complete.passes)
         counts, visits = self.recorder.mistakes_per_pass, self.recorder.visits_per_pass

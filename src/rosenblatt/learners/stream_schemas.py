@@ -17,7 +17,16 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import PLAIN, Margins, Rule
 from rosenblatt.loops.votes import Moves
 from rosenblatt.model.kernel_schemas import BUDGET, KERNEL_STATE
-from rosenblatt.model.schemas import LABELS, LINEAR_MODEL, PENALTY, SIDE, STATE, require_shape
+from rosenblatt.model.schemas import (
+    HYPERPLANES,
+    LABELS,
+    LINEAR_MODEL,
+    PENALTY,
+    SIDE,
+    STATE,
+    require_hyperplanes,
+    require_shape,
+)
 from rosenblatt.model.voted import Hypotheses
 from rosenblatt.schema.codecs import (
     INTEGERS,
@@ -36,7 +45,7 @@ from rosenblatt.schema.codecs import (
     same_length,
 )
 from rosenblatt.schema.kernels import KERNEL
-from rosenblatt.schema.plain import SCALAR, PerLabel
+from rosenblatt.schema.plain import SCALAR, PerLabel, VocabularyCodec
 from rosenblatt.schema.rows import FEATURES, TABLE, require_width
 from rosenblatt.trace.schemas import RECORDER
 
@@ -164,6 +173,41 @@ def revived(read: StreamParts, state: Any) -> Stream:
         stream._numbers = {label: k for k, label in enumerate(numbers)}
         _sound_vote(stream, labels)
     return stream
+
+
+def require_names(held: dict[str, Any]) -> None:
+    """Require as many feature names as there are features."""
+    vocabulary, names, width = held.get("_vocabulary"), held["_names"], held["_width"]
+    require(names is None or len(names) <= width, "there are more names than features")
+    require(vocabulary is None or len(vocabulary) == width, "the numbers of names and of features differ")
+    require(names is None or vocabulary is not None or len(names) == width, "names of features are missing")
+
+
+def online_parts(rule: Any = Rule) -> dict[str, Codec]:
+    """Return the required attributes of a classifier that learns from streams by a kind of rule."""
+    return HYPERPLANES | {
+        "_vocabulary": Maybe(VocabularyCodec()),
+        "_stream": Maybe(stream_of(rule)),
+        "_fit_counts": Several(Count()),
+    }
+
+
+def link_stream(held: dict[str, Any]) -> None:
+    """Let a stream share the state of its estimator, and require that they agree."""
+    require_names(held)
+    if held["_stream"] is not None:
+        stream = held["_stream"] = revived(held["_stream"], held["_state"])
+        fits = stream.scheme == held["_scheme"] and stream.zero == held["_zero"]
+        require(fits and type(held["_state"]) is type(stream.start), "stream and model contradict each other")
+        require(stream.classes.tolist() == held["_classes"].tolist(), "the stream has other classes")
+    require("_trace" in held or held["_stream"] is not None, "there is neither a run nor a stream")
+    require(("_trace" in held) == ("_traced" in held), "trace and run contradict each other")
+
+
+def link_online(held: dict[str, Any]) -> None:
+    """Require hyperplanes that agree with the stream."""
+    require_hyperplanes(held)
+    link_stream(held)
 
 
 def _sound_stream(stream: Stream) -> None:

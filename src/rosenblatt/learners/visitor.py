@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,23 @@ from numpy.typing import NDArray
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import WeightError
+from rosenblatt.learners.groups import Groups, fewest, make_visits
 from rosenblatt.learners.order import Visits
 from rosenblatt.learners.plan import Model, Plan
 from rosenblatt.learners.screening import Screening
 from rosenblatt.learners.validation import held_out_mask, without
 from rosenblatt.loops import passes, screen
-from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.targets import Log, Machines, Sides
 from rosenblatt.model.state import State, overflowed
+from rosenblatt.threads import allowed
 from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats, Ints
 
 BLOCK_VALUES = 1 << 25  # values read between two looks at the clock and at Ctrl-C: a few hundredths of a second
 BLOCK_MISTAKES = 1 << 16  # mistakes of a stretch that there is room for
+GROUP_MISTAKES = 1 << 20  # the same where several threads wait for each other after each stretch
+WORTH_THREADS = 1 << 24  # products in a pass for which several threads are started: about five milliseconds
+WORTH_COPIES = 8  # products for each weight: threads train copies of the weights, made for each pass
 
 
 class Visitor:
@@ -60,6 +65,7 @@ class Visitor:
     may_screen = True  # False in subclasses that train by another loop
     _shadow: screen.Shadow | None = None
     _mistake_rate = 1.0
+    _groups: Groups | None = None  # of machines, while several threads train them
 
     def __init__(self, batch: Batch, plan: Plan, state: State) -> None:
         self.data: Any = batch
@@ -81,8 +87,11 @@ class Visitor:
         self.targets = plan.scheme.targets(batch.codes, self.weight, plan.zero)
         self.X = self.state.meet(batch.rows)
         self._mistakes_a_visit = self.targets.members.shape[1] if isinstance(self.targets, Machines) else 1
-        values_a_row = max(1, batch.stored // batch.n_rows)
-        self._block = max(1, min(BLOCK_MISTAKES // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
+        self._block = self._visits_at_once(BLOCK_MISTAKES)
+
+    def _visits_at_once(self, most_mistakes: int) -> int:
+        values_a_row = max(1, self.batch.stored // self.batch.n_rows)
+        return max(1, min(most_mistakes // self._mistakes_a_visit, BLOCK_VALUES // values_a_row))
 
     def renumber(self) -> None:
         """Renumber the columns of the rows in memory, after the state has changed."""
@@ -100,19 +109,57 @@ class Visitor:
             return
         shadow = self._shadow_for(visits)
         mistakes = read = 0
-        for first in range(0, len(visits), self._block):
-            block = visits[first : first + self._block]
-            log = self._log_for(len(block) * self._mistakes_a_visit)
-            k, made, looked = self._train(block, log, shadow)
-            read += looked
-            if made < len(block):
-                require_finite(self.batch)
-                raise overflowed(self.state.visits + made)
-            mistakes += k
-            self.state.visits += made
-            yield Stretch(block, log.part(slice(k)), self.state.visits - made)
+        with self._divided(len(visits)) as groups:
+            size = self._block if groups is None else self._visits_at_once(GROUP_MISTAKES)
+            for first in range(0, len(visits), size):
+                block = visits[first : first + size]
+                if groups is None:
+                    log = self._log_for(len(block) * self._mistakes_a_visit)
+                    k, made, looked = self._train(block, log, shadow)
+                    log = log.part(slice(k))
+                else:
+                    log, made = groups.train(block)
+                    k, looked = len(log.at), made
+                read += looked
+                if made < len(block):
+                    require_finite(self.batch)
+                    raise overflowed(self.state.visits + made)
+                mistakes += k
+                self.state.visits += made
+                yield Stretch(block, log, self.state.visits - made)
         self._mistake_rate = mistakes / len(visits)
         self._screening.passed(read / len(visits))
+
+    @contextmanager
+    def _divided(self, n_visits: int) -> Iterator[Groups | None]:
+        """Divide the machines into groups for the visits of a pass, if several threads are allowed and pay."""
+        parts, targets = self._groups_for(n_visits), self.targets
+        if len(parts) < 2 or not isinstance(targets, Machines):
+            yield None
+            return
+        try:
+            with Groups(self.X, targets, self.state, self.plan, parts) as self._groups:
+                yield self._groups
+        finally:
+            self._groups = None
+
+    def _groups_for(self, n_visits: int) -> list[Ints]:
+        """Return the machines that each thread trains; none if one thread trains them all."""
+        if not self.may_screen or not isinstance(self.targets, Machines):
+            return []
+        if self.state.dual is not None:  # its machines share a unit
+            return []
+        products = n_visits * (self.batch.stored // self.batch.n_rows) * self._mistakes_a_visit
+        if products < max(WORTH_THREADS, WORTH_COPIES * self.state.w.size):
+            return []
+        scheme = self.plan.scheme
+        n_groups = min(allowed(), scheme.n_machines // fewest(self.X))
+        return scheme.divided(n_groups) if n_groups > 1 else []
+
+    def gather(self) -> None:
+        """Bring the state up to date within a pass: several threads train copies of it."""
+        if self._groups is not None:
+            self._groups.gather()
 
     def first(self, visits: Any) -> int:
         """Return the row visited first."""
@@ -158,24 +205,13 @@ class Visitor:
 
     def _train(self, block: Visits, log: Log, shadow: screen.Shadow | None) -> tuple[int, int, int]:
         """Make the visits of a stretch; return the mistakes, the visits made and the rows read."""
-        rows, targets, state = self.X, self.targets, self.state
-        rule = state.rule_of_loops(self.plan.rule)
-        w, u, t0 = state.w, state.u, state.visits
-        if self.plan.penalty is not None:
-            k, made = train_shrinking(
-                rows, targets, block, rule, self.plan.penalty, state.machines, state.shrunk_machines, log
-            )
+        rule, state = self.plan.rule, self.state
+        if shadow is None:
+            k, made = make_visits(self.X, self.targets, state, self.plan, block, log)
             return k, made, made
-        if shadow is None and (isinstance(rows, np.ndarray) or state.moves_more):
-            k, made = passes.train(rows, targets, block, rule, w, u, t0, log)
-            return k, made, made
-        if shadow is not None:
-            k, made, read = screen.train_screened(shadow, self._pull, block, rule, w, log)
-        else:
-            k, made = passes.train(rows, targets, block, rule, w, None, t0, log)
-            read = made
-        if u is not None:
-            passes.defer(rows, targets, block, log, k, rule.beta, u, t0)
+        k, made, read = screen.train_screened(shadow, self._pull, block, rule, state.w, log)
+        if state.u is not None:
+            passes.defer(self.X, self.targets, block, log, k, rule.beta, state.u, state.visits)
         return k, made, read
 
     @property

@@ -71,12 +71,15 @@ def step_of(rule: Any, y: int, f: Any, x: Sequence[Any], weight: Any = 1, machin
     --------
     >>> step_of(Passive(), y=1, f=0.5, x=[1, 1])  # 0.5 / (1 + 1 + 1)
     0.16666666666666666
+    >>> step_of(Passive(eta=2.0), y=1, f=0.5, x=[1, 1])  # the reflection, twice as far
+    0.3333333333333333
     """
     step = rule.eta * share_of_step(rule, y, f) * weight
     if step == 0 or not isinstance(rule, Passive):
         return step
+    weight = step / rule.eta
     x2 = machines * (dot(x, x) + rule.beta) + rule.soft / weight
-    return step if x2 == 0 else min(rule.most * weight, (rule.margin - y * f) / x2)
+    return step if x2 == 0 else rule.eta * min(rule.most * weight, (rule.margin - y * f) / x2)
 
 
 def towards_zero(w: Any, rent: Any) -> Any:

@@ -101,8 +101,9 @@ def margin_of(rule: Any, y: Any) -> Any:
 class Passive(NamedTuple):
     """A passive-aggressive rule: the shortest step that gives a visit its margin (Crammer et al. 2006).
 
-    For a row with x² = ‖x‖² + β and the weight m, the step is min(most · m, (margin − y f) / (x² + soft / m)). PA
-    has no bound on the step and nothing to soften it; PA-I has ``most = C`` and PA-II ``soft = 1 / (2C)``.
+    For a row with x² = ‖x‖² + β and the weight m, the step is η min(most · m, (margin − y f) / (x² + soft / m)).
+    PA has no bound on the step and nothing to soften it; PA-I has ``most = C`` and PA-II ``soft = 1 / (2C)``. PA
+    with another η is the relaxation method (Agmon 1954; Motzkin and Schoenberg 1954).
     """
 
     eta: float = 1.0

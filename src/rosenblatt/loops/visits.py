@@ -70,11 +70,11 @@ def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
 
 @inline
 def _passive(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> float:
-    weight = abs(c)
+    weight = abs(c) / rule.eta
     x2 = machines * (square(X, i) + rule.beta) + rule.soft / weight
     if x2 == 0.0:
         return c  # of a row of zeros without a bias, which no step moves
-    step = min(rule.most * weight, (rule.margin - lead) / x2)
+    step = rule.eta * min(rule.most * weight, (rule.margin - lead) / x2)
     return step if c > 0.0 else -step
 
 
@@ -272,11 +272,11 @@ def _side(targets: Any, y: Any, m: Any) -> float:
 
 
 @verb
-def all_judge(targets: Any) -> Any:
+def all_judge(targets: Any, w: Any) -> Any:
     """Return whether every machine learns from every row."""
     if targets.instance_class in (Direct, Sets):
-        return lambda targets: True
-    return lambda targets: targets.members.shape[0] == targets.members.shape[1]
+        return lambda targets, w: True
+    return lambda targets, w: targets.members.shape[1] == w.shape[0]
 
 
 @verb
@@ -289,7 +289,7 @@ def score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any
 
 @inline
 def _score_members(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> None:
-    if all_judge(targets):
+    if all_judge(targets, w):
         dots_ahead(X, order, t, w, targets.members[0], s)
     else:
         which = targets.members[targets.code[order[t]]]
@@ -385,7 +385,7 @@ def follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -
 
 @inline
 def _follow_machines(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> None:
-    if all_judge(targets):
+    if all_judge(targets, w):
         m, _, m2, c2 = moves(targets, order[t], log, k)
         renew(X, order, t, w, m, log.scores)
         if c2 != 0.0:

@@ -1,4 +1,4 @@
-"""Stochastic subgradient descent as a solver: passes, step sizes by name, and when to end."""
+"""Subgradient descent as a solver, row by row or on all rows at once: step sizes by name, and when to end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.descent import Constant, InverseScaling, Optimal, Regularisation, Schedule, Weights, descend
-from rosenblatt.margins.objective import Iterate, Objective, slopes
+from rosenblatt.margins.objective import Iterate, Objective, losses, slopes
 from rosenblatt.stopping import Tolerance
 from rosenblatt.typing import Floats
 
@@ -59,10 +59,7 @@ def stochastic(
         made += 1
         w = weights.total / (made * matrix.n) if how.average else weights.v
         if visits < matrix.n or not np.isfinite(w).all():
-            raise TrainingOverflowError(
-                f"Descent overflowed in pass {made}: its steps are too long for these features. Scale them to "
-                "about 1, lower eta0, or use the default solver, which needs neither."
-            )
+            raise _overflowed(made)
         ends = tolerance.ends(total / matrix.n)
         if ends and how.learning_rate == "adaptive" and schedule[0] / SLOWER > SLOWEST:
             schedule = Constant(schedule[0] / SLOWER)
@@ -71,6 +68,45 @@ def stochastic(
         yield Iterate(w[: matrix.width].copy(), made=made, visits=made * matrix.n, judge=judge, replaces=True)
         if ends:
             return "plateau"
+
+
+def batch(problem: Objective, start: Floats, how: DescentSettings) -> Generator[Iterate, None, Literal["plateau"]]:
+    """Yield one iterate per step against the subgradient of the mean loss of all rows, until it falls no more."""
+    matrix, d = problem.matrix, problem.matrix.d
+    weight = problem.y * problem.cost * matrix.n
+    theta, total = start.copy(), np.zeros_like(start)
+    schedule = _schedule(problem, how)
+    tolerance = Tolerance(how.tol, how.patience)
+    t = problem.shortfall(theta)
+    made = 0
+    while True:
+        ends = tolerance.ends(float(problem.cost @ losses(problem.loss, t)))
+        if ends and how.learning_rate == "adaptive" and schedule[0] / SLOWER > SLOWEST:
+            schedule = Constant(schedule[0] / SLOWER)
+            tolerance, ends = Tolerance(how.tol, how.patience, tolerance.best), False
+        made += 1
+        eta = _step_size(schedule, made)
+        theta[:d] *= max(0.0, 1.0 - eta * problem.l2)
+        theta += eta / matrix.n * matrix.combine(weight * slopes(problem.loss, t))
+        if problem.l1:
+            theta[:d] = np.sign(theta[:d]) * np.maximum(0.0, np.abs(theta[:d]) - eta * problem.l1)
+        total += theta
+        w = total / made if how.average else theta.copy()
+        if not np.isfinite(w).all():
+            raise _overflowed(made)
+        t = problem.shortfall(theta)
+        judge = ends or made & (made - 1) == 0 or not (t > 0.0).any()
+        seen = None if how.average else t
+        yield Iterate(w, seen, made=made, visits=made * matrix.n, judge=judge, replaces=True)
+        if ends:
+            return "plateau"
+
+
+def _overflowed(made: int) -> TrainingOverflowError:
+    return TrainingOverflowError(
+        f"Descent overflowed in pass {made}: its steps are too long for these features. Scale them to about 1, "
+        "lower eta0, or use the default solver, which needs neither."
+    )
 
 
 def padded(theta: Floats, d: int) -> Floats:
@@ -87,3 +123,10 @@ def _schedule(problem: Objective, how: DescentSettings) -> Schedule:
     typical = math.sqrt(1.0 / math.sqrt(how.alpha))
     steepest = float(slopes(problem.loss, np.array([problem.loss.margin + typical]))[0])
     return Optimal(how.alpha, max(1.0, steepest) / (typical * how.alpha))
+
+
+def _step_size(schedule: Schedule, t: int) -> float:
+    """Return the step size η_t of step t = 1, 2, …."""
+    if isinstance(schedule, InverseScaling):
+        return float(schedule.eta0 / t**schedule.power)
+    return schedule.eta0 if isinstance(schedule, Constant) else 1.0 / (schedule.alpha * (schedule.start + t - 1.0))

@@ -144,9 +144,9 @@ def losses(loss: Loss, t: Floats) -> Floats:
 
 
 def slopes(loss: Loss, t: Floats) -> Floats:
-    """Return φ'(t)."""
+    """Return φ'(t); at the corner of the hinge 0, but 1 with margin 0, where a score of zero is a mistake."""
     if isinstance(loss, Hinge):
-        return (t > 0.0).astype(np.float64)
+        return np.asarray(t > 0.0 if loss.margin else t >= 0.0, np.float64)
     if isinstance(loss, SquaredHinge):
         return 2.0 * np.maximum(0.0, t)
     e = np.exp(-np.abs(t))

@@ -19,7 +19,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.active_set import active_set
 from rosenblatt.margins.coordinate import coordinate
-from rosenblatt.margins.descent import DescentSettings, padded, stochastic
+from rosenblatt.margins.descent import DescentSettings, batch, padded, stochastic
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.newton import Newton, NewtonFirst
@@ -28,7 +28,7 @@ from rosenblatt.typing import Floats
 
 Reason: TypeAlias = Literal["tol", "plateau", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]
 Solver: TypeAlias = Callable[[Objective, Floats], Iterator[Iterate] | Generator[Iterate, None, Any]]
-SolverName: TypeAlias = Literal["auto", "interior", "newton", "coordinate", "sgd"]
+SolverName: TypeAlias = Literal["auto", "interior", "newton", "coordinate", "sgd", "batch"]
 
 DIRECT = 2000  # "auto" uses matrices of the smaller of rows and features up to this size
 ACCURATE = 1e-7  # "auto" uses the interior-point method for a smaller tol
@@ -74,7 +74,7 @@ class SoftPlan:
     l2: float
     bias: bool  # whether there is one; it is not penalised
     solver: SolverName
-    descent: DescentSettings  # of "sgd"; its seed is also that of "coordinate"
+    descent: DescentSettings  # of "sgd" and "batch"; its seed is also that of "coordinate"
     limits: Limits = field(default_factory=Limits)
 
 
@@ -156,8 +156,8 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
         name = "interior"
         if problem.l2 > 0.0 and problem.l1 == 0.0 and (smaller > DIRECT or plan.limits.tol >= ACCURATE):
             name = "coordinate" if smaller > DIRECT else "newton"
-    if name == "sgd":
-        return partial(stochastic, how=plan.descent)
+    if name in ("sgd", "batch"):
+        return partial(stochastic if name == "sgd" else batch, how=plan.descent)
     if name in ("newton", "coordinate") and (problem.l2 == 0.0 or problem.l1 > 0.0):
         raise ParameterError(f"solver={name!r} needs penalty='l2'. Use 'auto', which takes every penalty.")
     if name == "coordinate":
@@ -224,7 +224,8 @@ class _Pursuit:
         self.began = time.perf_counter()
         self.theta = start
         self.at_zero = problem.value(np.zeros_like(start), np.full(problem.matrix.n, problem.loss.margin))
-        self.value = problem.value(start, problem.shortfall(start))
+        t = problem.shortfall(start)
+        self.value, self.tied = problem.value(start, t), self.ties(t)
         self.bound = 0.0
         self.n_iter = self.visits = 0
         self.unjudged: Iterate | None = None
@@ -277,7 +278,7 @@ class _Pursuit:
         t = problem.shortfall(theta) if iterate.t is None else iterate.t
         value = problem.value(theta, t)
         if value <= self.value or iterate.replaces:
-            self.theta, self.value = theta, value
+            self.theta, self.value, self.tied = theta, value, self.ties(t)
         for alpha in [iterate.alpha] if iterate.alpha is not None else self.guesses(t):
             self.bound = max(self.bound, problem.lower_bound(alpha, theta))
         self.unjudged = None
@@ -295,9 +296,16 @@ class _Pursuit:
             near = width * problem.loss.margin
             yield problem.cost * (np.clip(t / near + 0.5, 0.0, 1.0) if near else t > 0.0)
 
+    def ties(self, t: Floats) -> bool:
+        """Whether rows of no loss lie on the hyperplane, which is possible with margin 0 alone."""
+        return self.problem.loss.margin == 0.0 and isinstance(self.problem.loss, Hinge) and bool((t == 0.0).any())
+
     def close_enough(self) -> bool:
-        """Whether the gap is within the tolerance."""
-        return self.gap <= self.limits.tol * max(self.value, TINY * self.at_zero) + self.limits.spare
+        """Whether the gap is within the tolerance, and no row is a tie."""
+        return (
+            not self.tied
+            and self.gap <= self.limits.tol * max(self.value, TINY * self.at_zero) + self.limits.spare
+        )
 
     @property
     def gap(self) -> float:

@@ -77,18 +77,18 @@ class Coding:
     """How a network represents classes.
 
     There is one output for each class, with target `high` for the class of the row and `low` for all others. Two
-    classes have one output, for the second class.
+    classes have one output, for the second class, unless there is no `middle`.
     """
 
     n_classes: int  # at least two
     low: float = 0.0  # the target for a class that is not that of the row
     high: float = 1.0  # the target for the class of the row
-    middle: float = 0.5  # for two classes, the second is predicted if the output is above this
+    middle: float | None = 0.5  # the second of two classes is predicted above this; None gives each an output
 
     @property
     def n_outputs(self) -> int:
         """The neurons of the last layer."""
-        return 1 if self.n_classes == 2 else self.n_classes
+        return 1 if self.n_classes == 2 and self.middle is not None else self.n_classes
 
     def targets(self, codes: Ints, dtype: Any) -> Array:
         """Return the targets of rows, shape (n_rows, n_outputs)."""
@@ -101,11 +101,16 @@ class Coding:
 
     def decision(self, outputs: Array) -> Array:
         """Return one number for each row, positive for the second of two classes, or one for each class."""
-        return outputs[:, 0] - outputs.dtype.type(self.middle) if self.n_outputs == 1 else outputs
+        if self.n_classes > 2:
+            return outputs
+        if self.middle is None:
+            difference: Array = outputs[:, 1] - outputs[:, 0]
+            return difference
+        return np.asarray(outputs[:, 0] - outputs.dtype.type(self.middle))
 
     def codes(self, outputs: Array) -> Ints:
         """Return the classes; a tie goes to the first."""
         if self.n_outputs == 1:
-            return (outputs[:, 0] > self.middle).astype(np.int64)
+            return np.asarray(outputs[:, 0] > self.middle, np.int64)
         codes: Ints = np.argmax(outputs, axis=1)
         return codes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -87,6 +87,25 @@ class Scheme:
                 sides[c].append(side)
         return np.array(machines), np.array(sides)
 
+    def divided(self, groups: int) -> list[Ints]:
+        """Return the machines in at most so many groups, in each of which every class has equally many machines.
+
+        One against one, classes meet as in a tournament. An even number of them plays rounds, in which each class
+        meets one other. An odd number plays in circles through all classes, in which each meets two.
+
+        Examples
+        --------
+        >>> [machines.tolist() for machines in Scheme("ovr", 5).divided(2)]
+        [[0, 1, 2], [3, 4]]
+        >>> [machines.tolist() for machines in Scheme("ovo", 4).divided(3)]
+        [[2, 3], [1, 4], [0, 5]]
+        """
+        if self.kind != "ovo":
+            return [each for each in np.array_split(np.arange(self.n_machines), groups) if len(each)]
+        number = {pair: m for m, pair in enumerate(self.pairs)}
+        rounds = [[number[min(pair), max(pair)] for pair in each] for each in _rounds(self.n_classes)]
+        return [np.sort(np.concatenate(rounds[k::groups])) for k in range(min(groups, len(rounds)))]
+
     def decision(self, scores: Floats) -> Floats:
         """Return the decision values from the scores of all machines: f itself, or one number for each class.
 
@@ -167,6 +186,22 @@ class Scheme:
             others = [c for c in range(self.n_classes) if c != code]
             return np.array([others[-1 if zero > 0 else 0]])
         return np.asarray(self._memberships()[0][code])
+
+
+def _rounds(n_classes: int) -> list[list[tuple[int, int]]]:
+    """Return all pairs of classes in rounds, in each of which every class is in one pair, or in two if n is odd.
+
+    All classes but the last sit at a round table, and the last stands apart.
+    """
+    last = seats = n_classes - 1
+    if seats % 2:
+        across = [[((k + j) % seats, (k - j) % seats) for j in range(1, n_classes // 2)] for k in range(seats)]
+        return [[(k, last), *pairs] for k, pairs in enumerate(across)]
+    found = []
+    for k in range(seats // 2):
+        path = [(k + (j + 1) // 2 * (-1) ** (j + 1)) % seats for j in range(seats)]
+        found.append([(last, path[0]), *pairwise(path), (path[-1], last)])
+    return found
 
 
 class ClassModel(ABC):

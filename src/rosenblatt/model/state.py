@@ -16,7 +16,7 @@ from rosenblatt.loops.layout import CSR, Rows, oriented
 from rosenblatt.loops.rules import Confidence, Linked, Power, Shaped
 from rosenblatt.loops.shrinking import Shrunk
 from rosenblatt.model.met import MetFeatures
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 ONE = np.float64(1.0).view(np.int64)
 GROWING = 16
@@ -282,6 +282,29 @@ class State:
         variance = self.variance and self.variance.each(lambda s: np.stack([s, s]))
         return replace(replace(self, variance=None)._each(lambda w: np.stack([0.0 - w, w])), variance=variance)
 
+    def some(self, machines: Ints, X: Rows) -> State:
+        """Return a copy of some machines, in the memory order that the loops for `X` read."""
+        which = _span(machines)
+
+        def taken(w: Floats) -> Floats:  # along the memory order, which is several times as fast
+            if isinstance(which, slice):
+                return oriented(w[which].copy(order="K"), X)
+            return oriented(np.take(w.T, which, axis=1).T if w.flags.f_contiguous else w[which], X)
+
+        return self._each(taken)
+
+    def take_machines(self, machines: Ints, other: State) -> None:
+        """Copy the values of some machines, which are a state of their own; see `some`."""
+        which = _span(machines)
+        self.w.T[:, which] = other.w.T
+        if self.u is not None and other.u is not None:
+            self.u.T[:, which] = other.u.T
+        if self.shrunk is not None and other.shrunk is not None:
+            np.copyto(self.shrunk.sums, other.shrunk.sums)
+            self.shrunk.paid.T[:, which] = other.shrunk.paid.T
+        if self.variance is not None and other.variance is not None:
+            self.variance.s.T[:, which] = other.variance.s.T
+
     def with_class(self, code: int) -> State:
         """Return the same state with one more class, with weights of zero, at position `code`."""
         self._require_room((self.w.shape[0] + 1, *self.w.shape[1:]))
@@ -306,6 +329,12 @@ class State:
     def _take(self, other: State) -> None:
         self.w, self.u, self.visits = other.w, other.u, other.visits
         self.shrunk, self.met, self.variance, self.dual = other.shrunk, other.met, other.variance, other.dual
+
+
+def _span(machines: Ints) -> slice | Ints:
+    """Return ascending numbers as a slice if they are neighbours, because slices are copied faster."""
+    first, last = int(machines[0]), int(machines[-1])
+    return slice(first, last + 1) if last - first + 1 == len(machines) else machines
 
 
 def overflowed(visits: int) -> TrainingOverflowError:

@@ -8,6 +8,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
@@ -40,6 +41,8 @@ __all__ = ["Administration"]
 MOST_SNAPSHOTS = 16
 MOST_HELD = 4
 """Old versions that stay in memory."""
+ATTEMPTS = 3
+"""How often a version is looked for while snapshots are removed."""
 T = TypeVar("T")
 log = logging.getLogger("rosenblatt.server")
 
@@ -103,14 +106,13 @@ class Administration:
             try:
                 with journal.one_state():
                     return ask(History(journal, self.host.folder, name))
-            except FileNotFoundError as error:  # a snapshot was removed meanwhile
-                raise RequestError.of(
-                    503, "The journal is being shortened. Try again.", retry_after=1.0
-                ) from error
             finally:
                 journal.close()
 
-        return await asyncio.to_thread(asked)
+        for _ in range(ATTEMPTS):
+            with suppress(FileNotFoundError):  # a snapshot was removed meanwhile
+                return await asyncio.to_thread(asked)
+        raise RequestError.of(503, "The journal is being shortened. Try again.", retry_after=1.0)
 
     # Changes: each is done by the writer, between two batches
 

@@ -15,6 +15,8 @@ from rosenblatt.exceptions import ParameterError, StorageError
 from rosenblatt.server.journal import Journal, StoredSnapshot
 from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import Counts, read_learner
+from rosenblatt.storage.files import write_model
+from rosenblatt.storage.streamed import StreamedLearner
 
 __all__ = ["JOURNAL", "NAME", "add_model", "prepare"]
 
@@ -57,11 +59,16 @@ def add_model(journal: Journal, folder: Path, name: str, path: str) -> None:
                 f"NAME={path}, or another --data folder."
             )
         return
-    _, learner = read_learner(path)
+    stored, learner = read_learner(path)
     file = f"{name}-0.model"
-    with open(path, "rb") as old, replacing(folder / file, private=True) as new:
-        shutil.copyfileobj(old, new)
-    digest = Replica(learner, 0).digest()
+    replica = Replica(learner, 0)
+    if isinstance(learner, StreamedLearner):
+        with open(path, "rb") as old, replacing(folder / file, private=True) as new:
+            shutil.copyfileobj(old, new)
+    else:  # with the stream that begins now: the next start needs no scikit-learn
+        write_model(stored.preparation, learner, folder / file, provenance=stored.provenance)
+        os.chmod(folder / file, 0o600)
+    digest = replica.digest()
     with journal.transaction():
         number = journal.add_model(name, source)
         journal.add_snapshot(number, StoredSnapshot(0, file, digest, msgspec.json.encode(Counts())))

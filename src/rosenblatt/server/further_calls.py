@@ -25,7 +25,7 @@ async def events(host: Host, asked: Asked) -> messages.EventsAnswer:
     """List the last events of a model."""
     model = host.model(asked.name)
     wanted = asked.query.get("last", "20")
-    if not wanted.isascii() or not wanted.isdigit() or not 1 <= int(wanted) <= MOST_EVENTS:
+    if not wanted.isascii() or not wanted.isdigit() or len(wanted) > 3 or not 1 <= int(wanted) <= MOST_EVENTS:
         raise RequestError.of(422, f"last must be a number from 1 to {MOST_EVENTS}.")
     newest = model.version
     changes = {seq: kind for seq, kind, *_ in host.reader.changes(model.number)}

@@ -100,7 +100,7 @@ class Host(PredictingHost):
                 left.unlink()
             self.journal = Journal(self.folder / JOURNAL)
             self._held.callback(self.journal.close)
-            self.writer = writer(self.journal, self._fail, self._settled)
+            self.writer = writer(self.journal, self.fail, self._settled)
             for name, path in sources.items():
                 add_model(self.journal, self.folder, name, os.fspath(path))
             for name in self.journal.models():
@@ -155,7 +155,8 @@ class Host(PredictingHost):
             self._consider_snapshot(model)
             self._consider_forgetting(model)
 
-    def _fail(self, reason: str) -> None:
+    def fail(self, reason: str) -> None:
+        """Give up, for a reason that operators must see."""
         self.failure = reason
         log.error("Nothing is acknowledged any more: %s", reason)
         if self._loop is not None:

@@ -177,6 +177,11 @@ class Journal:
             with self._telling("written"):
                 self._db.executemany(statement, rows)
 
+    @property
+    def written(self) -> int:
+        """How many rows this connection has written."""
+        return self._db.total_changes
+
     def changed(self) -> int:
         """Return a number that differs after another connection has written."""
         return int(self._one("PRAGMA data_version")[0])

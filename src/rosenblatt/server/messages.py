@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
-Label = str | int | float | bool
+MOST_VERSION = 10**15
+"""No model learns so often; greater numbers do not fit into the journal."""
+Version = Annotated[int, msgspec.Meta(ge=0, le=MOST_VERSION)]
+Label = str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | float | bool
 Value = str | int | float | bool | None
 Row = dict[str, Value] | list[Value] | str
 """One row: an object by column name, an array of values, or a text."""
@@ -19,7 +24,7 @@ class PredictRequest(msgspec.Struct, forbid_unknown_fields=True):
 
     rows: list[Row]
     remember: bool = False
-    min_version: int | None = None
+    min_version: Version | None = None
 
 
 class PredictAnswer(msgspec.Struct, omit_defaults=True):
@@ -124,7 +129,7 @@ class VersionsAnswer(msgspec.Struct):
 class RollbackRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The version to return to. The rollback itself is the next version."""
 
-    version: int
+    version: Version
 
 
 class RollbackAnswer(msgspec.Struct):
@@ -163,7 +168,7 @@ class ExplainAnswer(msgspec.Struct):
 class ErasedRows(msgspec.Struct, forbid_unknown_fields=True):
     """Rows of one version; all of them without `rows`, which count from 0."""
 
-    version: int
+    version: Version
     rows: list[int] | None = None
 
 

@@ -182,6 +182,7 @@ def _statuses(call: DescribedCall, has_query: bool) -> list[int]:
         found |= {*OF_A_BODY, *OF_LEARNING}
     if has_query or "{version}" in call.path:
         found |= {400, 410, 422}
-    if call.path in ("/readyz", "/v2/health/ready"):
+    reads_files = call.path.endswith(("/versions", "/export")) or "{version}" in call.path
+    if reads_files or call.path in ("/readyz", "/v2/health/ready"):
         found.add(503)
     return sorted(found)

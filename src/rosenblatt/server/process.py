@@ -118,7 +118,7 @@ def serve(
         if workers:
             listening.listen(BACKLOG)
             inner = held.enter_context(_for_workers(host))
-            held.callback(Workers(workers, command, listening).end)
+            held.callback(Workers(workers, command, listening, host.fail).end)
         server = ModelServer(config, lambda: ready(place), inner)
 
         def end() -> None:

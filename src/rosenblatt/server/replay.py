@@ -63,6 +63,7 @@ class History:
     def __init__(self, journal: Journal, folder: Path, name: str) -> None:
         self.journal, self.folder, self.name = journal, folder, name
         self.number, _, self.base = journal.models()[name]
+        self._met: list[tuple[int, float, int]] = []  # number and time of replayed events, and their new features
 
     @property
     def newest(self) -> int:
@@ -169,6 +170,8 @@ class History:
             if event.seq != replica.version + len(known) + 1:
                 raise ReplayError(f"Event {replica.version + len(known) + 1} of {self.name} is missing.")
             decoded = decode_event(event.body)
+            if isinstance(decoded, LearnEvent) and decoded.names:
+                self._met.append((event.seq, event.at, len(decoded.names)))
             if isinstance(decoded, LearnEvent) and event.answer is not None:
                 known.append(decoded)
                 continue
@@ -189,6 +192,9 @@ class History:
                 elif event.answer is not None:
                     answer = ANSWER.decode(event.answer)
                     tally.add(answer.rows, answer.mistakes, answer.right)
+        for seq, at, features in self._met:
+            if seq > snapshots[-1].seq:  # which counted the others
+                tally.meet(at, features)
         return tally
 
 

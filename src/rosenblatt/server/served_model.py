@@ -21,29 +21,34 @@ from rosenblatt.data.labels import listed
 from rosenblatt.data.single import Vocabulary, are_mappings
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.model.kernel_state import KernelState
-from rosenblatt.server.events import LearnEvent, PackedRows
+from rosenblatt.server.events import LearnEvent, PackedRows, encode_event
 from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.places import in_words_of_calls, place_of
 from rosenblatt.server.plain_rows import PlainRows
 from rosenblatt.server.problems import RequestError
-from rosenblatt.server.rates import RateLimit
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.storage.files import write_model
 from rosenblatt.storage.stored import StoredModel, open_model
+from rosenblatt.storage.streamed import StreamedLearner, streamed
 
 __all__ = ["Counts", "ServedModel", "read_learner"]
 
-DAY = 86_400.0
+HOUR, DAY = 3600.0, 86_400.0
 WINDOW = 1000
 """Rows of the rolling accuracy."""
 
 
 class Counts(msgspec.Struct):
-    """What has been learned since version 0, and how the last rows were predicted: (rows, right) of each event."""
+    """What has been learned since version 0.
+
+    `window` says how the last rows were predicted, (rows, right) of each event, and `met` how many features were
+    new in each hour of the last day, (hour, features).
+    """
 
     rows: int = 0
     mistakes: int = 0
     window: list[tuple[int, int]] = []
+    met: list[tuple[int, int]] = []
 
 
 class EventTally:
@@ -53,6 +58,7 @@ class EventTally:
         self.rows, self.mistakes = counts.rows, counts.mistakes
         self._window = deque(counts.window)
         self._n = sum(rows for rows, _ in counts.window)
+        self._met = dict(counts.met)
 
     def add(self, rows: int, mistakes: int, right: int) -> None:
         """Count an event."""
@@ -63,6 +69,17 @@ class EventTally:
         while self._n - self._window[0][0] >= WINDOW:
             self._n -= self._window.popleft()[0]
 
+    def meet(self, at: float, features: int) -> None:
+        """Count features that were new at a time."""
+        hour = int(at // HOUR)
+        self._met[hour] = self._met.get(hour, 0) + features
+        self._met = {each: count for each, count in self._met.items() if each >= hour - DAY // HOUR}
+
+    def met(self, now: float) -> tuple[int, float]:
+        """Return how many features were new in the last day, and the seconds until some of them are older."""
+        lately = {hour: count for hour, count in self._met.items() if hour >= now // HOUR - DAY // HOUR}
+        return sum(lately.values()), (min(lately) + 1) * HOUR + DAY - now if lately else DAY
+
     @property
     def rolling(self) -> tuple[int, int]:
         """The rows of the window, and how many of them were predicted right."""
@@ -71,7 +88,7 @@ class EventTally:
 
     def counts(self) -> Counts:
         """Return the counts as a snapshot keeps them."""
-        return Counts(self.rows, self.mistakes, list(self._window))
+        return Counts(self.rows, self.mistakes, list(self._window), list(self._met.items()))
 
 
 def read_learner(path: str) -> tuple[StoredModel, Any]:
@@ -82,15 +99,18 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
     ParameterError
         If the learner cannot learn row by row for ever.
     """
-    from rosenblatt.estimators._online import OnlineLearning
-    from rosenblatt.learners.stream import Stream
-
     stored = open_model(path)
     if stored.calibration is not None:
         raise ParameterError(
             f"{path} is calibrated, but its probabilities no longer hold once it learns. Train it without "
             "--probabilities."
         )
+    ready = streamed(stored)
+    if ready is not None:
+        return stored, ready
+    from rosenblatt.estimators._online import OnlineLearning
+    from rosenblatt.learners.stream import Stream
+
     learner = stored.estimator()
     if not isinstance(learner, OnlineLearning) or learner._stream_kind is not Stream:
         raise ParameterError(
@@ -216,12 +236,12 @@ class ServedModel:
 
     def limit(self, limits: RequestLimits) -> None:
         """Let the model meet no more classes, and no more new features a day, than this."""
-        self._most_classes = limits.classes
-        self._new_features = RateLimit(limits.new_features / DAY, limits.new_features)
+        self._most_classes, self._most_new_features = limits.classes, limits.new_features
 
     def begin_intake(self) -> None:
         """Accept what the state as it is now allows."""
         newest = self.newest()
+        self._accepted = 0  # new features that are not yet folded
         vocabulary = newest.learner.__dict__.get("_vocabulary")
         self._vocabulary = vocabulary.copy() if vocabulary is not None and vocabulary.grows else None
         self._known = {label: type(label) for label in newest.classes}
@@ -233,8 +253,10 @@ class ServedModel:
         """Whether rows may have features that were never met before."""
         return self._vocabulary is not None
 
-    def accept(self, rows: Any, labels: Sequence[Any], weights: Sequence[float] | None) -> LearnEvent:
-        """Return the event of rows to learn; `rows` are features, or mappings where names grow."""
+    def accept(
+        self, rows: Any, labels: Sequence[Any], weights: Sequence[float] | None
+    ) -> tuple[LearnEvent, bytes]:
+        """Return the event of rows to learn, also as bytes; `rows` are features, or mappings where names grow."""
         new = [label for label in dict.fromkeys(labels) if not self._knows(label)]
         for label in new:
             self._require_room(label, len(self._known) + len(new))
@@ -244,18 +266,23 @@ class ServedModel:
         else:
             assert self._vocabulary is not None, "only growing vocabularies see mappings here"
             try:
-                features, vocabulary = self._vocabulary.rows(rows, learn=True)
+                features, names = self._vocabulary.rows(rows, learn=True)
             except RosenblattError as error:
                 raise RequestError.of(422, str(error)) from error
-            packed, names = PackedRows.of(features), vocabulary.names[len(self._vocabulary) :]
+            packed = PackedRows.of(features)
             self._require_few(names)
-            self._vocabulary = vocabulary
+        event = LearnEvent(packed, list(labels), None if weights is None else list(weights), names)
+        body = encode_event(event)
+        # Nothing can fail from here on.
+        if self._vocabulary is not None:
+            self._vocabulary.add(names)
+            self._accepted += len(names)
         self._known |= {label: type(label) for label in new}
-        return LearnEvent(packed, list(labels), None if weights is None else list(weights), names)
+        return event, body
 
     def _require_few(self, names: Sequence[str]) -> None:
-        wait = self._new_features.take(self.name, len(names)) if names else 0
-        if wait:
+        met, wait = self.tally.met(time.time())
+        if names and met + self._accepted + len(names) > self._most_new_features:
             raise RequestError.of(
                 429, f"These rows have {len(names)} features that the model has not met, and it met as many as "
                 "a day allows. Wait, or send rows with fewer new features.", retry_after=wait
@@ -295,6 +322,9 @@ class ServedModel:
             outcome = spare.fold(event)
             spare.version += 1
             self.tally.add(outcome.rows, outcome.mistakes, outcome.right)
+            if event.names:
+                self.tally.meet(time.time(), len(event.names))
+                self._accepted -= len(event.names)
             outcomes.append(outcome)
         self._behind = list(events)
         return outcomes
@@ -325,4 +355,5 @@ class ServedModel:
     def save(self, replica: Replica, path: str, write: Callable[..., None] = write_model) -> None:
         """Write a replica that nobody changes meanwhile to a model file."""
         where = {"served_as": self.name, "version": replica.version}
-        write(self.preparation, replica.learner, path, provenance=where)
+        learner = replica.learner.estimator() if isinstance(replica.learner, StreamedLearner) else replica.learner
+        write(self.preparation, learner, path, provenance=where)

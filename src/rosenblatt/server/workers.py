@@ -9,7 +9,8 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
@@ -41,6 +42,10 @@ BETWEEN_FIGURES = 0.5
 """Seconds between two writings of what was counted."""
 LONGEST = 60.0
 """Seconds that the writer may take to answer."""
+YOUNG = 10.0
+"""Seconds that a process lives at least, unless something is wrong with it."""
+MOST_YOUNG = 3
+"""Processes that may end so soon, one after the other, before the server gives up."""
 
 
 def worker_application(host: Follower, limits: RequestLimits = USUAL) -> Starlette:
@@ -124,6 +129,8 @@ class QuietServer(uvicorn.Server):
 class Workers:
     """Processes that predict, started by the one that writes; they end with it, however it ends.
 
+    A process that ends by itself is replaced, unless its successors end as soon as they start.
+
     Parameters
     ----------
     number : int
@@ -132,31 +139,52 @@ class Workers:
         What starts one; it gets the number of the descriptor to listen at as a further argument.
     listening : socket
         Where all of them take requests.
+    failed : callable
+        Is called with the reason when processes end as soon as they start.
     """
 
-    def __init__(self, number: int, command: Sequence[str], listening: socket.socket) -> None:
-        descriptor = listening.fileno()
-        self._ending = False
-        self._processes = [
-            subprocess.Popen([*command, str(descriptor)], stdin=subprocess.PIPE, pass_fds=[descriptor])
-            for _ in range(number)
-        ]
-        for each in self._processes:
-            threading.Thread(target=self._watch, args=(each,), daemon=True).start()
+    def __init__(
+        self, number: int, command: Sequence[str], listening: socket.socket, failed: Callable[[str], None]
+    ) -> None:
+        self._command, self._descriptor, self._failed = command, listening.fileno(), failed
+        self._ending, self._lock = False, threading.Lock()
+        self.processes = [self._started() for _ in range(number)]
+        for place in range(number):
+            threading.Thread(target=self._watch, args=(place,), daemon=True).start()
 
-    def _watch(self, process: subprocess.Popen[bytes]) -> None:
-        code = process.wait()
-        if not self._ending:
-            log.error("A process that predicts ended with code %s. The others go on.", code)
+    def _started(self) -> subprocess.Popen[bytes]:
+        command = [*self._command, str(self._descriptor)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[self._descriptor])
+
+    def _watch(self, place: int) -> None:
+        young = 0
+        while True:
+            process, began = self.processes[place], time.monotonic()
+            code = process.wait()
+            young = young + 1 if time.monotonic() - began < YOUNG else 0
+            with self._lock:
+                if self._ending:
+                    return
+                if young == MOST_YOUNG:
+                    self._failed(f"{young} processes that predict ended soon after their start, with code {code}.")
+                    return
+                log.error("A process that predicts ended with code %s. Another one takes its place.", code)
+                _close(process)
+                self.processes[place] = self._started()
 
     def end(self) -> None:
         """End all of them, and wait for it."""
-        self._ending = True
-        for each in self._processes:
-            assert each.stdin is not None, "it was asked for"
-            each.stdin.close()
-        for each in self._processes:
+        with self._lock:
+            self._ending = True
+        for each in self.processes:
+            _close(each)
+        for each in self.processes:
             each.wait()
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None, "it was asked for"
+    process.stdin.close()
 
 
 def follow(folder: str | os.PathLike[str], descriptor: int, door: FrontDoor) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from rosenblatt.server.events import Event, LearnEvent, encode_event
+from rosenblatt.server.events import Event, LearnEvent
 from rosenblatt.server.journal import Journal, JournalError
 from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replay import answer_to
@@ -59,6 +59,7 @@ class Learn(Work):
     digest: bytes
     seq: int = 0
     event: Event | None = None
+    body: bytes = b""
     repeats: bool = False
 
 
@@ -206,7 +207,7 @@ class Writer:
             try:
                 if isinstance(work, Learn):
                     self._stage(work)
-            except RequestError as problem:
+            except Exception as problem:  # a defect too concerns this request alone: nothing of it is written
                 work.done(problem)
                 continue
             if isinstance(work, Learn) and work.repeats:
@@ -226,7 +227,7 @@ class Writer:
             work.answer = known.answer or self._recent[model.number, known.seq]
             work.repeats = True
             return
-        work.event = model.accept(work.rows, work.labels, work.weights)
+        work.event, work.body = model.accept(work.rows, work.labels, work.weights)
         self.last[model.number] += 1
         work.seq = self.last[model.number]
 
@@ -234,7 +235,7 @@ class Writer:
         """Put the events on disk, with what earlier batches left to be written."""
         learns = [work for work in staged if isinstance(work, Learn) and work.event is not None]
         now = time.time()
-        events = [(work.model.number, work.seq, now, encode_event(work.event)) for work in learns]
+        events = [(work.model.number, work.seq, now, work.body) for work in learns]
         keys = [(work.model.number, work.key, work.digest, work.seq) for work in learns]
         remembered = [
             (work.model.number, *each)
@@ -278,8 +279,10 @@ class Writer:
             work.done(work.answer)
 
     def _act(self, work: Special) -> None:
+        written = None
         try:
             self.commit([])  # the answers of all events so far
+            written = self.journal.written
             answer = work.act(self)
         except RequestError as problem:
             answer = problem
@@ -287,6 +290,10 @@ class Writer:
             if not error.full:
                 raise
             answer = _full(error)
+        except Exception as defect:
+            if self.journal.written != written:  # the models may differ from the journal
+                raise
+            answer = defect
         work.done(answer)
 
     def _shelve(self, staged: Sequence[Work], error: JournalError) -> None:

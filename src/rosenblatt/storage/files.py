@@ -28,8 +28,9 @@ def save(model: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, A
     Parameters
     ----------
     model : estimator of this package, scikit-learn Pipeline, or CalibratedModel
-        Trained. A pipeline has a `TableEncoder`, `StandardScaler`, `MonomialMap` or `VisualHierarchy`, or several
-        of them, before a learner of this package. A stream goes on after loading with the same bits as without.
+        Trained. A pipeline has a `TableEncoder`, `StandardScaler`, `Normalizer`, `MonomialMap` or
+        `VisualHierarchy`, or several of them, before a learner of this package. A stream goes on after loading
+        with the same bits as without.
     path : str or path
         The file; any name will do.
     provenance : mapping or None

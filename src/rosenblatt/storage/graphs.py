@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import registry
 from rosenblatt.atomic import write_whole
-from rosenblatt.columns.preparation import Encoding, Preparation, Standardisation
+from rosenblatt.columns.preparation import Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.exceptions import ParameterError
 
@@ -34,7 +34,7 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
     model : estimator of this package, or scikit-learn Pipeline
         Linear (`Perceptron`, `PocketPerceptron`, `LiftedPerceptron`, `SoftMarginClassifier` or
         `MaxMarginClassifier`) or a `MultilayerPerceptron`, trained. Before it a pipeline may have a `TableEncoder`
-        of numbers and categories, and `StandardScaler`.
+        of numbers and categories, `StandardScaler` and `Normalizer`.
     path : str, path or None
         A file to write it to as well, whole or not at all.
     dtype : float64 or float32
@@ -181,6 +181,9 @@ def _prepared(graph: _Graph, preparation: Preparation, width: int, dtype: np.dty
     else:
         x = graph.input("X", dtype, preparation.steps[0].n_features or width if steps else width)
     for number, step in enumerate(steps):
+        if isinstance(step, UnitLength):
+            x = _of_unit_length(graph, x, str(number))
+            continue
         if not isinstance(step, Standardisation):
             raise ParameterError(
                 f"a {type(step).__name__.removesuffix('Step')} step has no ONNX graph. "
@@ -244,6 +247,14 @@ def _standardised(graph: _Graph, x: str, mean: Any, scale: Any, name: str) -> st
     return x if scale is None else graph.node("Div", x, graph.constant(f"scale {name}", scale))
 
 
+def _of_unit_length(graph: _Graph, x: str, name: str) -> str:
+    x = graph.cast(x, np.float64)
+    squares = graph.node("ReduceSumSquare", x, axes=[1], keepdims=1)
+    zeros = graph.node("Equal", squares, graph.constant(f"nothing {name}", np.zeros(1)))
+    one = graph.constant(f"one {name}", np.ones(1))
+    return graph.node("Div", x, graph.node("Sqrt", graph.node("Where", zeros, one, squares)))
+
+
 def _linear(graph: _Graph, model: Any, x: str) -> list[Output]:
     linear = model._model()
     weights, scheme = np.atleast_2d(linear.all_weights), linear.scheme
@@ -292,6 +303,10 @@ def _network(graph: _Graph, model: Any, x: str) -> list[Output]:
             return [("values", element, ["n_rows"])]
         graph.node("Identity", x, name="values")
         return [("values", element, ["n_rows", n_outputs])]
+    if coding.n_outputs > 1 and coding.n_classes == 2:
+        difference = graph.node("MatMul", x, graph.constant("sides", np.array([[-1.0], [1.0]], dtype)))
+        zero = graph.constant("zero", np.zeros(1, dtype))
+        return _of_two(graph, difference, graph.node("Greater", difference, zero), model.classes_, dtype)
     if coding.n_outputs > 1:
         return _of_many(graph, x, model.classes_, dtype, last=False)
     middle = graph.constant("middle", np.array([coding.middle], dtype))

@@ -101,10 +101,16 @@ class EstimatorPredictor:
                 f"A {name} makes no predictions of that kind from rows. Load it, and use its methods."
             )
         require_names(features, self.names)
+        from rosenblatt.estimators._features import ReadsTables
+
+        # Names were compared above; the array passed on has none.
+        answer: NDArray[Any]
+        if isinstance(self.estimator, ReadsTables):
+            answer = getattr(self.estimator._without_names(), method)(features.native())
+            return answer
         import warnings
 
         with warnings.catch_warnings():
-            # Names were compared above; the array passed on has none.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            answer: NDArray[Any] = getattr(self.estimator, method)(features.native())
-        return answer
+            answer = getattr(self.estimator, method)(features.native())
+            return answer

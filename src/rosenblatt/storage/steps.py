@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rosenblatt import registry
-from rosenblatt.columns.preparation import COLUMNS, STEPS, Encoding, Preparation, Standardisation
+from rosenblatt.columns.preparation import COLUMNS, STEPS, Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.columns.recipe import MOST_COLUMNS, SparseRecipe
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.exceptions import ParameterError, ShapeError
@@ -20,7 +20,7 @@ from rosenblatt.schema.codecs import Codec, Context, Count, Either, Maybe, Numbe
 
 __all__ = ["PREPARATION", "HierarchyStep", "MonomialStep", "put_together", "taken_apart"]
 
-Kind = Literal["encoder", "scaler", "monomials", "hierarchy"]
+Kind = Literal["encoder", "scaler", "normalizer", "monomials", "hierarchy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +171,8 @@ def taken_apart(model: Any) -> tuple[Preparation, Any]:
         if found is None or (isinstance(found, Encoding) and steps):
             raise ParameterError(
                 f"model cannot be written: its step {name!r} is {repr(step)[:80]}. A file holds a TableEncoder as "
-                "the first step, and StandardScaler, MonomialMap and VisualHierarchy. Save the learner alone, and "
-                "prepare its rows yourself."
+                "the first step, and StandardScaler, Normalizer(), MonomialMap and VisualHierarchy. Save the "
+                "learner alone, and prepare its rows yourself."
             )
         steps.append(found)
     return Preparation(tuple(steps)), learner
@@ -206,16 +206,20 @@ def _named(steps: Sequence[tuple[Kind, Any]]) -> list[tuple[str, Any]]:
 
 def _step_of(estimator: Any) -> Any:
     """Return the step that an estimator is, or None if no file can hold it."""
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import Normalizer, StandardScaler
     from sklearn.utils.validation import check_is_fitted
 
     from rosenblatt.estimators.monomial_map import MonomialMap
     from rosenblatt.estimators.table_encoder import TableEncoder
     from rosenblatt.estimators.visual_hierarchy import VisualHierarchy
 
-    if type(estimator) not in (StandardScaler, MonomialMap, TableEncoder, VisualHierarchy):
+    if type(estimator) not in (StandardScaler, Normalizer, MonomialMap, TableEncoder, VisualHierarchy):
         return None
-    check_is_fitted(estimator)
+    if isinstance(estimator, Normalizer):  # which learns nothing but the features, and those only from `fit`
+        if estimator.norm != "l2" or not hasattr(estimator, "n_features_in_"):
+            return None
+    else:
+        check_is_fitted(estimator)
     if isinstance(estimator, TableEncoder):
         return estimator.encoding_
     if isinstance(estimator, VisualHierarchy):
@@ -224,6 +228,8 @@ def _step_of(estimator: Any) -> Any:
     width = int(estimator.n_features_in_)
     if isinstance(estimator, MonomialMap):
         return MonomialStep(width, estimator.degree, float(estimator.c), estimator.max_bytes, columns)
+    if isinstance(estimator, Normalizer):
+        return UnitLength(width, columns)
     seen = np.asarray(estimator.n_samples_seen_)
     figures = (estimator.mean_, estimator.var_, estimator.scale_)
     mean, var, scale = (None if each is None else np.asarray(each, np.float64) for each in figures)
@@ -250,6 +256,10 @@ def _estimator_of(step: Any) -> tuple[Kind, Any]:
             return "hierarchy", step.estimator
         case MonomialStep():
             return "monomials", _monomial_map(step)
+        case UnitLength():
+            from sklearn.preprocessing import Normalizer
+
+            return "normalizer", _known_features(Normalizer(), step)
         case _:
             return "scaler", _standard_scaler(step)
 
@@ -273,7 +283,12 @@ def _standard_scaler(step: Standardisation) -> Any:
 
     scaler = StandardScaler(with_mean=step.with_mean, with_std=step.with_std)
     scaler.mean_, scaler.var_, scaler.scale_ = step.mean, step.var, step.scale
-    scaler.n_features_in_, scaler.n_samples_seen_ = step.n_features, step.n_samples_seen[()]
+    scaler.n_samples_seen_ = step.n_samples_seen[()]
+    return _known_features(scaler, step)
+
+
+def _known_features(estimator: Any, step: Standardisation | UnitLength) -> Any:
+    estimator.n_features_in_ = step.n_features
     if step.columns is not None:
-        scaler.feature_names_in_ = np.array(step.columns, dtype=object)
-    return scaler
+        estimator.feature_names_in_ = np.array(step.columns, dtype=object)
+    return estimator

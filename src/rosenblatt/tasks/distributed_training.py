@@ -14,6 +14,7 @@ from rosenblatt.columns.preparation import Preparation, encoding_of
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
 from rosenblatt.tasks.learning import learns_from_blocks, named_learner
+from rosenblatt.tasks.plain_text import count
 from rosenblatt.tasks.summary import TrainingSummary
 from rosenblatt.tasks.training import TrainingInterrupted, TrainingResult, watched
 
@@ -74,7 +75,7 @@ def train_on_cluster(
     cluster = Cluster(client)
     blocks = partition_files(cluster, files, read_options(options), memory=memory, scale=scale, log=log)
     note_similar(blocks.classes, log)
-    log(f"{len(blocks.parts)} partitions on {cluster.address}")
+    _log_sizes(len(blocks.parts), cluster, log)
     saving: dict[str, Any] = (
         {} if checkpoint is None else {"checkpoint": checkpoint, "every": every, "resume": resume}
     )
@@ -108,10 +109,19 @@ def train_on_cluster(
     return result
 
 
+def _log_sizes(partitions: int, cluster: Any, log: Log) -> None:
+    """Say how many partitions and threads there are, and what to do about threads that stay idle."""
+    threads = sum(room.threads for room in cluster.rooms().values())
+    idle = max(0, threads - partitions)
+    advice = f"; {idle} of the threads stay idle: split the data into more files" if idle else ""
+    log(f"{count(partitions, 'partition')} on {count(threads, 'thread')} of {cluster.address}{advice}")
+
+
 @contextmanager
-def cluster_of(address: str | None, workers: int | None) -> Iterator[Any]:
+def cluster_of(address: str | None, workers: int | None, log: Log = log_info) -> Iterator[Any]:
     """Connect to the scheduler at an address, or start worker processes on this machine for as long as needed."""
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
         raise ParameterError('Clusters need Dask. Install it: pip install "rosenblatt[distributed]".') from error
@@ -119,6 +129,7 @@ def cluster_of(address: str | None, workers: int | None) -> Iterator[Any]:
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors of tasks are raised here
     if address is not None:
+        log(f"connecting to {address}")
         client = Cluster(address).client
         try:
             yield client
@@ -126,8 +137,11 @@ def cluster_of(address: str | None, workers: int | None) -> Iterator[Any]:
             client.close()
         return
     assert workers is not None, "either an address or a number of workers is given"
+    log(f"starting {count(workers, 'worker process', 'worker processes')}")
+    how: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}),  # else a slow start counts as lost
+        LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **how) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client

@@ -34,6 +34,7 @@ from rosenblatt.tasks.data import (
     source_of,
 )
 from rosenblatt.tasks.models import is_tagger, opened_model, source_for
+from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
 __all__ = ["CrossValidation", "cross_validate", "evaluate"]
@@ -171,6 +172,7 @@ def cross_validate(
     seed: int = 0,
     parameters: Any = None,
     log: Log = log_info,
+    n_jobs: int | None = None,
     **options: Any,
 ) -> CrossValidation:
     """Predict each fold of the data by a model that was trained on the other folds.
@@ -195,6 +197,9 @@ def cross_validate(
         Parameters of a learner given by name.
     log : callable
         Is called with one sentence at a time about what was read.
+    n_jobs : int or None
+        The number of threads that train folds side by side; −1 means all cores. BLAS uses one thread, so that the
+        results are the same for any number. None means ROSENBLATT_THREADS, or one.
     **options
         How to read files; see `open_data`.
 
@@ -244,16 +249,19 @@ def cross_validate(
     if groups is not None:
         numbers = as_groups(groups, batch.n_rows)
         fold_of = deal(np.zeros(int(numbers.max()) + 1, np.int64), folds, seed)[numbers]
-    found = []
-    for fold in range(folds):
-        name, estimator = named_learner(learner, parameters, seed)
+    name, _ = named_learner(learner, parameters, seed)
+
+    def tried(fold: int) -> Evaluation | RegressionEvaluation | PairEvaluation:
+        _, estimator = named_learner(learner, parameters, seed)
         rows = MemoryBlocks(batch.take(fold_of != fold))
         before = preparation(rows, recipe, fill=fill, scale=scale)
         own, others = (None, None) if groups is None else (groups[fold_of == fold], groups[fold_of != fold])
         fit_prepared(estimator, transformed(rows, *before), others)
         left = unscaled(estimator, before)
-        found.append(evaluated(estimator, left, batch.take(fold_of == fold), positive=code, groups=own))
-    return CrossValidation(name, found)
+        return evaluated(estimator, left, batch.take(fold_of == fold), positive=code, groups=own)
+
+    with using(n_jobs, batch.stored), one_blas_thread():
+        return CrossValidation(name, list(ordered(tried, range(folds))))
 
 
 def deal(codes: Ints, folds: int, seed: int) -> Ints:

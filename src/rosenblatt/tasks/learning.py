@@ -29,6 +29,7 @@ from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.regression_evaluation import RegressionEvaluation
 from rosenblatt.storage.prediction import EstimatorPredictor
+from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats
 
 
@@ -167,16 +168,20 @@ def calibrated_by_folds(
     from rosenblatt.tasks.evaluating import deal
 
     batch = blocks.batch
-    fold_of, scores = deal(batch.codes, FOLDS, seed=0), None
-    for fold in range(FOLDS):
+    fold_of = deal(batch.codes, FOLDS, seed=0)
+
+    def scores_of(fold: int) -> Floats:
         _, estimator = again()
         rows = MemoryBlocks(batch.take(fold_of != fold))
         before = preparation(rows, **prepare)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
-            fit_prepared(estimator, transformed(rows, *before))
-        left = unscaled(estimator, before)
-        found = decision_of(estimator, left, batch)
-        scores = np.empty(found.shape) if scores is None else scores
-        scores[fold_of == fold] = found[fold_of == fold] / size_of(found)
+        fit_prepared(estimator, transformed(rows, *before))
+        found = decision_of(estimator, unscaled(estimator, before), batch)
+        return np.asarray(found[fold_of == fold] / size_of(found))
+
+    scores: Any = None
+    with warnings.catch_warnings(), using(None, batch.stored), one_blas_thread():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
+        for fold, found in enumerate(ordered(scores_of, range(FOLDS))):
+            scores = np.empty((batch.n_rows, *found.shape[1:])) if scores is None else scores
+            scores[fold_of == fold] = found
     return calibrated_on(scores, batch.codes, method=method, scale=size)

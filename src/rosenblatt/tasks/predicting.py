@@ -11,10 +11,12 @@ from typing import Any, BinaryIO
 
 from rosenblatt.atomic import replacing
 from rosenblatt.columns.source import Source
+from rosenblatt.data.features import Features
 from rosenblatt.escaping import as_field, json_text, printable
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tasks.data import Data, Log, Place, describe_reading, log_info, require_apart
 from rosenblatt.tasks.models import is_tagger, opened_model, source_for
+from rosenblatt.threads import ordered
 
 __all__ = ["predict_file"]
 
@@ -91,13 +93,17 @@ def predict_file(
         headings += _chances(predictor.classes) if probabilities else []
         if headings and not as_json:
             file.write(("\t".join(["label", *map(field, headings)]) + "\n").encode())
-        for features, _ in opened.rows(source):
+
+        def lines(features: Features) -> bytes:
             numbers = {}
             if scores:
                 numbers["score"] = predictor.decision(features).tolist()
             if probabilities:
                 numbers["probabilities"] = opened.probabilities(features).tolist()
-            file.write(write(predictor.predict(features).tolist(), numbers, predictor.classes).encode())
+            return write(predictor.predict(features).tolist(), numbers, predictor.classes).encode()
+
+        for text in ordered(lines, (features for features, _ in opened.rows(source))):
+            file.write(text)
         file.flush()
     describe_reading(source, log)
 

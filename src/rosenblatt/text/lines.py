@@ -38,6 +38,8 @@ class LineBlocks:
         Holds the block, and a few bytes more.
     before : int
         The number of lines of the file before the block.
+    skipped : Skipped or None
+        As given; it may be replaced between blocks.
 
     Examples
     --------
@@ -52,7 +54,8 @@ class LineBlocks:
     def __init__(self, stream: BufferedIOBase, *, file: str, skipped: Skipped | None) -> None:
         self.text = bytearray()
         self.before = 0
-        self._stream, self._file, self._skipped = stream, file, skipped
+        self.skipped = skipped
+        self._stream, self._file = stream, file
         self._filled = self._given = 0  # bytes in the buffer, and those of them in the current block
         self._ended = self._begun = False
 
@@ -114,9 +117,9 @@ class LineBlocks:
             line=self.before + 1,
             column=LONGEST_LINE,
         )
-        if self._skipped is None:
+        if self.skipped is None:
             raise problem
-        self._skipped.add(problem)
+        self.skipped.add(problem)
         self.before += 1
         end = 0
         while self._filled and not end:

@@ -24,11 +24,15 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.text import MOST_BITS, MOST_NGRAMS, loop_pays
+from rosenblatt.threads import allowed, ordered
 
 __all__ = ["MOST_BITS", "MOST_NGRAMS", "bucket", "grams", "hash_texts", "text_buffers", "tokens"]
 
 SMALL = 1 << 17
 """Bytes that plain Python hashes in less time than loading the compiled loop takes."""
+
+PART, PARTS = 1 << 18, 4
+"""The fewest bytes that a thread hashes at a time, and the most parts for each thread."""
 
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
 _SEED = 0x9E3779B97F4A7C15
@@ -101,9 +105,28 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
     if not loop_pays(int(offsets[-1] - offsets[0]), SMALL):
         return _hash_plainly(values, offsets, ngrams, bits)
 
+    offsets = offsets.astype(np.int64, copy=False)
+    parts = min(PARTS * allowed(), int(offsets[-1] - offsets[0]) // PART) if allowed() > 1 else 1
+    if parts < 2:
+        return _hash_by_loop(values, offsets, ngrams, bits)
+    cuts = np.searchsorted(offsets, np.linspace(offsets[0], offsets[-1], parts + 1))
+    ends = np.unique([0, *cuts[1:-1], len(offsets) - 1]).tolist()
+    hashed = ordered(lambda cut: _hash_by_loop(values, offsets[cut[0] : cut[1] + 1], ngrams, bits), pairwise(ends))
+    return _stacked(list(hashed))
+
+
+def _stacked(parts: list[CSR]) -> CSR:
+    """Return the rows of parts, one part after the other."""
+    stored = np.cumsum([0, *(len(part.data) for part in parts)])
+    indptr = np.concatenate([[0], *(part.indptr[1:] + first for part, first in zip(parts, stored, strict=False))])
+    kind: Any = np.uint32 if stored[-1] < 1 << 32 else np.uint64
+    data, indices = (np.concatenate(column) for column in zip(*((p.data, p.indices) for p in parts), strict=True))
+    return CSR(data, indices, indptr.astype(kind))
+
+
+def _hash_by_loop(values: NDArray[np.uint8], offsets: NDArray[np.int64], ngrams: int, bits: int) -> CSR:
     from rosenblatt.loops.words import FEW, N_DIGITS, count_words, hash_words
 
-    offsets = offsets.astype(np.int64, copy=False)
     n_rows = len(offsets) - 1
     # Words that end one text and begin the next are one word to the count.
     most = (count_words(values, offsets[0], offsets[-1]) + n_rows) * ngrams

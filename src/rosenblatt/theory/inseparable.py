@@ -147,6 +147,8 @@ def passive_losses_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
         return bound.without("it is about PassiveAggressiveClassifier; pass one as model")
     if run.odd_weights or run.start.any() or run.last is None:
         return bound.without(run.odd_weights or "the start is not the origin, or the trace holds counts only")
+    if run.eta != 1 or run.margin != 1:
+        return bound.without("it is about eta0=1 and margin=1")
     square = sample.square + run.beta
     if rule.soft > 0.0:
         C, power, factor = 1 / (2 * exact(rule.soft)), 2, square + exact(rule.soft)

@@ -129,7 +129,9 @@ def passive_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
 
     For u with y <u, x> ≥ 1 on all padded rows, ‖u‖² = 1/γ². Every step brings w nearer to u, which bounds the sum
     of the squared losses by (R² + β)‖u‖² (PA) or (R² + β + 1/(2C))‖u‖² (PA-II); a mistake has a loss of 1 or
-    more. A mistake of PA-I takes a step of at least min(C, 1/(R² + β)), which gives max(R² + β, 1/C)‖u‖².
+    more. A mistake of PA-I takes a step of at least min(C, 1/(R² + β)), which gives max(R² + β, 1/C)‖u‖². Of steps
+    times η each brings w nearer by η(2 − η) of that. With the margin m the losses and u are m times as large, so
+    that only C becomes C/m.
     """
     bound = Bound("passive", "Crammer et al. 2006", "max(R² + β, 1/C)/γ²", rule="passive-aggressive")
     rule = None if run is None else run.passive
@@ -141,9 +143,13 @@ def passive_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
     elif rule.most == inf:
         bound, factor = replace(bound, formula="(R² + β)/γ²"), square
     else:
-        factor = max(square, 1 / exact(rule.most))
+        factor = max(square, run.margin / exact(rule.most))
     if run.start.any():
         return bound.without("the start is not the origin")
+    if not 0 < run.eta < 2 or run.margin == 0:
+        return bound.without("it needs an eta0 below 2 and a margin above 0")
+    if run.eta != 1:
+        bound, factor = replace(bound, formula=f"{bound.formula}/(η(2 − η))"), factor / (run.eta * (2 - run.eta))
     if run.odd_weights:
         return bound.without(run.odd_weights)
     margin = sample.margin(run.beta)

@@ -1,0 +1,139 @@
+"""One thread against two: the same work with the same bits, in seconds of the clock, taking turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow.csv import write_csv
+
+import rosenblatt as rb
+from benchmarks.comparison import AtLeast, Comparison
+from benchmarks.data import clusters, text_in_classes
+from benchmarks.texts import _messages as messages
+from benchmarks.timing import Setup, race
+from rosenblatt.formats.svmlight_writer import write_svmlight
+from rosenblatt.text.words import hash_texts
+from rosenblatt.threads import using
+
+PEER = "one thread"
+
+
+def two_threads(setup: Setup) -> Iterator[Comparison]:
+    """Measure each kind of work that runs on threads."""
+    X, y = clusters(setup.rows(60_000), 200, 10, spread=3.0)
+    S, z = text_in_classes(setup.rows(40_000), 30_000, 20, noise=0.1)
+    yield from _predictions(setup, X, y, S, z)
+    yield from _training(setup, X, y, S, z)
+    yield from _texts(setup, S, z)
+    yield from _tables(setup)
+    yield _compared(setup, "cross-validation, 6 folds", lambda: _folds(X[::4], y[::4]), 1.7)
+    rows = slice(None, None, 40)
+    yield _compared(setup, "certify 10 classes", lambda: rb.certify(X[rows], y[rows], ties=False).to_json(), 1.5)
+    proofs = rb.certify(X[rows], y[rows], ties=False)
+    yield _compared(setup, "verify 55 proofs", lambda: proofs.verify(X[rows], y[rows]), 1.5)
+    scores = X[:, :40] @ np.random.default_rng(0).standard_normal(40)
+    apart = np.abs(scores) > 0.1 * scores.std()
+    proof = rb.certify(X[apart, :40], scores[apart] > 0, ties=False)
+    yield _compared(setup, "verify a proof", lambda: proof.verify(X[apart, :40], scores[apart] > 0), 1.0)
+
+
+def _predictions(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Comparison]:
+    dense, few = (rb.Perceptron(max_iter=1, average=True).fit(X, labels) for labels in (y, y % 2))
+    sparse = rb.Perceptron(max_iter=1, average=True).fit(S, z)
+    yield _compared(setup, "predict sparse, 20 classes", lambda: sparse.decision_function(S), 1.5)
+    yield _compared(setup, "predict dense, 10 classes", lambda: dense.decision_function(X), 1.5)
+    yield _compared(setup, "predict dense, 2 classes", lambda: few.decision_function(X), 0.95)
+    yield _compared(setup, "predict 2,000 rows", lambda: _often(few, X[:2000]), 0.95)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.svm"
+        write_svmlight(path, S, z)
+        yield _compared(setup, "predict a file", lambda: _lines(sparse, path), 1.5)
+
+
+def _training(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Comparison]:
+    many, classes = clusters(setup.rows(60_000), 200, 40, spread=3.0)
+    for workload, multiclass, rows, labels, target in (
+        ("ovr, dense, 40 classes", "ovr", many, classes, 1.4),
+        ("ovr, dense, 10 classes", "ovr", X, y, 0.95),
+        ("ovo, dense, 10 classes", "ovo", X, y, 1.4),
+        ("ovr, sparse, 20 classes", "ovr", S, z, 1.4),
+        ("ovo, sparse, 20 classes", "ovo", S, z, 1.6),
+    ):
+
+        def fit(rows: Any = rows, labels: Any = labels, multiclass: str = multiclass) -> Any:
+            return rb.Perceptron(multiclass=multiclass, max_iter=3, decide=False).fit(rows, labels).coef_
+
+        yield _compared(setup, workload, fit, target)
+
+
+def _texts(setup: Setup, S: Any, z: Any) -> Iterator[Comparison]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.svm"
+        write_svmlight(path, S, z)
+        yield _compared(setup, "read svmlight", lambda: rb.read_table(path).X.sum(), 1.6)
+    texts = [each.encode() for each in messages(setup.rows(200_000), seed=0)]
+    values, offsets = np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])
+    yield _compared(setup, "hash words", lambda: hash_texts(values, offsets, ngrams=2, bits=18).indices, 1.6)
+
+
+def _tables(setup: Setup) -> Iterator[Comparison]:
+    """Read CSV of numbers, of categories and of words; pyarrow has one thread of its own here."""
+    n, rng = setup.rows(200_000), np.random.default_rng(0)
+    labels = rng.choice(["no", "yes"], n)
+    levels = np.array([f"level {k}" for k in range(50)])
+    tables: dict[str, Any] = {
+        "numbers": {f"x{j}": rng.standard_normal(n).round(4) for j in range(10)},
+        "categories": {f"c{j}": levels[rng.integers(0, 50, n)] for j in range(6)},
+        "words": {"words": messages(n // 2, seed=0)},
+    }
+    with TemporaryDirectory() as folder:
+        for kind, columns in tables.items():
+            path = Path(folder) / f"{kind}.csv"
+            first = len(next(iter(columns.values())))
+            write_csv(pa.table(columns | {"label": labels[:first]}), path)
+            options = {"text": ["words"]} if kind == "words" else {}
+
+            def read(path: Path = path, options: dict[str, Any] = options) -> Any:
+                return rb.read_table(path, **options).X.sum()
+
+            yield _compared(setup, f"read CSV, {kind}", read, 1.4)
+
+
+def _often(model: Any, X: Any) -> Any:
+    return [model.decision_function(X) for _ in range(200)][-1]
+
+
+def _folds(X: Any, y: Any) -> Any:
+    learner = rb.Perceptron(average=True, max_iter=10)
+    return rb.cross_validate(learner, X, y, folds=6).total.confusion
+
+
+def _lines(model: Any, path: Path) -> bytes:
+    file = BytesIO()
+    rb.predict_file(model, path, file)
+    return file.getvalue()
+
+
+def _compared(setup: Setup, workload: str, work: Callable[[], Any], target: float) -> Comparison:
+    def on(n_jobs: int) -> Callable[[], Any]:
+        def call() -> Any:
+            with using(n_jobs):
+                return work()
+
+        return call
+
+    contestants = {PEER: on(1), "ours": on(2)}
+    race(contestants, 1)  # a warm-up
+    timed = race(contestants, setup.repeats, clock=perf_counter)
+    one, two = (np.asarray(timed[name].result) for name in contestants)
+    assert one.tobytes() == two.tobytes() or one.item() == two.item(), workload
+    return Comparison(
+        workload, PEER, timed["ours"].seconds, timed[PEER].seconds, AtLeast(target), models="identical"
+    )

@@ -1,0 +1,57 @@
+/**
+ * Look at every page of the built documentation: `node site.mjs FOLDER [SHOTS]`.
+ *
+ * Each page is opened once on a phone in the dark and once on a desk in the light. It must load everything it asks for,
+ * from the folder alone; fit the width; and give axe nothing to find. With SHOTS, pictures of all pages are kept there.
+ */
+
+import { readdirSync, readFileSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [, , folder, shots] = process.argv;
+const root = resolve(folder);
+const axe = readFileSync(new URL("./node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const views = [
+  { width: 390, height: 844, theme: "dark" },
+  { width: 1280, height: 900, theme: "light" },
+];
+if (shots) {
+  mkdirSync(shots, { recursive: true });
+  views.push({ width: 1920, height: 1080, theme: "dark" });
+}
+const skipped = /(^|\/)(_|genindex|search)/; // copied files, and pages that the theme writes alone
+const pages = readdirSync(root, { recursive: true })
+  .filter((name) => name.endsWith(".html") && !skipped.test(name))
+  .sort();
+const executablePath = process.env.BROWSER ?? "/usr/bin/chromium";
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--allow-file-access-from-files"] });
+let wrong = 0;
+
+for (const { width, height, theme } of views) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const page = await context.newPage();
+  await page.addInitScript((mode) => (localStorage.setItem("mode", mode), localStorage.setItem("theme", mode)), theme);
+  const found = [];
+  page.on("pageerror", (error) => found.push(`error ${error}`));
+  page.on("requestfailed", (request) => found.push(`not loaded ${request.url()}`));
+  page.on("request", (request) => /^https?:/.test(request.url()) && found.push(`asks the network ${request.url()}`));
+  for (const name of pages) {
+    found.length = 0;
+    await page.goto(pathToFileURL(join(root, name)).href, { waitUntil: "load" });
+    await page.waitForFunction(() => !window.MathJax?.startup?.promise || window.MathJax.startup.promise.then(() => true));
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    if (wider > 0) found.push(`${wider} px wider than the window`);
+    await page.evaluate(axe);
+    const violations = await page.evaluate(async () => (await window.axe.run(document, { iframes: false })).violations);
+    for (const { id, nodes } of violations) found.push(`${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3).join(" | ")}`);
+    if (shots) await page.screenshot({ path: join(shots, `${name.replaceAll("/", "_")}_${width}_${theme}.png`) });
+    for (const each of found) console.log(`${name} at ${width}, ${theme}: ${each}`);
+    wrong += found.length;
+  }
+  await context.close();
+}
+await browser.close();
+console.log(`${pages.length} pages, ${wrong} things to mend`);
+process.exit(wrong ? 1 : 0);
