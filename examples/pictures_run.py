@@ -71,15 +71,15 @@ def frames(clf: rb.Perceptron, X: np.ndarray, y: np.ndarray) -> list[Frame]:
         sign = "+" if y[row] > 0 else "−"
         mistake = f"Point ${point(X[row])}$ is {sign},\nbut $f(x) = {number(score)}$: a mistake."
         moved = f"So $w \\leftarrow w {'+' if y[row] > 0 else '-'} x$\nand $b \\leftarrow b {sign} 1$."
-        found.append(Frame(W[k], b[k], k, row, mistake, 1700))
+        found.append(Frame(W[k], b[k], k, row, mistake, 1400))
         if W[k].any():
             for share in np.linspace(0, 1, TURN + 2)[1:-1]:
                 ease = share * share * (3 - 2 * share)
                 w, bias = W[k] + ease * (W[k + 1] - W[k]), b[k] + ease * (b[k + 1] - b[k])
                 found.append(Frame(w, bias, k + 1, row, moved, 70))
-        found.append(Frame(W[k + 1], b[k + 1], k + 1, row, moved, 1300))
+        found.append(Frame(W[k + 1], b[k + 1], k + 1, row, moved, 900))
     last = f"A whole pass without a mistake:\nseparated after {len(trace)} updates."
-    return [*found, Frame(W[-1], b[-1], len(trace), None, last, 5000)]
+    return [*found, Frame(W[-1], b[-1], len(trace), None, last, 4500)]
 
 
 def number(value: float) -> str:
