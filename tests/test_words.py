@@ -162,3 +162,16 @@ def test_sentences_of_a_page_are_its_prose():
 def test_pages_that_teach_have_short_sentences(page):
     sentences = sentences_of(page.read_text("utf-8"))
     assert sum(len(each.split()) for each in sentences) <= MOST_ON_AVERAGE * len(sentences)
+
+
+def test_every_public_name_has_an_example():
+    """Examples are run as doctests. Those of the exceptions stand in their module."""
+    missing = []
+    for name in rb.__all__:
+        thing = getattr(rb, name)
+        if name == "exceptions" or not isinstance(thing, types.ModuleType):
+            found = {name: thing}
+        else:
+            found = {f"{name}.{each}": getattr(thing, each) for each in thing.__all__}
+        missing += [each for each, value in found.items() if ">>> " not in (inspect.getdoc(value) or "")]
+    assert missing == []

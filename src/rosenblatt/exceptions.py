@@ -23,8 +23,18 @@
     └── PredictionOverflowError             a finite row whose score is beyond the largest float
         (also a ValueError and an OverflowError)
 
-Each message names the argument, the place in it, and what to do. There are two warnings, `KernelWarning` and
-`TrivialSeparationWarning`; training that ends on a limit warns by scikit-learn's ``ConvergenceWarning``.
+Each message names the argument, the place in it, and what to do. There are three warnings, `KernelWarning`,
+`ScaleWarning` and `TrivialSeparationWarning`. Training that ends on a limit warns by scikit-learn's
+``ConvergenceWarning``.
+
+Examples
+--------
+>>> import rosenblatt as rb
+>>> try:
+...     rb.Perceptron(eta0=0.0).fit([[0.0], [1.0]], [0, 1])
+... except rb.exceptions.InputError as error:
+...     print(type(error).__name__)
+ParameterError
 """
 
 from __future__ import annotations

@@ -3,7 +3,9 @@
 import copy
 import json
 import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -402,3 +404,29 @@ def test_odd_labels_are_themselves_alone(label):
     sign = checker.signer(label, None)
     assert sign(label) == 1
     assert [sign(other) for other in ("9007199254740992", "1e999999998", "NAN", "Infinity")] == [-1] * 4
+
+
+def test_the_page_names_every_field_of_a_proof():
+    page = Path(__file__).parents[2] / "docs" / "look_up" / "proofs.md"
+    if not page.exists():
+        pytest.skip("there is only the package here")
+    text = page.read_text("utf-8")
+    shapes = [checker.PROOF, checker.VERDICTS, checker.CLASS_DATA, checker.CLASS_VERDICTS, checker.SENTENCES]
+    shapes += [
+        checker.SENTENCE_VERDICTS,
+        checker.MARGIN,
+        checker.TIES,
+        checker.VECTOR,
+        {"partitions": checker.PARTITIONS},
+    ]
+
+    def fields(shape):
+        if isinstance(shape, list):
+            return fields(shape[0])
+        return (
+            {*shape, *(name for each in shape.values() for name in fields(each))} if type(shape) is dict else set()
+        )
+
+    names = set().union(*map(fields, shapes))
+    assert {"least", "strict", "rivals", "labellings", "columns"} <= names
+    assert [name for name in sorted(names) if not re.search(rf'[`"{{ ]{name}["`]', text)] == []

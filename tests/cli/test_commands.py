@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.certify.check import main as checker
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.registry import BUILT_IN, command
 from rosenblatt.tasks.evaluating import deal
@@ -166,6 +167,15 @@ def test_certify_and_check(run, done, tmp_path):
     assert run("check", "p2.json", "t.csv").code == 2
     (tmp_path / "p3.json").write_bytes(b"\xff")
     assert run("check", "p3.json", "t.csv").code == 2
+
+
+def test_a_proof_for_all_classes_is_read_as_it_says(done, tmp_path):
+    """The options of reading are kept in the proof, and both checkers take them from there."""
+    rows = "kind,b,c\nx,0,0\ny,1,5\nz,2,3\nx,3,1\ny,4,9\n"
+    (tmp_path / "kinds.csv").write_text(rows, encoding="utf-8")
+    done("certify", "kinds.csv", "--target", "kind", "--multiclass", "direct", "-o", "p.json")
+    assert "the proof holds" in done("check", "p.json", "kinds.csv")
+    assert checker(["p.json", "kinds.csv"]) == 0
 
 
 def test_certify_ties_and_several_classes(run, done):

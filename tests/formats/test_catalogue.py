@@ -1,12 +1,14 @@
 """Telling formats apart."""
 
 import gzip
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rosenblatt.exceptions import FormatError
-from rosenblatt.formats.catalogue import recognise
+from rosenblatt.formats.catalogue import CORPUS_FORMATS, FORMATS, recognise
 from rosenblatt.formats.data_file import DataFile
 from rosenblatt.formats.source import open_source
 from tests.formats.files import NAMED, write
@@ -79,3 +81,14 @@ def test_an_array_of_json_objects_is_not_taken_for_a_table(tmp_path, name):
     (tmp_path / name).write_text('[\n {"a": 1, "label": 0},\n {"a": 2, "label": 1}\n]\n')
     with pytest.raises(FormatError, match="one object a line"):
         open_source([str(tmp_path / name)])
+
+
+def test_the_page_describes_every_format_with_its_endings():
+    page = Path(__file__).parents[2] / "docs" / "look_up" / "data_files.md"
+    if not page.exists():
+        pytest.skip("there is only the package here")
+    rows = {line.split("`")[1]: line for line in page.read_text("utf-8").splitlines() if re.match(r"\| `\w", line)}
+    endings = {name: each.endings for name, each in FORMATS.items()} | CORPUS_FORMATS
+    assert endings.keys() == rows.keys()
+    for name, each in endings.items():
+        assert all(f"`.{ending}`" in rows[name] for ending in each), name

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
+from rosenblatt.certify.tie_verdicts import Overlap, Quasi
 from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import LabelError, UndecidedError
 
@@ -24,6 +25,13 @@ class Verification(NamedTuple):
         The answer.
     reason : str
         What is proved, or why the proof does not hold.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_xor()
+    >>> rb.certify(X, y).verify(X, y).holds
+    True
     """
 
     holds: bool
@@ -65,59 +73,17 @@ class Data:
         return {**told, "partitions": [{"rows": rows, "sha256": own} for rows, own in self.partitions]}
 
 
-@dataclass(frozen=True, eq=False)
-class Quasi:
-    """A hyperplane with no row on its wrong side and some rows on it: quasi-complete separation.
-
-    Logistic regression then has no finite maximum: it fits the rows that the hyperplane separates ever more
-    closely.
-
-    Attributes
-    ----------
-    w, b : tuple of Fraction, Fraction
-        The hyperplane.
-    strict : int
-        The number of rows strictly on their right side; the others lie on the hyperplane.
-    features : tuple of int
-        The features with a non-zero weight.
-    rows : tuple of int or None
-        The rows strictly on their right side; None in a proof read from a file.
-    """
-
-    w: tuple[Fraction, ...] = field(repr=False)
-    b: Fraction = field(repr=False)
-    strict: int
-    rows: tuple[int, ...] | None = None
-
-    kind: ClassVar[str] = "quasi"
-
-    @property
-    def features(self) -> tuple[int, ...]:
-        """The features with a non-zero weight."""
-        return tuple(j for j, value in enumerate(self.w) if value)
-
-
-@dataclass(frozen=True, eq=False)
-class Overlap:
-    """Every hyperplane has rows strictly on its wrong side, or has all rows on it.
-
-    Attributes
-    ----------
-    support, weights : tuple of int
-        Rows that span all rows, and positive weights with which they sum to 0.
-    null : tuple of tuples of Fraction
-        The vectors orthogonal to every row, with the bias last if there is one.
-    """
-
-    support: tuple[int, ...]
-    weights: tuple[int, ...] = field(repr=False)
-    null: tuple[tuple[Fraction, ...], ...] = field(repr=False)
-
-    kind: ClassVar[str] = "overlap"
-
-
 class Certificate(ABC):
-    """An answer with its proof."""
+    """An answer with its proof.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_or()
+    >>> again = rb.certify.Certificate.from_json(rb.certify(X, y).to_json())
+    >>> again.verdict, bool(again.verify(X, y))
+    ('separable', True)
+    """
 
     @property
     @abstractmethod
@@ -237,6 +203,13 @@ class Separable(Answer):
         The hyperplane: y (<w, x> + b) > 0 for every row.
     margin : Margin or None
         Bounds on the largest margin, if requested.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.certify(*rb.datasets.load_and())
+    >>> found.verdict, str(found.b), [str(each) for each in found.w]
+    ('separable', '-3', ['2', '2'])
     """
 
     w: tuple[Fraction, ...] = field(repr=False)
@@ -280,6 +253,13 @@ class Inseparable(Answer):
         Whether ties were looked for, and were not determined within the budget.
     points : tuple of (tuple of float, int) or None
         The rows combined, and their sides; None in a proof read from a file.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.certify(*rb.datasets.load_xor())
+    >>> found.support, [str(each) for each in found.point]
+    ((0, 1, 2, 3), ['1/2', '1/2'])
     """
 
     support: tuple[int, ...]
@@ -340,6 +320,13 @@ class Undecided(Answer):
     ----------
     why : str
         What was being computed when the time was over.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.certify(*rb.datasets.make_diagonal(50, seed=1), time_limit=0)
+    >>> found.verdict, found.reason
+    ('undecided', 'Time was over while converting rows to integers. Allow more (time_limit).')
     """
 
     why: str

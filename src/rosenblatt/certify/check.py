@@ -308,8 +308,11 @@ def conforming(proof: Any) -> dict[str, Any]:
     if type(verdict) is not str or verdict not in VERDICTS:
         raise ProofError(f"its verdict is {short(verdict)}, neither 'separable' nor 'inseparable'")
     shape: dict[str, Any] = {**PROOF, **VERDICTS[verdict]}
+    if type(proof.get("reading", {})) is not dict:
+        raise ProofError(f"proof.reading is {short(proof['reading'])}, not of type dict")
+    told = {key: value for key, value in proof.items() if key != "reading"}
     if type(data) is dict and "classes" in data:
-        conform(proof, {**PROOF, "data": CLASS_DATA, **CLASS_VERDICTS[verdict]}, "proof")
+        conform(told, {**PROOF, "data": CLASS_DATA, **CLASS_VERDICTS[verdict]}, "proof")
         return proof
     if type(data) is dict and "sentences" in data:
         return conforming_sentences(proof)
@@ -324,9 +327,7 @@ def conforming(proof: Any) -> dict[str, Any]:
         if type(kind) is not str or kind not in TIES:
             raise ProofError(f"proof.ties is of kind {short(kind)}, neither 'quasi' nor 'overlap' nor 'open'")
         shape["ties"] = TIES[kind]
-    if type(proof.get("reading", {})) is not dict:
-        raise ProofError(f"proof.reading is {short(proof['reading'])}, not of type dict")
-    conform({key: value for key, value in proof.items() if key != "reading"}, shape, "proof")
+    conform(told, shape, "proof")
     return proof
 
 
@@ -338,8 +339,6 @@ def conforming_sentences(proof: dict[str, Any]) -> dict[str, Any]:
         shape["data"] = {**SENTENCES, "templates": type(None)}
         if proof["verdict"] == "separable":
             shape["scores"] = {**SCORES, "names": [str]}
-    if type(proof.get("reading", {})) is not dict:
-        raise ProofError(f"proof.reading is {short(proof['reading'])}, not of type dict")
     conform({key: value for key, value in proof.items() if key != "reading"}, shape, "proof")
     return proof
 

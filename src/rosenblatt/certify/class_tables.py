@@ -56,6 +56,13 @@ class ClassTables(Certificate):
         For two classes each, in the order of the labels; rows of other classes are left out.
     rest : dict of label to Certificate
         For each class against all others.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.certify([[0.0], [1.0], [2.0]], ["low", "middle", "high"])
+    >>> found.pairs["low", "middle"].verdict, found.rest["middle"].verdict
+    ('separable', 'inseparable')
     """
 
     pairs: Mapping[tuple[Hashable, Hashable], Certificate]

@@ -123,6 +123,13 @@ class DirectSeparable(DirectAnswer):
         The weights of each class, in the order of ``data.classes``.
     b : tuple of Fraction
         The bias of each class.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.certify([[0.0], [1.0], [2.0]], ["low", "middle", "high"], multiclass="direct")
+    >>> found.verdict
+    'separable'
     """
 
     w: tuple[tuple[Fraction, ...], ...] = field(repr=False)
@@ -166,6 +173,13 @@ class DirectInseparable(DirectAnswer):
         The rival of each, as a position in ``data.classes``.
     integers : tuple of int
         Their positive weights.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X = [[-2.0, -6.0], [-1.0, 2.0], [6.0, 1.0], [-1.0, -2.0], [-4.0, 5.0], [2.0, 0.0]]
+    >>> rb.certify(X, [0, 0, 1, 1, 2, 2], multiclass="direct").verdict
+    'inseparable'
     """
 
     support: tuple[int, ...]
@@ -227,6 +241,13 @@ class DirectUndecided(DirectAnswer):
     ----------
     why : str
         What was being computed then.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X = [[0.0], [1.0], [2.0]]
+    >>> rb.certify(X, ["low", "middle", "high"], multiclass="direct", time_limit=0).verdict
+    'undecided'
     """
 
     why: str

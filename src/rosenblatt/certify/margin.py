@@ -51,6 +51,13 @@ class Margin:
     padding : Fraction or None
         β, if γ is the margin of rows padded with √β: the smallest y f / sqrt(‖w‖² + b²/β). 0 means no bias, None a
         free one.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> found = rb.certify(*rb.datasets.load_and(), margin=True).margin
+    >>> str(found.squared[0]), found.exact
+    ('1/8', True)
     """
 
     squared: tuple[Fraction, Fraction]

@@ -16,8 +16,6 @@ from rosenblatt.certify.certificate import (
     Certificate,
     Data,
     Inseparable,
-    Overlap,
-    Quasi,
     Separable,
     Verification,
 )
@@ -31,6 +29,7 @@ from rosenblatt.certify.sequence_certificate import (
     SequenceSeparable,
 )
 from rosenblatt.certify.sequence_problem import Labelled, SequenceScores
+from rosenblatt.certify.tie_verdicts import Overlap, Quasi
 from rosenblatt.certify.verify import other_shape
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.exceptions import FormatError

@@ -14,8 +14,6 @@ from rosenblatt.certify.certificate import (
     Certificate,
     Data,
     Inseparable,
-    Overlap,
-    Quasi,
     Separable,
     Undecided,
     distinct_labels,
@@ -27,6 +25,7 @@ from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.margin import margin_of
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.simplex import Meeting
+from rosenblatt.certify.tie_verdicts import Overlap, Quasi
 from rosenblatt.certify.ties import by_single_features, tidy_factor
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled

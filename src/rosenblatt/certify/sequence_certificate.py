@@ -166,6 +166,13 @@ class SequenceSeparable(SequenceAnswer):
         The smallest gap: the score of the truth minus that of the best other labelling. None if there is none.
     highest : Fraction or None
         An upper bound on the squared margin; None in a proof read from a file.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> tagger = rb.SequencePerceptron(templates=["lower"])
+    >>> tagger.certify([["the", "dog"]], [["DET", "NOUN"]]).verdict
+    'separable'
     """
 
     scores: SequenceScores = field(repr=False)
@@ -255,6 +262,14 @@ class SequenceInseparable(SequenceAnswer):
         file.
     inconsistencies : tuple of Inconsistency
         All inconsistencies of annotation; empty in a proof read from a file.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> tagger = rb.SequencePerceptron(templates=["lower"])
+    >>> found = tagger.certify([["a", "run"], ["a", "run"]], [["DET", "NOUN"], ["DET", "VERB"]])
+    >>> found.verdict, found.kind
+    ('inseparable', 'exchange')
     """
 
     others: tuple[Labelled, ...]
@@ -313,6 +328,14 @@ class SequenceUndecided(SequenceAnswer):
     ----------
     why : str
         What was being computed then.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> tagger = rb.SequencePerceptron(templates=["lower"])
+    >>> X, y = [["a", "a", "b"], ["b", "a"]], [["X", "Y", "X"], ["Y", "Y"]]
+    >>> tagger.certify(X, y, time_limit=0).verdict
+    'undecided'
     """
 
     why: str

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify import check
-from rosenblatt.certify.certificate import Answer, Data, Inseparable, Overlap, Quasi, Separable, Verification
+from rosenblatt.certify.certificate import Answer, Data, Inseparable, Separable, Verification
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.sides import products
+from rosenblatt.certify.tie_verdicts import Overlap, Quasi
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.rationals.dyadic import common, shifted

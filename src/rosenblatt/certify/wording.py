@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from reprlib import repr as short
 
-from rosenblatt.certify.certificate import Answer, Inseparable, Overlap, Quasi, Separable
+from rosenblatt.certify.certificate import Answer, Inseparable, Separable
+from rosenblatt.certify.tie_verdicts import Overlap, Quasi
 
 FEW = 8  # the most terms that are written out
 LONG = 12  # the most digits that are written out

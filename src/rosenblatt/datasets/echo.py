@@ -20,6 +20,13 @@ class Echo(NamedTuple):
         The signal of the loudspeaker, and its echo at the microphone with noise.
     path : ndarray, shape (n_taps,)
         The impulse response of the room, of norm 1.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import make_echo
+    >>> call = make_echo(1000, n_taps=8, seed=0)
+    >>> call.far_end.shape, call.path.shape
+    ((1000,), (8,))
     """
 
     far_end: Floats

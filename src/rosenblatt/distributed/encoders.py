@@ -45,6 +45,19 @@ def fit_encoder(
     -------
     TableEncoder
         The encoder.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from distributed import Client
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    ...     encoder = rd.fit_encoder(rb.TableEncoder(scale=True), rows, labels, client=client)
+    >>> bool(abs(encoder.transform(X).mean()) < 1e-12)
+    True
     """
     cluster = Cluster(client)
     how = encoder._options()

@@ -87,6 +87,19 @@ def fit(
     ------
     ClusterError
         The scheduler is lost, or there are no workers. The checkpoint holds the last complete pass.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from distributed import Client
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    ...     clf = rd.fit(rb.Perceptron(average=True), rows, labels, client=client)
+    >>> clf.score(X, y) > 0.95
+    True
     """
     with interruptible():
         if isinstance(estimator, Pipeline):

@@ -49,6 +49,20 @@ class PartitionedBlocks(Blocks):
         What is known of each; none is empty.
     agreed : Settlement
         What they agree on.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from distributed import Client
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    ...     parts = rd.partition(rows, labels, client=client)
+    ...     kind = type(parts).__name__
+    >>> kind
+    'PartitionedBlocks'
     """
 
     def __init__(

@@ -34,6 +34,16 @@ def predict(model: Any, X: Any) -> Any:
     -------
     Dask array or Dask Series
         The labels, in the partitions of X; of a frame with its index.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> rd.predict(rb.Perceptron().fit(X, y), rows).compute(scheduler="sync")[:3].tolist() == y[:3].tolist()
+    True
     """
     return _lazily(model, X, "predict", np.asarray(model.classes_).dtype, ())
 
@@ -52,6 +62,16 @@ def decision_function(model: Any, X: Any) -> Any:
     -------
     Dask array
         One number for each row, or one for each row and class.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> rd.decision_function(rb.Perceptron().fit(X, y), rows).shape
+    (200,)
     """
     classes = len(model.classes_)
     wide = () if classes == 2 else (classes,)
@@ -78,6 +98,16 @@ def score(model: Any, X: Any, y: Any) -> Any:
     -------
     dask.delayed.Delayed
         Computes a float.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> float(rd.score(rb.Perceptron().fit(X, y), rows, labels).compute(scheduler="sync"))
+    1.0
     """
     return dask.delayed(_accuracy)(evaluate(model, X, y))
 
@@ -96,6 +126,16 @@ def evaluate(model: Any, X: Any, y: Any) -> Any:
     -------
     dask.delayed.Delayed
         Computes an `Evaluation`: the confusion matrix of all rows, and the rates that follow from it.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> rd.evaluate(rb.Perceptron().fit(X, y), rows, labels).compute(scheduler="sync").n_right
+    200
     """
     parts = [dask.delayed(_evaluated)(model, rows, labels) for rows, labels in delayed_pairs(X, y)]
     return dask.delayed(_merged)(parts)

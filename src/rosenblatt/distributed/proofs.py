@@ -92,6 +92,19 @@ def certify(
     -------
     Separable, Inseparable or Undecided
         For more than two classes a `ClassTables` of them. Margins and ties are not determined.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from distributed import Client
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    ...     proof = rd.certify(rows, labels, client=client)
+    >>> proof.verdict, bool(proof.verify(X, y))
+    ('separable', True)
     """
     with interruptible():
         blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
@@ -262,6 +275,20 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, client: Any = Non
     -------
     Verification
         True if these are the data of the proof, and the proof holds.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from distributed import Client
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    ...     proof = rd.certify(rows, labels, client=client)
+    ...     found = rd.verify(proof, rows, labels, client=client)
+    >>> found.holds
+    True
     """
     from rosenblatt.certify import check
 

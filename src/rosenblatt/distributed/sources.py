@@ -71,6 +71,20 @@ def partition(
     -------
     PartitionedBlocks
         What `fit` and `certify` take; partitions stay on their workers as long as it lives.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import rosenblatt as rb
+    >>> from distributed import Client
+    >>> from rosenblatt import distributed as rd
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    ...     parts = rd.partition(rows, labels, client=client)
+    ...     n = parts.n_rows
+    >>> n
+    200
     """
     cluster = Cluster(client)
     if is_files(X):

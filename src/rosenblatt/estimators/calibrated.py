@@ -41,6 +41,14 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Trained on all rows.
     calibration_ : Calibration
         The curves.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.make_diagonal(200, seed=1)
+    >>> model = CalibratedModel(rb.Perceptron(average=True)).fit(X, y)
+    >>> model.predict_proba(X[:3]).shape
+    (3, 2)
     """
 
     model_: Any

@@ -109,6 +109,18 @@ def read_corpus(
         A line does not follow the format; the error has the file and the line.
     InputError
         A file does not exist, or files have different columns.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> lines = ["the DET", "dog NOUN", "", "dogs NOUN", "bark VERB", ""]
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "two.conll").write_text(chr(10).join(lines), "utf-8")
+    ...     corpus = rb.read_corpus(f"{folder}/two.conll")
+    >>> corpus.tokens("1"), corpus.tokens("2")
+    ([['the', 'dog'], ['dogs', 'bark']], [['DET', 'NOUN'], ['NOUN', 'VERB']])
     """
     files = expand(places, encoding)
     return _joined([_read_file(file, corpus_format(file.inner, format), names) for file in files])

@@ -41,6 +41,12 @@ class Semidefinite:
         With "no" for an asymmetric matrix: the entry that differs most from its transpose.
     reason : str
         The reason in words.
+
+    Examples
+    --------
+    >>> from rosenblatt.kernels import is_psd
+    >>> is_psd([[1.0, 2.0], [2.0, 1.0]]).verdict
+    'no'
     """
 
     verdict: Verdict

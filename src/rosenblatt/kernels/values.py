@@ -25,6 +25,12 @@ class Kernel(ABC):
     """A symmetric, positive semidefinite function k(x, x') of two points.
 
     Called with one or two tables, it returns the matrix of all pairs.
+
+    Examples
+    --------
+    >>> from rosenblatt.kernels import Kernel, Linear
+    >>> isinstance(Linear(), Kernel), Linear()([[1.0, 2.0]], [[3.0, 4.0]]).tolist()
+    (True, [[11.0]])
     """
 
     known: ClassVar[bool] = True
@@ -254,6 +260,12 @@ class Function(Kernel):
 
     This is the convention of scikit-learn's ``SVC`` and of ``sklearn.metrics.pairwise``. For a function of two
     single points see `Pairwise`.
+
+    Examples
+    --------
+    >>> from rosenblatt.kernels import Function
+    >>> Function(lambda A, B: (A @ B.T) ** 2)([[1.0, 2.0]], [[3.0, 4.0]]).tolist()
+    [[121.0]]
     """
 
     function: Callable[[Any, Any], Any]
@@ -310,7 +322,16 @@ class Pairwise(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """Precomputed kernel values: X is the matrix of k between its rows and the training rows."""
+    """Precomputed kernel values: X is the matrix of k between its rows and the training rows.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_xor()
+    >>> K = rb.kernels.Polynomial(2)(X)
+    >>> rb.KernelPerceptron("precomputed").fit(K, y).stop_reason_
+    'separated'
+    """
 
     known: ClassVar[bool] = False
     streams: ClassVar[bool] = False

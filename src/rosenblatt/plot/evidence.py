@@ -36,8 +36,9 @@ class Evidence:
     """
 
     def __init__(self, certificate: Answer, X: Any, y: Any) -> None:
-        from rosenblatt.certify.certificate import Inseparable, Quasi, Separable
+        from rosenblatt.certify.certificate import Inseparable, Separable
         from rosenblatt.certify.check import signer
+        from rosenblatt.certify.tie_verdicts import Quasi
 
         batch = as_batch(X, y)
         data = certificate.data

@@ -146,6 +146,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         If the file is no model, is damaged, or contradicts itself.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> from tempfile import TemporaryDirectory
+    >>> clf = rb.Perceptron().fit(*rb.datasets.load_or())
+    >>> with TemporaryDirectory() as folder:
+    ...     rb.save(clf, f"{folder}/or.model")
+    ...     again = rb.load(f"{folder}/or.model")
+    >>> again
+    Perceptron()
     """
     from rosenblatt.storage.steps import put_together
 

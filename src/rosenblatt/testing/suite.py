@@ -29,7 +29,14 @@ CHECKS: tuple[Callable[[Any], None], ...] = (
 
 
 class CheckFailed(AssertionError):  # noqa: N818  it is what a test reports, not an error of the program
-    """An estimator fails a check that every estimator of this package passes."""
+    """An estimator fails a check that every estimator of this package passes.
+
+    Examples
+    --------
+    >>> from rosenblatt.testing import CheckFailed
+    >>> issubclass(CheckFailed, AssertionError)
+    True
+    """
 
 
 class Outcome(NamedTuple):
@@ -41,6 +48,12 @@ class Outcome(NamedTuple):
         The name of the check.
     skipped : str or None
         Why the check was skipped; None if it passed.
+
+    Examples
+    --------
+    >>> from rosenblatt.testing import Outcome
+    >>> Outcome("traces replay", "it keeps no trace").skipped
+    'it keeps no trace'
     """
 
     name: str

@@ -48,6 +48,14 @@ def exact_curve(trace: Trace, X: Any, y: Any, validation: tuple[Any, Any] | None
 
     Training only counts mistakes, by the weights at each visit. This reads all data once for each pass, and so is
     done on request.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_or()
+    >>> clf = rb.Perceptron(order="cyclic").fit(X, y)
+    >>> rb.exact_curve(clf.trace_, X, y).training.tolist()[-1]
+    0.0
     """
     models = trace.after_each_pass(X, y)
     sets = [as_labelled(*pair, trace.classes) for pair in ((X, y), validation) if pair is not None]

@@ -80,6 +80,14 @@ class Trace:
     cut : int or None
         The number of mistakes after which the record was cut to bound its memory: it then holds counts only. None
         if it was not cut.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_or()
+    >>> trace = rb.Perceptron(order="cyclic").fit(X, y).trace_
+    >>> len(trace), trace.alpha.tolist(), trace.replay(X, y).intercept
+    (9, [5, 2, 2, 0], -1.0)
     """
 
     mistakes: Mistakes | None = field(repr=False)
