@@ -70,13 +70,15 @@ class RowDigests:
     def add(self, features: Features) -> None:
         """Add rows."""
         lengths, columns, values, X = self._lengths, self._columns, self._values, features.rows
-        step = max(1, BLOCK // features.n_features)
+        step = max(1, min(BLOCK // features.n_features, features.n_rows))
         if isinstance(X, CSR):
-            stored = X.data != 0.0
-            ends = np.append(0, np.cumsum(stored))[X.indptr.astype(np.int64)]
-            lengths.update(np.diff(ends).astype("<u8").tobytes())
-            columns.update(X.indices[stored].astype("<u8").tobytes())
-            values.update(X.data[stored].astype("<f8").tobytes())
+            ends, places, kept = X.indptr.astype(np.int64), X.indices, X.data
+            stored = kept != 0.0
+            if not stored.all():
+                ends, places, kept = np.append(0, np.cumsum(stored))[ends], places[stored], kept[stored]
+            lengths.update(np.diff(ends).astype("<u8"))
+            columns.update(places.astype("<u8"))
+            values.update(np.ascontiguousarray(kept, "<f8"))
             return
         whole = np.tile(np.arange(features.n_features, dtype="<u8"), step)
         for start in range(0, features.n_rows, step):
@@ -84,7 +86,7 @@ class RowDigests:
             stored = block != 0.0
             counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
             if not stored.all():
-                counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
+                counts, places, kept = stored.sum(axis=1), places[stored.reshape(-1)], block[stored]
             lengths.update(counts.astype("<u8").tobytes())
             columns.update(places.astype("<u8").tobytes())
             values.update(np.ascontiguousarray(kept, "<f8").tobytes())
