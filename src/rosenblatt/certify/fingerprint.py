@@ -76,9 +76,9 @@ class RowDigests:
             stored = kept != 0.0
             if not stored.all():
                 ends, places, kept = np.append(0, np.cumsum(stored))[ends], places[stored], kept[stored]
-            lengths.update(np.diff(ends).astype("<u8"))
-            columns.update(places.astype("<u8"))
-            values.update(np.ascontiguousarray(kept, "<f8"))
+            lengths.update(np.diff(ends).astype("<u8").tobytes())
+            columns.update(places.astype("<u8").tobytes())
+            values.update(np.ascontiguousarray(kept, "<f8").tobytes())
             return
         whole = np.tile(np.arange(features.n_features, dtype="<u8"), step)
         for start in range(0, features.n_rows, step):

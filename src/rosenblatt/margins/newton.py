@@ -80,9 +80,8 @@ class NewtonFirst:
 
 
 class _Smooth(NamedTuple):
-    """The losses of all rows, with their first and second derivatives, times the costs."""
+    """The first and second derivatives of the losses of all rows; the last two times the costs."""
 
-    value: float
     share: Floats
     alpha: Floats
     curvature: Floats
@@ -200,11 +199,10 @@ def _smooth(problem: Objective, t: Floats, near: _Near | None) -> _Smooth:
     if near is not None:
         share = np.clip(near.share + t / near.width, 0.0, 1.0)
         inside = (share > 0.0) & (share < 1.0)
-        each = t * share - 0.5 * near.width * (share - near.share) ** 2
-        return _Smooth(float(cost @ each), share, cost * share, np.where(inside, cost / near.width, 0.0))
+        return _Smooth(share, cost * share, np.where(inside, cost / near.width, 0.0))
     slope = slopes(loss, t)
     second = 2.0 * (t > 0.0) if isinstance(loss, SquaredHinge) else slope * (1.0 - slope)
-    return _Smooth(float(cost @ losses(loss, t)), slope, cost * slope, cost * second)
+    return _Smooth(slope, cost * slope, cost * second)
 
 
 def _solver(problem: Objective, ridge: Floats, curvature: Floats) -> Solve:
