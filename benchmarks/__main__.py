@@ -55,6 +55,8 @@ WORKLOADS = {
     "words": texts.words,
     "csv": tables.delimited,
     "soft": margins.soft,
+    "soft-classes": margins.soft_classes,
+    "soft-raw": margins.soft_raw,
     "hard": margins.hard,
     "proofs": proofs.proofs,
     "checks": proofs.checks,

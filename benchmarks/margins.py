@@ -35,7 +35,25 @@ def soft(setup: Setup) -> Iterator[Comparison]:
     bias, so its weights are judged with the bias that suits them best. Of several classes each is told from the
     rest.
     """
-    for name, X, y in _sets(setup):
+    yield from _softly(setup, _two_classes(setup))
+
+
+def soft_classes(setup: Setup) -> Iterator[Comparison]:
+    """Do the same with many classes: R52, and 10,000 digits, dense and sparse."""
+    yield from _softly(setup, _many_classes(setup))
+
+
+def soft_raw(setup: Setup) -> Iterator[Comparison]:
+    """Do the same with digits as bytes, a penalty so weak that the peers end far from the minimum."""
+    if setup.data is None:
+        print("MNIST: left out; --data DIR names the folder that holds it", file=sys.stderr)
+        return
+    X, y = _digits(setup)
+    yield from _softly(setup, iter([("MNIST 10k raw", X.astype(np.float64), y)]))
+
+
+def _softly(setup: Setup, sets: Iterator[tuple[str, Any, Any]]) -> Iterator[Comparison]:
+    for name, X, y in sets:
         C = 1.0 / (ALPHA * len(y))
         for loss in ("hinge", "squared_hinge", "logistic"):
             peer: Any = LogisticRegression(C=C) if loss == "logistic" else LinearSVC(loss=loss, C=C)
@@ -77,25 +95,36 @@ def _duel(setup: Setup, ours: Any, peer: Any, X: Any, y: Any) -> tuple[list[floa
     return timed["ours"].seconds, timed["peer"].seconds
 
 
-def _sets(setup: Setup) -> Iterator[tuple[str, Any, Any]]:
+def _two_classes(setup: Setup) -> Iterator[tuple[str, Any, Any]]:
     X, y = load_breast_cancer(return_X_y=True)
     yield "breast cancer, standardised", (X - X.mean(axis=0)) / X.std(axis=0), y
     if setup.data is None:
-        print("a9a, w8a, R52, MNIST: left out; --data DIR names the folder that holds them", file=sys.stderr)
+        print("a9a, w8a: left out; --data DIR names the folder that holds them", file=sys.stderr)
         return
     for name in ("a9a", "w8a.gz"):
         X, y = load_svmlight_file(str(setup.data / name))
         X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # the peers take no others
         yield name.removesuffix(".gz"), X, y
         yield f"{name.removesuffix('.gz')} dense", X.toarray(), y
+
+
+def _many_classes(setup: Setup) -> Iterator[tuple[str, Any, Any]]:
+    if setup.data is None:
+        print("R52, MNIST: left out; --data DIR names the folder that holds them", file=sys.stderr)
+        return
     with gzip.open(setup.data / "r52-train.csv.gz", "rt") as file:
         labels, texts = zip(*list(csv.reader(file))[1:], strict=True)
     yield "R52", CountVectorizer(dtype=np.float64).fit_transform(texts), np.array(labels)
-    with np.load(setup.data / "mnist.npz") as digits:
-        X, y = digits["X_train"].reshape(-1, 784)[: setup.rows(10_000)], digits["y_train"][: setup.rows(10_000)]
+    X, y = _digits(setup)
     yield "MNIST 10k /255", X / 255, y
     yield "MNIST 10k /255 sparse", csr_matrix(X / 255), y
-    yield "MNIST 10k raw", X.astype(np.float64), y
+
+
+def _digits(setup: Setup) -> tuple[Any, Any]:
+    assert setup.data is not None
+    with np.load(setup.data / "mnist.npz") as digits:
+        n = setup.rows(10_000)
+        return digits["X_train"].reshape(-1, 784)[:n], digits["y_train"][:n]
 
 
 def _objective(model: Any, loss: str, X: Any, y: Any) -> float:

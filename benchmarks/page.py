@@ -21,7 +21,20 @@ PAGE = DOCS / "look_up" / "benchmarks.md"
 HEADINGS = ("workload", "peer", "peer takes", "we take", "ratio", "target", "reached", "of read limit", "models")
 TEXT = {"workload", "peer", "models"}
 
-RULES = ("online", "K1", "SMS", "soft", "hard", "networks", "raw-bytes", "family", "echo", "sequences")
+RULES = (
+    "online",
+    "K1",
+    "SMS",
+    "soft",
+    "soft-classes",
+    "soft-raw",
+    "hard",
+    "networks",
+    "raw-bytes",
+    "family",
+    "echo",
+    "sequences",
+)
 CHAPTERS = {
     "defaults": ("Default calls", "No parameter is set. Each call ends by its own rule.", ("defaults",)),
     "fits": (

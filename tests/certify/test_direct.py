@@ -207,3 +207,18 @@ def test_several_proofs_of_which_one_is_about_all_classes_are_no_list():
     with pytest.raises(check.ProofError, match="all classes together"):
         check.read_proofs(f"[{all_together}, {pair}]")
     assert check.read_proofs(f"[{all_together}]")
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_equal_rows_of_two_of_many_classes_decide_at_once(layout):
+    rng = np.random.default_rng(3)
+    X = (rng.random((900, 60)) < 0.1).astype(float)  # short numbers: only the first bits of their floats are set
+    y = rng.integers(0, 12, 900)
+    X[700], y[700], y[55] = X[55], 7, 3
+    X[:, 0] = np.where(np.isin(np.arange(900), (55, 700)), 5.0, np.arange(900) + 10.0)  # no others are equal
+    few = 20 * X.size  # not enough to train or to compare pairs
+    found = verdict(as_batch(layout(X), y), work=few)
+    assert isinstance(found, DirectInseparable)
+    assert sorted(found.support) == [55, 700]
+    assert found.verify(X, y)
+    assert proved(layout(X), y).verdict == "inseparable"

@@ -28,6 +28,9 @@ def test_products(rows, bias, monkeypatch):
     assert m.combine(few) == pytest.approx(A.T @ few, **tight)
     assert m.combine(0.0 * r).tolist() == [0.0] * m.width
     assert m.gram(D) == pytest.approx(A.T @ (D[:, None] * A), **tight)
+    assert m.diagonal(D) == pytest.approx((D[:, None] * A * A).sum(axis=0), **tight)
+    for some in (D, D * (np.arange(40) % 3 == 1)):  # rows without curvature are not read
+        assert m.bent(some, theta) == pytest.approx(A.T @ (some * (A @ theta)), **tight)
     double = X.astype(float)
     assert m.outer(column) == pytest.approx(double * column @ double.T, **tight)
     assert m.column_sizes == pytest.approx(np.sqrt((A**2).mean(axis=0)), **tight)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
@@ -51,7 +52,7 @@ def test_the_interior_point_method_reaches_the_minimum(loss, l1, l2, problem, bi
     problem=problems(),
     l2=st.sampled_from([1e-3, 0.1, 3.0]),
     bias=st.booleans(),
-    by=st.sampled_from(["newton", "rows", "sample", "coordinate", "both"]),
+    by=st.sampled_from(["newton", "rows", "conjugate", "given up", "coordinate", "both"]),
 )
 def test_newton_and_ascent_reach_the_minimum_within_the_gap_they_prove(loss, problem, l2, bias, by):
     if by == "coordinate":
@@ -61,13 +62,13 @@ def test_newton_and_ascent_reach_the_minimum_within_the_gap_they_prove(loss, pro
     with pytest.MonkeyPatch.context() as patch:
         if by == "rows":
             patch.setattr(newton_module, "SMALLER", np.inf)
-        if by == "sample":
-            patch.setattr(matrix_module, "COSTLY", 0.0)
-            patch.setattr(newton_module, "SAMPLE", 0)
-            patch.setattr(newton_module, "LEAST_SAMPLE", 2)
+        if by in ("conjugate", "given up"):
+            patch.setattr(matrix_module, "PASSES", 0.0)
+        if by == "given up":
+            patch.setattr(newton_module, "CONJUGATE", 1)
         solver = partial(coordinate, seed=0) if by == "coordinate" else Newton(1e-4)
         if by == "both":
-            patch.setattr(matrix_module, "COSTLY", 0.0)
+            patch.setattr(matrix_module, "PASSES", 0.0)
             patch.setattr(newton_module, "FIRST_OF_HINGE", 3)
             solver = NewtonFirst(1e-4, seed=0)
         found = minimise(p, start, solver, Limits(1e-4, 5000))
@@ -91,6 +92,35 @@ def test_newton_s_steps_by_rows_and_by_features_agree(loss, bias, shape, monkeyp
         assert found.reason == "tol"
         values.append(found.value)
     assert values[0] == pytest.approx(values[1], rel=2e-9)
+
+
+@pytest.mark.parametrize("loss", LOSS)
+@pytest.mark.parametrize("bias", ["free", "penalised", None])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_conjugate_gradients_reach_the_minimum_of_direct_solves(loss, bias, sparse, monkeypatch):
+    X, y = noisy(300, 20, seed=6)
+    matrix = Matrix(as_batch(csr_matrix(X) if sparse else X, y), bias=bias is not None, pad=2.0)
+    p = Objective(matrix, y.astype(float), np.full(300, 1 / 300), LOSS[loss], 0.0, 0.01, bias)
+    values = []
+    for passes in (np.inf, 0.0):
+        monkeypatch.setattr(matrix_module, "PASSES", passes)
+        newton = Newton(1e-5)
+        found = minimise(p, np.zeros(matrix.width), newton, Limits(1e-5, 200))
+        assert found.reason == "tol"
+        assert not newton.direct
+        values.append(found.value)
+    assert values[0] == pytest.approx(values[1], rel=2e-5)
+
+
+def test_rows_that_take_too_many_conjugate_gradients_are_solved_directly(monkeypatch):
+    X, y = noisy(300, 20, seed=6)
+    matrix = Matrix(as_batch(X, y), bias=True)
+    p = Objective(matrix, y.astype(float), np.full(300, 1 / 300), LOSS["logistic"], 0.0, 0.01)
+    monkeypatch.setattr(matrix_module, "PASSES", 0.0)
+    monkeypatch.setattr(newton_module, "CONJUGATE", 2)
+    newton = Newton(1e-8)
+    assert minimise(p, np.zeros(p.matrix.width), newton, Limits(1e-8, 200)).reason == "tol"
+    assert newton.direct
 
 
 def test_what_is_too_hard_for_newton_s_method_is_left_to_the_interior_point_method(monkeypatch):

@@ -6,7 +6,8 @@ the other, and for each row and rival a constructed row with (x, 1) in the place
 Adding the same to all functions changes nothing, so the last one is 0.
 
 There are n (K − 1) constructed rows of K − 1 times as many columns. So only some of them are decided together, and
-those that the answer gets wrong join them. Two classes that are inseparable decide the question at once.
+those that the answer gets wrong join them. Two classes that are inseparable decide the question at once, and so do
+two equal rows of different classes.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from rosenblatt.certify.decide import Plane, decide
-from rosenblatt.certify.problem import SeparationProblem
-from rosenblatt.certify.shortcuts import LARGE, PASSES, trained
+from rosenblatt.certify.problem import SCATTERED, SeparationProblem
+from rosenblatt.certify.shortcuts import LARGE, PASSES, equal_rows, trained
 from rosenblatt.certify.sides import products
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import Clock
@@ -28,6 +29,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.loops.layout import oriented
 from rosenblatt.loops.targets import Direct
+from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rationals.dyadic import common, exact, shifted
 from rosenblatt.typing import Floats, Ints
 
@@ -69,11 +71,13 @@ class ClassProblem:
 
     def decide(self) -> Argmax | Clash:
         """Decide the question; raise `Unsettled` if that takes too long."""
+        size = self.batch.n_rows * (self.count - 1) * 2 * self.width
+        if size > WHOLE and (clash := self.by_equal_rows()) is not None:
+            return clash
         start = self.by_mistakes()
         wrong = self.wrong(start)
         if wrong is None:
             return Argmax(start)
-        size = self.batch.n_rows * (self.count - 1) * 2 * self.width
         if size > WHOLE and (clash := self.by_pairs()) is not None:
             return clash
         inside = self.nearest(wrong) if size > WHOLE else self.every()
@@ -112,6 +116,16 @@ class ClassProblem:
         if not np.isfinite(w).all():
             w[:] = 0.0
         return [[exact(value) for value in row] for row in w.tolist()]
+
+    def by_equal_rows(self) -> Clash | None:
+        """Return two equal rows of different classes, each the other's rival; None if there are none."""
+        matrix = Matrix(self.batch, bias=False)
+        self.clock.spend(3 * ((SCATTERED if matrix.sparse else 1) * self.batch.stored + matrix.n), READING)
+        pair = equal_rows(matrix, self.batch.codes)
+        if pair is None:
+            return None
+        rows = np.array(pair)
+        return Clash(rows, self.batch.codes[rows[::-1]], [1, 1])
 
     def by_pairs(self) -> Clash | None:
         """Return the combination of the first two classes that are inseparable; None if all are separable."""

@@ -88,18 +88,20 @@ def _arrays(features: Features) -> Iterator[tuple[NDArray[Any], NDArray[Any], ND
     """Yield the lengths, columns and values of some rows at a time, without their zeros."""
     X = features.rows
     if isinstance(X, CSR):
-        stored = X.data != 0.0
-        ends = np.append(0, np.cumsum(stored))[X.indptr.astype(np.int64)]
-        yield np.diff(ends).astype("<u8"), X.indices[stored].astype("<u8"), X.data[stored].astype("<f8")
+        ends, places, kept = X.indptr.astype(np.int64), X.indices, X.data
+        stored = kept != 0.0
+        if not stored.all():
+            ends, places, kept = np.append(0, np.cumsum(stored))[ends], places[stored], kept[stored]
+        yield np.diff(ends).astype("<u8"), places.astype("<u8"), np.ascontiguousarray(kept, "<f8")
         return
-    step = max(1, BLOCK // features.n_features)
+    step = max(1, min(BLOCK // features.n_features, features.n_rows))
     whole = np.tile(np.arange(features.n_features, dtype="<u8"), step)
     for start in range(0, features.n_rows, step):
         block = X[start : start + step]
         stored = block != 0.0
         counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
         if not stored.all():
-            counts, places, kept = stored.sum(axis=1), stored.nonzero()[1], block[stored]
+            counts, places, kept = stored.sum(axis=1), places[stored.reshape(-1)], block[stored]
         yield counts.astype("<u8"), places.astype("<u8", copy=False), np.ascontiguousarray(kept, "<f8")
 
 

@@ -6,6 +6,7 @@ The vectors are only proposals: each is checked exactly before it is used.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -14,6 +15,7 @@ from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.data.features import Features
 from rosenblatt.loops.targets import Log, Sides, Targets
+from rosenblatt.margins.matrix import Matrix
 from rosenblatt.typing import Floats, Ints
 
 DIRECT = 1500  # normal equations of up to this size are solved
@@ -147,28 +149,38 @@ def _iterative(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
         yield start[: problem.d]
 
 
-def equal_rows(problem: SeparationProblem) -> tuple[int, int] | None:
-    """Return two equal rows of different classes, the positive one first; None if there are none."""
-    X, digests = problem.matrix.X, _digests(problem)
-    order = np.lexsort((problem.y, digests))
+def equal_rows(matrix: Matrix, codes: Floats | Ints) -> tuple[int, int] | None:
+    """Return two equal rows of different classes, that of the larger code first; None if there are none."""
+    X, digests = matrix.X, _digests(matrix)
+    order = np.lexsort((codes, digests))
     same = digests[order[1:]] == digests[order[:-1]]
-    differ = problem.y[order[1:]] != problem.y[order[:-1]]
+    differ = codes[order[1:]] != codes[order[:-1]]
     for k in np.flatnonzero(same & differ):
-        negative, positive = int(order[k]), int(order[k + 1])
-        differences = X[[positive]] != X[[negative]]
-        if not (differences.nnz if problem.sparse else differences.any()):
-            return positive, negative
+        smaller, larger = int(order[k]), int(order[k + 1])
+        differences = X[[larger]] != X[[smaller]]
+        if not (differences.nnz if matrix.sparse else differences.any()):
+            return larger, smaller
     return None
 
 
-def _digests(problem: SeparationProblem) -> Ints:
-    """Return a hash of each row: the sum of its entries' bits times odd numbers, modulo 2⁶⁴."""
-    odd = np.random.default_rng(0).integers(-(2**62), 2**62, problem.d) * 2 + 1
-    X = problem.matrix.X
-    if problem.sparse:
-        terms = (X.data.astype(np.float64) + 0.0).view(np.int64) * odd[X.indices]  # + 0.0 turns −0.0 into 0.0
+def _digests(matrix: Matrix) -> Ints:
+    """Return a hash of each row: the sum of its entries' bits times odd numbers, modulo 2⁶⁴.
+
+    The last bits of short numbers, such as 1.0, are zeros, and so would be those of every product. The first half
+    of the bits is therefore mixed into the second one.
+    """
+    odd = np.random.default_rng(0).integers(-(2**62), 2**62, matrix.d) * 2 + 1
+    X = matrix.X
+    if matrix.sparse:
+        terms = _bits(X.data) * odd[X.indices]
         sums = np.append(0, np.cumsum(terms))
         return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
-    step = max(1, BLOCK // problem.d)
-    blocks = (X[start : start + step].astype(np.float64) + 0.0 for start in range(0, problem.n, step))
-    return np.concatenate([(block.view(np.int64) * odd).sum(axis=1) for block in blocks])
+    step = max(1, BLOCK // matrix.d)
+    blocks = (X[start : start + step] for start in range(0, matrix.n, step))
+    return np.concatenate([(_bits(block) * odd).sum(axis=1) for block in blocks])
+
+
+def _bits(values: Any) -> Ints:
+    """Return the bits of doubles, with their first half mixed into the second one; those of zero are 0."""
+    bits = (values.astype(np.float64) + 0.0).view(np.int64)  # + 0.0 turns −0.0 into 0.0
+    return np.asarray(bits ^ (bits >> 32))

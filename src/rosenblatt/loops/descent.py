@@ -240,3 +240,18 @@ def ascend(
         if state[SPAN] <= state[WORST]:
             break
     return visits
+
+
+@jit
+def bend(X: Rows, curvature: Floats, pad: float, v: Floats, out: Floats) -> None:
+    """Add Σ curvature_i <v, x̃_i> x̃_i to `out`, in one reading of the rows; x̃ is x with `pad` as its last value.
+
+    Rows without curvature are not read.
+    """
+    last = curvature.size - 1
+    for i in range(curvature.size):
+        if curvature[i] == 0.0:
+            continue
+        c = curvature[i] * (dot(X, i, v, min(i + 1, last)) + pad * v[-1])
+        add(X, i, c, out)
+        out[-1] += pad * c

@@ -14,11 +14,13 @@ import numpy as np
 
 from rosenblatt.data.features import Features
 from rosenblatt.data.reals import read_only
+from rosenblatt.loops.descent import bend
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.sparse import weighted_gram
 from rosenblatt.typing import Floats, Ints
 
-COSTLY = 5e8  # multiplications
+PASSES = 50  # multiplications of a value that conjugate gradients take about
+BLAS = 0.1  # the time of a multiplication of dense matrices, as a share of that of a single one
 DENSE = 2**21  # values of a dense copy of some rows
 BLOCK = 2**18  # values converted to double and scaled together: two megabytes
 FEW = 0.4  # the share of rows that are copied in less time than a product takes to read all
@@ -37,9 +39,11 @@ class Matrix:
 
     @property
     def costly(self) -> bool:
-        """Whether `gram` of all rows takes much longer than the factors of such a matrix."""
-        entries = self.X.nnz * (self.X.nnz / self.n) if self.sparse else self.n * self.d * self.d
-        return bool(entries > COSTLY)
+        """Whether `gram` of all rows and its factors take longer than some tens of passes over the rows."""
+        values = self.X.nnz if self.sparse else self.n * self.d
+        each = 1.0 if self.sparse else BLAS  # the time of a multiplication
+        gram = each * values * values / (2.0 * self.n) + BLAS * self.d**3 / 3.0
+        return bool(gram > PASSES * values)
 
     def dense(self, rows: Any) -> Floats:
         """Return some rows as a dense array in double, without the constant column."""
@@ -94,6 +98,21 @@ class Matrix:
             out[-1, -1] = self.pad * self.pad * weight.sum()
         return out
 
+    def diagonal(self, weight: Floats) -> Floats:
+        """Return the diagonal of `gram`, without the rest."""
+        if self.sparse:
+            squares = weight @ self.squared
+        else:
+            squares = sum(np.einsum("i,ij,ij->j", weight[rows], block, block) for rows, block in self._blocks())
+        return np.append(squares, self.pad * self.pad * weight.sum()) if self.bias else np.asarray(squares)
+
+    def bent(self, weight: Floats, theta: Floats) -> Floats:
+        """Return Σ weight_i <θ, x_i> x_i, in one reading of the rows whose weight is not zero."""
+        padded, sums = np.zeros(self.d + 1), np.zeros(self.d + 1)
+        padded[: self.width] = theta
+        bend(self.features.rows, weight, self.pad if self.bias else 0.0, padded, sums)
+        return sums[: self.width]
+
     def outer(self, weight: Floats) -> Floats:
         """Return Σ_j weight_j x_ij x_kj for all pairs of rows, of shape (n, n), without the constant column."""
         if self.sparse:
@@ -107,17 +126,22 @@ class Matrix:
         return out
 
     @cached_property
+    def squared(self) -> Any:
+        """The squares of the values of sparse rows."""
+        return self.X.astype(np.float64).power(2)
+
+    @cached_property
     def squares(self) -> Floats:
         """‖x_i‖² of every row, without the constant column."""
         if self.sparse:
-            return np.asarray(self.X.astype(np.float64).power(2).sum(axis=1)).ravel()
+            return np.asarray(self.squared.sum(axis=1)).ravel()
         return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self._blocks()])
 
     @cached_property
     def column_sizes(self) -> Floats:
         """The root mean square of each column."""
         if self.sparse:
-            squares = np.asarray(self.X.astype(np.float64).power(2).sum(axis=0)).ravel()
+            squares = np.asarray(self.squared.sum(axis=0)).ravel()
         else:
             squares = sum(np.einsum("ij,ij->j", block, block) for _, block in self._blocks())
         padding = np.full(int(self.bias), self.pad * self.pad)

@@ -1,10 +1,12 @@
 """Newton's method for the ℓ₂ penalty, with few features and any number of rows.
 
 The squared hinge and the logistic loss are smooth. A hinge is replaced by a smooth one, which is quadratic where
-``|t| ≤ h/2``; the width h shrinks until the gap is small (Chapelle 2007). Only rows with curvature enter the
-matrix of a step: for a hinge those near the margin, and never more than a few times as many as there are features.
-If there are more, rows drawn in proportion to their curvature approximate the matrix, and a few conjugate
-gradients with the true one correct the step.
+``|t| ≤ h/2``; the width h shrinks until the gap is small (Chapelle 2007). Only rows with curvature enter a
+step: for a hinge those near the margin.
+
+A step solves a linear system. Where its matrix takes longer than some tens of passes over the rows, conjugate
+gradients solve it without the matrix, only as well as the wanted gap needs (Lin, Weng and Keerthi 2008). Rows that
+take too many of them get a matrix after all.
 """
 
 from __future__ import annotations
@@ -33,11 +35,12 @@ TYPICAL = 4.0  # the first width from dual weights, in their root mean square sh
 KEEP = 0.7  # the share of the width that is kept where it shrinks
 AHEAD = 3.0  # the width shrinks once the gradient adds less to the gap than this many times the width does
 SMALLER = 0.6  # rows with curvature, as a share of the features, up to which a matrix of rows is used
-SAMPLE = 3  # rows in the matrix of a step, per feature, at most
-LEAST_SAMPLE = 500
-CONJUGATE = 15  # the most conjugate gradients of a step
+CONJUGATE = 250  # the most conjugate gradients of a step
 ROUGH = 0.1  # their residual, as a share of the gradient
+ENOUGH = 0.1  # or what adds this share of the wanted gap
+TINY = 1e-300
 FIRST_PASSES, FIRST_OF_HINGE = 3, 45  # passes of coordinate ascent before the first step, where steps are costly
+TIGHT = 1e-5  # the tol of a hinge below which its corners need direct solves
 PATIENCE = 50  # steps; more mean that the penalty is tiny for the size of the features
 SEARCHES = 30
 FLAT = 0.05  # the slope at which the search along a step ends, as a share of the first slope
@@ -77,9 +80,8 @@ class NewtonFirst:
 
 
 class _Smooth(NamedTuple):
-    """The losses of all rows, with their first and second derivatives, times the costs."""
+    """The first and second derivatives of the losses of all rows; the last two times the costs."""
 
-    value: float
     share: Floats
     alpha: Floats
     curvature: Floats
@@ -93,11 +95,10 @@ class _Near(NamedTuple):
 
 
 class Newton:
-    """The solver; called for several problems of the same rows and costs it shares their first matrix."""
+    """The solver; called for several problems of the same rows it remembers whether they need direct solves."""
 
     def __init__(self, tol: float) -> None:
-        self.tol = tol
-        self.first: Solve | None = None
+        self.tol, self.direct = tol, False
 
     def __call__(self, problem: Objective, start: Floats, alpha: Floats | None = None) -> Iterator[Iterate]:
         """Yield one iterate per step; it is judged where the gap is likely to be within `tol` of the objective.
@@ -112,9 +113,9 @@ class Newton:
         near = _first_near(problem, t, alpha) if isinstance(problem.loss, Hinge) else None
         smooth = _smooth(problem, t, near)
         gradient = ridge * theta - matrix.combine(smooth.alpha * y)
-        cold = alpha is None
+        cold, value = alpha is None, problem.value(theta, t)
         for made in count(1):
-            step = self.step(problem, ridge, smooth.curvature, gradient)
+            step = self.step(problem, ridge, smooth.curvature, gradient, value)
             dt = -y * matrix.times(step)
             length = _search(problem, ridge, near, (theta, t), (step, dt))
             moved = theta + length * step
@@ -138,36 +139,48 @@ class Newton:
                 smooth = _smooth(problem, t, near)
                 gradient = ridge * theta - matrix.combine(smooth.alpha * y)
 
-    def step(self, problem: Objective, ridge: Floats, curvature: Floats, gradient: Floats) -> Floats:
+    def step(self, problem: Objective, ridge: Floats, curvature: Floats, gradient: Floats, value: float) -> Floats:
         """Return about −H⁻¹ g, H = Λ + Σ D_i x_i x_iᵀ."""
-        matrix = problem.matrix
-        most = max(SAMPLE * matrix.width, LEAST_SAMPLE)
-        sampled = matrix.costly and np.count_nonzero(curvature) > most
-        if self.first is None:
-            solve = self.first = _solver(problem, ridge, _sample(curvature, most) if sampled else curvature)
-        else:
-            solve = _solver(problem, ridge, _sample(curvature, most) if sampled else curvature)
-        x = -solve(gradient)
-        if not sampled:
+        tight = isinstance(problem.loss, Hinge) and self.tol < TIGHT
+        if problem.matrix.costly and not self.direct and not tight:
+            found = _conjugate(problem, ridge, curvature, gradient, ENOUGH * self.tol * value)
+            if found is not None:
+                return found
+            self.direct = True
+        return -_solver(problem, ridge, curvature)(gradient)
+
+
+def _conjugate(
+    problem: Objective, ridge: Floats, curvature: Floats, gradient: Floats, gap: float
+) -> Floats | None:
+    """Return about −H⁻¹ g by conjugate gradients; None if they take too many.
+
+    They end where the residual is a small share of g, or adds at most `gap` to the gap: r adds ‖r‖²/(2 l2). The
+    residual of a free bias adds more, because both classes must have the same sum of dual weights: itself, times
+    shortfalls of about 1, and as much as the balancing moves Σ α_i y_i x_i.
+    """
+    matrix, double = problem.matrix, 2.0 * problem.l2
+    weigh = np.full(matrix.width, 1.0 / double)
+    if problem.bias == "free":
+        weigh[-1] = max(float(matrix.squares.mean()) / double, 1.0 / max(gap, TINY)) / matrix.pad**2
+    enough = max(gap, ROUGH * ROUGH * float(gradient @ (weigh * gradient)))
+    size = ridge + matrix.diagonal(curvature)
+    if not size[-1] > 0.0:  # a free bias without curvature: any length will do, it is searched for
+        ridge = np.append(ridge[:-1], matrix.pad**2 * problem.cost.sum())
+        size[-1] = ridge[-1]
+    x, residual = np.zeros_like(gradient), -gradient
+    solved = residual / size
+    direction, left = solved, float(residual @ solved)
+    for _ in range(CONJUGATE):
+        if float(residual @ (weigh * residual)) <= enough:
             return x
-
-        def apply(v: Floats) -> Floats:
-            return ridge * v + matrix.combine(curvature * matrix.times(v))
-
-        residual = -gradient - apply(x)
-        direction = solved = solve(residual)
-        left = float(residual @ solved)
-        enough = ROUGH * ROUGH * abs(float(gradient @ x))
-        for _ in range(CONJUGATE):
-            if not left > enough:
-                break
-            applied = apply(direction)
-            length = left / float(direction @ applied)
-            x, residual = x + length * direction, residual - length * applied
-            solved = solve(residual)
-            before, left = left, float(residual @ solved)
-            direction = solved + (left / before) * direction
-        return x
+        bent = ridge * direction + matrix.bent(curvature, direction)
+        length = left / float(direction @ bent)
+        x, residual = x + length * direction, residual - length * bent
+        solved = residual / size
+        before, left = left, float(residual @ solved)
+        direction = solved + (left / before) * direction
+    return None
 
 
 def _first_near(problem: Objective, t: Floats, alpha: Floats | None) -> _Near:
@@ -186,11 +199,10 @@ def _smooth(problem: Objective, t: Floats, near: _Near | None) -> _Smooth:
     if near is not None:
         share = np.clip(near.share + t / near.width, 0.0, 1.0)
         inside = (share > 0.0) & (share < 1.0)
-        each = t * share - 0.5 * near.width * (share - near.share) ** 2
-        return _Smooth(float(cost @ each), share, cost * share, np.where(inside, cost / near.width, 0.0))
+        return _Smooth(share, cost * share, np.where(inside, cost / near.width, 0.0))
     slope = slopes(loss, t)
     second = 2.0 * (t > 0.0) if isinstance(loss, SquaredHinge) else slope * (1.0 - slope)
-    return _Smooth(float(cost @ losses(loss, t)), slope, cost * slope, cost * second)
+    return _Smooth(slope, cost * slope, cost * second)
 
 
 def _solver(problem: Objective, ridge: Floats, curvature: Floats) -> Solve:
@@ -244,13 +256,6 @@ def _solver_by_rows(problem: Objective, rows: Ints, D: Floats) -> Solve:
         return np.append(w, shift / matrix.pad) if problem.bias == "free" else w
 
     return solve
-
-
-def _sample(curvature: Floats, most: int) -> Floats:
-    """Return curvatures of about `most` rows, which stand for all: rows are drawn in proportion to it."""
-    sums = np.cumsum(curvature)
-    share = sums[-1] / most
-    return np.asarray(np.diff(np.floor(sums / share + 0.5), prepend=0.0) * share, np.float64)
 
 
 def _search(

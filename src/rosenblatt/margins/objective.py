@@ -140,7 +140,7 @@ def losses(loss: Loss, t: Floats) -> Floats:
         return np.maximum(0.0, t)
     if isinstance(loss, SquaredHinge):
         return np.maximum(0.0, t) ** 2
-    return np.logaddexp(0.0, t)
+    return np.asarray(np.maximum(0.0, t) + np.log1p(np.exp(-np.abs(t))))
 
 
 def slopes(loss: Loss, t: Floats) -> Floats:

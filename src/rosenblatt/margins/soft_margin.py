@@ -36,7 +36,7 @@ QUICK = 2e9  # multiplications of one such solve that take less than a second
 LARGEST = 15_000  # a larger matrix, of over 2 GB, is refused
 TINY = 1e-12  # an objective of this share of that of zero weights counts as zero: the gap need not be smaller
 ROUNDING = 1e-14  # the share of the objective added to every gap for the rounding of both its ends
-SPARSE = 0.125  # the share of values that are not zero up to which dense rows are solved as sparse ones
+SPARSE = 0.3  # the share of values that are not zero up to which dense rows are solved as sparse ones
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
 
 
