@@ -122,7 +122,13 @@ def normalise(w: Any, b: float = 0.0) -> tuple[Floats, float]:
 
 
 class Criterion(NamedTuple):
-    """The perceptron criterion, and its subgradient in w and b."""
+    """The perceptron criterion, and its subgradient in w and b.
+
+    Examples
+    --------
+    >>> perceptron_criterion([[1, 1], [0, 0]], [-1, 1], [3, 4], 0).value
+    7.0
+    """
 
     value: float
     w: Floats
