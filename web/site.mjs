@@ -32,6 +32,7 @@ let wrong = 0;
 for (const { width, height, theme } of views) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
   const page = await context.newPage();
+  page.setDefaultTimeout(180_000); // a busy machine is no fault of a page
   await page.addInitScript((mode) => (localStorage.setItem("mode", mode), localStorage.setItem("theme", mode)), theme);
   const found = [];
   page.on("pageerror", (error) => found.push(`error ${error}`));
