@@ -1,6 +1,6 @@
 """How passes on a cluster of this machine scale, and a simulation of larger clusters.
 
-``python -m benchmarks.scaling [--minutes M] [--json FILE]``. The picture of docs/do/scale.md is drawn from the file
+``python -m benchmarks.scaling [--minutes M] [--json FILE]``. The picture of docs/do/scale.md is drawn from
 `benchmarks/scaling.json`.
 """
 
