@@ -79,6 +79,17 @@ def test_a_linear_svm_has_the_same_minimum(loss):
     assert formula(theirs.fit(X, y), X, y, loss=loss, l2=alpha) == pytest.approx(ours.objective_, rel=1e-4)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_the_l1_penalty_sets_weights_to_zero_at_the_default_tolerance(loss):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    rough, fine = (fitted(X, y, loss=loss, penalty="l1", alpha=0.01, tol=tol) for tol in (1e-3, 1e-9))
+    assert 0 < np.count_nonzero(rough.coef_) < 20
+    needed = abs(fine.coef_) > 0.05 * abs(fine.coef_).max()
+    assert (rough.coef_[needed] != 0).all()
+    assert rough.gap_ <= 1e-3 * rough.objective_
+
+
 def test_the_l1_penalty_leaves_the_weights_at_zero_that_liblinear_does():
     X, y = breast_cancer()
     X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -240,6 +240,8 @@ class _Pursuit:
                 reason, interruption = "interrupted", caught
             if self.unjudged is not None:
                 self.judge(self.unjudged)
+            if self.problem.l1 > 0.0:
+                self.round_to_zero()
         return SoftSolution(
             theta=self.theta,
             value=self.value,
@@ -285,6 +287,22 @@ class _Pursuit:
         # Longer weights in a separating direction bring the logistic loss arbitrarily close to zero.
         unpenalised = problem.l1 == 0.0 and problem.l2 == 0.0
         return unpenalised and isinstance(problem.loss, Logistic) and bool((t < 0.0).all())
+
+    def round_to_zero(self) -> None:
+        """Set as many of the smallest weights to zero as do not raise the objective: the ℓ₁ penalty is for zeros."""
+        problem, d = self.problem, self.problem.matrix.d
+        smallest = np.argsort(np.abs(self.theta[:d]) * problem.matrix.column_sizes[:d], kind="stable")
+        fewest, most = 0, d  # so many can be zero; one more than `most` cannot
+        while fewest < most:
+            zeros = (fewest + most + 1) // 2
+            theta = self.theta.copy()
+            theta[smallest[:zeros]] = 0.0
+            t = problem.shortfall(theta)
+            value = problem.value(theta, t)
+            if value <= self.value:
+                self.theta, self.value, self.tied, fewest = theta, value, self.ties(t), zeros
+            else:
+                most = zeros - 1
 
     def guesses(self, t: Floats) -> Iterator[Floats]:
         """Yield dual weights for a solver without any: the slopes, and at a corner values between them."""
