@@ -198,4 +198,5 @@ class _Checker:
 
     def scaled(self, w: Sequence[Fraction]) -> list[Fraction]:
         """Return one number per feature times the powers of two of the problem's columns."""
-        return [value * shifted(1, power) for value, power in zip(w, self.problem.scale.tolist(), strict=True)]
+        powers = self.problem.scale.tolist()
+        return [value and value * shifted(1, power) for value, power in zip(w, powers, strict=True)]

@@ -79,9 +79,9 @@ class Evidence:
         found = self.yes or self.ties
         if found is None or not any(found.w):
             return None
-        # Scaled, so that rationals of any size become floats.
-        size = max(map(abs, found.w))
-        return np.array([float(value / size) for value in found.w]), float(found.b / size)
+        # Scaled, so that rationals of any size become floats. Hashed text has many zeros, which take no division.
+        size = max(abs(value) for value in found.w if value)
+        return np.array([float(value / size) if value else 0.0 for value in found.w]), float(found.b / size)
 
     @property
     def gamma(self) -> float | None:
