@@ -237,7 +237,8 @@ class Pool:
         A pool may serve several iterations at a time, of which one takes the results of another as its items.
         """
         if self.n_threads == 1:
-            yield from map(work, items)
+            for item in items:
+                yield work(item)
             return
         executor = self._started()
         begun: deque[Future[U]] = deque()

@@ -62,7 +62,7 @@ def test_killed_workers_change_no_bit(what):
 
     settings = {
         "distributed.nanny.pre-spawn-environ": workers_environment(),
-        "distributed.deploy.lost-worker-timeout": "600s",  # else a slow start counts as lost
+        "distributed.deploy.lost-worker-timeout": "365 days",  # else slow starts are given up
     }
     with (
         dask.config.set(settings),

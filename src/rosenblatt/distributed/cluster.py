@@ -117,7 +117,7 @@ class Cluster:
         while True:
             stop_if_interrupted()
             states = {future.status for future in futures}
-            if states == {"finished"} or not states.isdisjoint({"error", "cancelled", "lost"}):
+            if states == {"finished"} or not states.isdisjoint({"error", "cancelled"}):
                 return
             with suppress(TimeoutError), self.client.as_current():
                 wait(futures, timeout=POLL)
@@ -140,9 +140,9 @@ class Cluster:
 
         async def retry() -> None:
             keys = [future.key for future in futures]
-            for key in await self.client.scheduler.retry(keys=keys, client=self.client.id):
-                if key in self.client.futures:
-                    self.client.futures[key].retry()
+            for key in keys:  # before the scheduler hears of it: results may arrive before its answer
+                self.client.futures[key].retry()
+            await self.client.scheduler.retry(keys=keys, client=self.client.id)
 
         self.client.sync(retry)
 

@@ -140,7 +140,7 @@ def cluster_of(address: str | None, workers: int | None, log: Log = log_info) ->
     log(f"starting {count(workers, 'worker process', 'worker processes')}")
     how: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}),  # else a slow start counts as lost
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "365 days"}),  # else slow starts are given up
         LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **how) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
