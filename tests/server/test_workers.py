@@ -80,6 +80,26 @@ def test_processes_that_cannot_start_end_the_server(listening):
     workers.end()
 
 
+def test_a_start_that_fails_is_tried_again(listening, monkeypatch):
+    failures = []
+    workers = Workers(1, [sys.executable, "-c", "import sys; sys.stdin.read()"], listening, failures.append)
+    [first] = workers.processes
+    start, tries = workers._started, []
+
+    def failing_once():
+        tries.append(1)
+        if len(tries) == 1:
+            raise OSError(12, "Cannot allocate memory")
+        return start()
+
+    monkeypatch.setattr(workers, "_started", failing_once)
+    first.kill()
+    while workers.processes[0] is first:
+        time.sleep(0.01)
+    workers.end()
+    assert (len(tries), failures) == (2, [])
+
+
 def call(port, method, path, body=None, key=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {"Content-Type": "application/json"} | ({} if key is None else {"Idempotency-Key": key})

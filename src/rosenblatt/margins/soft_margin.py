@@ -289,7 +289,7 @@ class _Pursuit:
         return unpenalised and isinstance(problem.loss, Logistic) and bool((t < 0.0).all())
 
     def round_to_zero(self) -> None:
-        """Set as many of the smallest weights to zero as do not raise the objective: the ℓ₁ penalty is for zeros."""
+        """Set as many of the smallest weights to zero as do not raise the objective."""
         problem, d = self.problem, self.problem.matrix.d
         smallest = np.argsort(np.abs(self.theta[:d]) * problem.matrix.column_sizes[:d], kind="stable")
         fewest, most = 0, d  # so many can be zero; one more than `most` cannot

@@ -6,6 +6,8 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ log = logging.getLogger("rosenblatt.server")
 
 INTERVAL = 0.005
 """Seconds between two looks at the journal."""
+ATTEMPTS = 3
+"""Times to read snapshots, which the writer may remove meanwhile."""
 
 
 class Follower(PredictingHost):
@@ -42,9 +46,7 @@ class Follower(PredictingHost):
         self.on_failure: Callable[[], None] = lambda: None
         self.reader = Journal(self.folder / JOURNAL, writes=False)
         self._journal = self.reader.reader()
-        with self._journal.one_state():
-            for name in self._journal.models():
-                self.models[name] = History(self._journal, self.folder, name).start().model
+        self._with_snapshots(self._load)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="follower", daemon=True)
 
@@ -74,11 +76,23 @@ class Follower(PredictingHost):
                 if found != seen:
                     seen = found
                     for model in self.models.values():
-                        self.catch_up(model)
+                        self._with_snapshots(partial(self.catch_up, model))
         except Exception as error:  # predictions would stay as they are for ever
             self.failure = f"{type(error).__name__}: {error}"
             log.exception("The journal cannot be followed any more.")
             self.on_failure()
+
+    def _load(self) -> None:
+        with self._journal.one_state():
+            for name in self._journal.models():
+                self.models[name] = History(self._journal, self.folder, name).start().model
+
+    def _with_snapshots(self, act: Callable[[], None]) -> None:
+        """Do something that reads snapshots; do it again if one was removed meanwhile."""
+        for _ in range(ATTEMPTS - 1):
+            with suppress(FileNotFoundError):
+                return act()
+        return act()
 
     def catch_up(self, model: ServedModel) -> None:
         """Fold the events that came since into a model."""

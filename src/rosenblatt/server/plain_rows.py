@@ -61,7 +61,7 @@ def plain_arrays(rows: Sequence[Any], width: int) -> Features | None:
     """
     values: list[Any] = []
     for row in rows:
-        if type(row) is not list or len(row) != width:
+        if type(row) is not list or not row or len(row) != width:
             return None
         values += row
     return _table(values, len(rows), width)

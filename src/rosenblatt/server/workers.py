@@ -46,6 +46,8 @@ YOUNG = 10.0
 """Seconds that a process lives at least, unless something is wrong with it."""
 MOST_YOUNG = 3
 """Processes that may end so soon, one after the other, before the server gives up."""
+PAUSE = 1.0
+"""Seconds before a process is replaced."""
 
 
 def worker_application(host: Follower, limits: RequestLimits = USUAL) -> Starlette:
@@ -147,7 +149,7 @@ class Workers:
         self, number: int, command: Sequence[str], listening: socket.socket, failed: Callable[[str], None]
     ) -> None:
         self._command, self._descriptor, self._failed = command, listening.fileno(), failed
-        self._ending, self._lock = False, threading.Lock()
+        self._ending, self._lock = threading.Event(), threading.Lock()
         self.processes = [self._started() for _ in range(number)]
         for place in range(number):
             threading.Thread(target=self._watch, args=(place,), daemon=True).start()
@@ -162,24 +164,33 @@ class Workers:
             process, began = self.processes[place], time.monotonic()
             code = process.wait()
             young = young + 1 if time.monotonic() - began < YOUNG else 0
+            if self._ending.wait(PAUSE):
+                return
             with self._lock:
-                if self._ending:
+                if self._ending.is_set():
                     return
                 if young == MOST_YOUNG:
                     self._failed(f"{young} processes that predict ended soon after their start, with code {code}.")
                     return
                 log.error("A process that predicts ended with code %s. Another one takes its place.", code)
                 _close(process)
-                self.processes[place] = self._started()
+                try:
+                    self.processes[place] = self._started()
+                except OSError:  # counts as one that ended at once, and is tried again
+                    log.exception("It cannot be started.")
 
     def end(self) -> None:
         """End all of them, and wait for it."""
         with self._lock:
-            self._ending = True
+            self._ending.set()
         for each in self.processes:
             _close(each)
         for each in self.processes:
-            each.wait()
+            try:
+                each.wait(2 * GRACE)
+            except subprocess.TimeoutExpired:  # it is still loading; it has nothing to lose
+                each.kill()
+                each.wait()
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
@@ -189,6 +200,8 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 
 def follow(folder: str | os.PathLike[str], descriptor: int, door: FrontDoor) -> int:
     """Predict until the process that writes ends: its end of our standard input is closed then."""
+    for each in (signal.SIGINT, signal.SIGTERM):  # they go to all processes of a terminal, or of a service
+        signal.signal(each, signal.SIG_IGN)
     host, metrics = Follower(folder), Metrics(folder)
     with socket.socket(fileno=descriptor) as listening:
         app = worker_application(host, door.limits)
@@ -217,7 +230,6 @@ def follow(folder: str | os.PathLike[str], descriptor: int, door: FrontDoor) -> 
             server.should_exit = True
 
         host.on_failure = end
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal
         threading.Thread(target=watch, daemon=True).start()
         counting = threading.Thread(target=count)
         counting.start()

@@ -6,6 +6,7 @@ folded and published, answered. So what a client was told, and what a prediction
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -21,6 +22,8 @@ from rosenblatt.server.replay import answer_to
 from rosenblatt.server.served_model import ServedModel
 
 __all__ = ["Learn", "Remember", "Special", "Work", "Writer"]
+
+log = logging.getLogger("rosenblatt.server")
 
 TOGETHER = 512
 """Requests that one commit takes."""
@@ -207,6 +210,8 @@ class Writer:
             try:
                 if isinstance(work, Learn):
                     self._stage(work)
+            except JournalError:  # what cannot be read concerns all requests
+                raise
             except Exception as problem:  # a defect too concerns this request alone: nothing of it is written
                 work.done(problem)
                 continue
@@ -293,6 +298,7 @@ class Writer:
         except Exception as defect:
             if self.journal.written != written:  # the models may differ from the journal
                 raise
+            log.exception("A change was not made. Nothing of it is written.")
             answer = defect
         work.done(answer)
 
