@@ -61,6 +61,8 @@ def record(group: str, comparisons: Iterable[Comparison], path: Path = FILE) -> 
     """Replace the rows of this group by these."""
     today = datetime.now(UTC).date().isoformat()
     new = [_row(group, each, today) for each in comparisons]
+    if not new:  # without its data a group has no rows
+        return
     kept = [row for row in read(path) if row.group != group] if path.exists() else []
     write([*kept, *new], path)
 

@@ -25,7 +25,7 @@ const skipped = /(^|\/)(_|genindex|search)/; // copied files, and pages that the
 const pages = readdirSync(root, { recursive: true })
   .filter((name) => name.endsWith(".html") && !skipped.test(name))
   .sort();
-const executablePath = process.env.BROWSER ?? "/usr/bin/chromium";
+const executablePath = process.env.BROWSER || "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--allow-file-access-from-files"] });
 let wrong = 0;
 
@@ -55,4 +55,4 @@ for (const { width, height, theme } of views) {
 }
 await browser.close();
 console.log(`${pages.length} pages, ${wrong} things to mend`);
-process.exit(wrong ? 1 : 0);
+process.exit(wrong || !pages.length ? 1 : 0);

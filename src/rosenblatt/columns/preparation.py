@@ -223,7 +223,8 @@ class UnitLength:
             data[:] = data / np.where(norms == 0.0, 1.0, norms)[row_of]
         else:
             norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-            rows /= np.where(norms == 0.0, norms.dtype.type(1.0), norms)[:, None]
+            tiny = norms < 10 * np.finfo(norms.dtype).eps  # left as they are by scikit-learn, where rows are dense
+            rows /= np.where(tiny, norms.dtype.type(1.0), norms)[:, None]
         return Features(rows, features.n_rows, features.n_features)
 
     def names(self, names: tuple[str, ...] | None) -> tuple[str, ...] | None:

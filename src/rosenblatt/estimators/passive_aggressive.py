@@ -50,7 +50,7 @@ class PassiveAggressiveClassifier(OwnRule):
     Attributes
     ----------
     n_mistakes_, mistakes_per_pass_ : int, ndarray
-        The visits with y f ≤ 0, in total and in each pass.
+        The visits with y f ≤ 0, in total and in each pass; those with y f < 0 if `margin` is 0.
     n_updates_, updates_per_pass_ : int, ndarray
         The visits with y f < `margin`. The trace holds these.
     stop_reason_ : str

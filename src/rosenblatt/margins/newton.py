@@ -11,6 +11,7 @@ take too many of them get a matrix after all.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
@@ -35,6 +36,7 @@ TYPICAL = 4.0  # the first width from dual weights, in their root mean square sh
 KEEP = 0.7  # the share of the width that is kept where it shrinks
 AHEAD = 3.0  # the width shrinks once the gradient adds less to the gap than this many times the width does
 SMALLER = 0.6  # rows with curvature, as a share of the features, up to which a matrix of rows is used
+MOST_CONJUGATE = 1000  # conjugate gradients of all steps of a problem, after which matrices are used
 CONJUGATE = 250  # the most conjugate gradients of a step
 ROUGH = 0.1  # their residual, as a share of the gradient
 ENOUGH = 0.1  # or what adds this share of the wanted gap
@@ -98,13 +100,14 @@ class Newton:
     """The solver; called for several problems of the same rows it remembers whether they need direct solves."""
 
     def __init__(self, tol: float) -> None:
-        self.tol, self.direct = tol, False
+        self.tol, self.direct, self.made = tol, False, 0
 
     def __call__(self, problem: Objective, start: Floats, alpha: Floats | None = None) -> Iterator[Iterate]:
         """Yield one iterate per step; it is judged where the gap is likely to be within `tol` of the objective.
 
         `alpha` holds the dual weights of the start, if it is better than zero weights.
         """
+        self.made = 0  # conjugate gradients for this problem
         matrix, y = problem.matrix, problem.y
         ridge = np.full(matrix.width, problem.l2)
         if problem.bias == "free":
@@ -143,17 +146,18 @@ class Newton:
         """Return about −H⁻¹ g, H = Λ + Σ D_i x_i x_iᵀ."""
         tight = isinstance(problem.loss, Hinge) and self.tol < TIGHT
         if problem.matrix.costly and not self.direct and not tight:
-            found = _conjugate(problem, ridge, curvature, gradient, ENOUGH * self.tol * value)
+            found, made = _conjugate(problem, ridge, curvature, gradient, ENOUGH * self.tol * value)
+            self.made += made
+            self.direct = found is None or self.made > MOST_CONJUGATE
             if found is not None:
                 return found
-            self.direct = True
         return -_solver(problem, ridge, curvature)(gradient)
 
 
 def _conjugate(
     problem: Objective, ridge: Floats, curvature: Floats, gradient: Floats, gap: float
-) -> Floats | None:
-    """Return about −H⁻¹ g by conjugate gradients; None if they take too many.
+) -> tuple[Floats | None, int]:
+    """Return about −H⁻¹ g by conjugate gradients, or None if they take too many; and their number.
 
     They end where the residual is a small share of g, or adds at most `gap` to the gap: r adds ‖r‖²/(2 l2). The
     residual of a free bias adds more, because both classes must have the same sum of dual weights: itself, times
@@ -163,7 +167,13 @@ def _conjugate(
     weigh = np.full(matrix.width, 1.0 / double)
     if problem.bias == "free":
         weigh[-1] = max(float(matrix.squares.mean()) / double, 1.0 / max(gap, TINY)) / matrix.pad**2
-    enough = max(gap, ROUGH * ROUGH * float(gradient @ (weigh * gradient)))
+
+    def parts(r: Floats) -> tuple[float, float]:
+        """Return what r adds, the bias apart: its large weight must not hide the rest."""
+        each = weigh * r * r
+        return float(each[: matrix.d].sum()), float(each[matrix.d :].sum())
+
+    rest, bias = (max(gap, ROUGH * ROUGH * part) for part in parts(gradient))
     size = ridge + matrix.diagonal(curvature)
     if not size[-1] > 0.0:  # a free bias without curvature: any length will do, it is searched for
         ridge = np.append(ridge[:-1], matrix.pad**2 * problem.cost.sum())
@@ -171,16 +181,17 @@ def _conjugate(
     x, residual = np.zeros_like(gradient), -gradient
     solved = residual / size
     direction, left = solved, float(residual @ solved)
-    for _ in range(CONJUGATE):
-        if float(residual @ (weigh * residual)) <= enough:
-            return x
+    for made in range(CONJUGATE):
+        of_rest, of_bias = parts(residual)
+        if (of_rest <= rest and of_bias <= bias) or (made and time.perf_counter() > problem.until):
+            return x, made
         bent = ridge * direction + matrix.bent(curvature, direction)
         length = left / float(direction @ bent)
         x, residual = x + length * direction, residual - length * bent
         solved = residual / size
         before, left = left, float(residual @ solved)
         direction = solved + (left / before) * direction
-    return None
+    return None, CONJUGATE
 
 
 def _first_near(problem: Objective, t: Floats, alpha: Floats | None) -> _Near:

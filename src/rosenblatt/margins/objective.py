@@ -11,6 +11,7 @@ The conditions are Σ α_i y_i = 0 if the bias is free, and |v_j| ≤ l1 instead
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -54,6 +55,7 @@ class Objective:
     l1: float = 0.0  # the cost of ‖w‖₁
     l2: float = 0.0  # the cost of ½‖w‖²
     bias: Bias = "free"  # None without a bias; "penalised" if l2 applies to it as to a weight
+    until: float = math.inf  # the time, by `time.perf_counter`, at which a long step returns what it has
 
     def shortfall(self, theta: Floats) -> Floats:
         """Return t_i = margin − y_i f(x_i)."""

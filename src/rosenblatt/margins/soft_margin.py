@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,12 +94,14 @@ def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats
     solver: Solver | None = None
     spare = 0.0
     for at in sorted(range(len(every)), key=lambda at: -float(cost[every[at] > 0.0].sum())):
-        problem = Objective(matrix, every[at], cost, plan.loss, plan.l1, plan.l2, "free" if plan.bias else None)
         begin = np.zeros(matrix.width)
         if start is not None:
             begin = start.reshape(-1, matrix.d + 1)[at, : matrix.width].copy()
         left = len(every) - len(found)
         seconds = limits.max_time and (limits.max_time - (time.perf_counter() - began)) / left
+        until = math.inf if seconds is None else time.perf_counter() + seconds
+        bias: Bias = "free" if plan.bias else None
+        problem = Objective(matrix, every[at], cost, plan.loss, plan.l1, plan.l2, bias, until)
         solver = choose(problem, plan) if solver is None else solver
         own = replace(limits, max_time=seconds, spare=spare / left)
         found[at] = minimise(problem, begin, solver, own)

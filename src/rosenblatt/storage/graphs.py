@@ -249,10 +249,10 @@ def _standardised(graph: _Graph, x: str, mean: Any, scale: Any, name: str) -> st
 
 def _of_unit_length(graph: _Graph, x: str, name: str) -> str:
     x = graph.cast(x, np.float64)
-    squares = graph.node("ReduceSumSquare", x, axes=[1], keepdims=1)
-    zeros = graph.node("Equal", squares, graph.constant(f"nothing {name}", np.zeros(1)))
+    norms = graph.node("Sqrt", graph.node("ReduceSumSquare", x, axes=[1], keepdims=1))
+    least = graph.constant(f"least {name}", np.full(1, 10 * np.finfo(np.float64).eps))
     one = graph.constant(f"one {name}", np.ones(1))
-    return graph.node("Div", x, graph.node("Sqrt", graph.node("Where", zeros, one, squares)))
+    return graph.node("Div", x, graph.node("Where", graph.node("Less", norms, least), one, norms))
 
 
 def _linear(graph: _Graph, model: Any, x: str) -> list[Output]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -26,7 +27,7 @@ def holding(proof: str, options: Mapping[str, Any]) -> str:
     held = {name: value for name, value in options.items() if value != getattr(usual, name)}
     if not held:
         return proof
-    return proof.replace('"version": 1,', f'"version": 1,\n "reading": {json.dumps(held)},', 1)
+    return re.sub(r'"version": \d+,', lambda found: f'{found[0]}\n "reading": {json.dumps(held)},', proof, count=1)
 
 
 def held_reading(proofs: Sequence[Mapping[str, Any]], file: str) -> dict[str, Any]:

@@ -144,6 +144,8 @@ def passive_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
         bound, factor = replace(bound, formula="(R² + β)/γ²"), square
     else:
         factor = max(square, run.margin / exact(rule.most))
+        if run.margin != 1:
+            bound = replace(bound, formula="max(R² + β, m/C)/γ²")
     if run.start.any():
         return bound.without("the start is not the origin")
     if not 0 < run.eta < 2 or run.margin == 0:
