@@ -31,7 +31,8 @@ __all__ = [
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 LINE_END = re.compile(rb"\r\n|\n|\r")
 PLAIN_ROW = re.compile(rb"(?!\Z)[^\r\n]*+(?:\r\n|\n|\r|\Z)")
-QUOTED = re.compile(rb'"((?:[^"]++|"")*+)"?+')
+BETWEEN_QUOTES = rb'[^"]*+(?:""[^"]*+)*+'
+QUOTED = re.compile(rb'"(%b)"?+' % BETWEEN_QUOTES)
 
 
 class Dialect(NamedTuple):
@@ -215,16 +216,17 @@ def _rows(data: bytes, dialect: Dialect) -> Iterator[re.Match[bytes]]:
 
 @lru_cache(maxsize=16)
 def _row(delimiter: str) -> re.Pattern[bytes]:
-    # Quotes count only where a field begins, as in pyarrow. The possessive ++ and *+ never backtrack.
+    # Quotes count only where a field begins, as in pyarrow. The possessive ?+ and *+ never backtrack. Before
+    # Python 3.11.5 they fail where alternatives are repeated, so there are none here but the last.
     between = re.escape(delimiter).encode()
-    quoted = rb'(?<![^%b\r\n])"(?:[^"]++|"")*+(?:"|(?P<open>\Z))' % between
-    return re.compile(rb"(?!\Z)(?:%b|[^\r\n])*+(?:\r\n|\n|\r|\Z)" % quoted)
+    quoted = rb'"(?:(?<![^%b\r\n]")%b(?:"|(?P<open>\Z)))?+' % (between, BETWEEN_QUOTES)
+    return re.compile(rb'(?!\Z)[^\r\n"]*+(?:%b[^\r\n"]*+)*+(?:\r\n|\n|\r|\Z)' % quoted)
 
 
 @lru_cache(maxsize=16)
 def _field(delimiter: str) -> re.Pattern[bytes]:
     between = re.escape(delimiter).encode()
-    return re.compile(rb'%b((?:"(?:[^"]++|"")*+"?+)?+[^%b]*+)' % (between, between))
+    return re.compile(rb'%b((?:"%b"?+)?+[^%b]*+)' % (between, BETWEEN_QUOTES, between))
 
 
 def _count_lines(data: bytes) -> int:
