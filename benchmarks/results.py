@@ -58,13 +58,11 @@ def read(path: Path = FILE) -> list[Row]:
 
 
 def record(group: str, comparisons: Iterable[Comparison], path: Path = FILE) -> None:
-    """Replace the rows of this group by these."""
+    """Put these rows of a group in the place of those of the same workloads and peers, or behind all others."""
     today = datetime.now(UTC).date().isoformat()
-    new = [_row(group, each, today) for each in comparisons]
-    if not new:  # without its data a group has no rows
-        return
-    kept = [row for row in read(path) if row.group != group] if path.exists() else []
-    write([*kept, *new], path)
+    new = {(each.workload, each.peer): _row(group, each, today) for each in comparisons}
+    kept = [new.pop((row.workload, row.peer), row) if row.group == group else row for row in read(path)]
+    write([*kept, *new.values()], path)
 
 
 def write(rows: Iterable[Row], path: Path = FILE) -> None:
