@@ -57,7 +57,7 @@ def test_steps_leave_their_input_alone():
     features = as_rows(rows)
     step.features(features)
     assert rows.tolist() == [[0, 1], [2, 3], [4, 5]]
-    with pytest.raises(ShapeError, match="3 features, but the scaler has 2"):
+    with pytest.raises(ShapeError, match="3 features, but the model has 2"):
         step.features(as_rows(np.eye(3)))
     assert Preparation((step,)).names is None
     assert isinstance(step, Standardisation)

@@ -14,7 +14,7 @@ from rosenblatt.columns.scaling import FILLING, SCALING, STATISTICS, Filling, Sc
 from rosenblatt.columns.statistics import Statistics
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.exceptions import InputError, ShapeError
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.schema.codecs import Array, Codec, Count, Flag, Maybe, Record, Several, require
 from rosenblatt.schema.plain import Parameter
 from rosenblatt.typing import Floats
@@ -147,6 +147,16 @@ class Encoding:
         return self.recipe.names(self.recipe.n_features)
 
 
+def _own_rows(features: Features, n_features: int) -> Rows:
+    """Return rows that a step may change, after comparing their width with that of training."""
+    if features.n_features != n_features:
+        raise ShapeError(
+            f"The data has {features.n_features} features, but the model has {n_features}. Pass data with the "
+            "columns of training."
+        )
+    return writable(features.rows)
+
+
 @dataclass(frozen=True, eq=False)
 class Standardisation:
     """scikit-learn's `StandardScaler`, bit for bit: its attributes without the trailing underscore."""
@@ -167,12 +177,7 @@ class Standardisation:
 
     def features(self, features: Features) -> Features:
         """Return standardised features."""
-        if features.n_features != self.n_features:
-            raise ShapeError(
-                f"The data has {features.n_features} features, but the scaler has {self.n_features}. Pass data "
-                "with the columns of training."
-            )
-        rows = writable(features.rows)
+        rows = _own_rows(features, self.n_features)
         if isinstance(rows, CSR):
             if self.with_mean:
                 raise ShapeError("Sparse rows cannot be centred: set with_mean=False in StandardScaler.")
@@ -208,12 +213,7 @@ class UnitLength:
 
     def features(self, features: Features) -> Features:
         """Return rows of length 1."""
-        if features.n_features != self.n_features:
-            raise ShapeError(
-                f"The data has {features.n_features} features, but the model has {self.n_features}. Pass data "
-                "with the columns of training."
-            )
-        rows = writable(features.rows)
+        rows = _own_rows(features, self.n_features)
         if isinstance(rows, CSR):
             stored: Any = np.diff(rows.indptr.astype(np.int64))
             row_of = np.repeat(np.arange(features.n_rows), stored)

@@ -103,7 +103,9 @@ def loop_scores(rows: Rows, weights: Floats) -> Floats:
     weights = oriented(weights, rows)
     out = np.empty((n_rows, *weights.shape[:-1]))
     values, a_machine = (rows.data.size, SPARSE) if isinstance(rows, CSR) else (rows.size, DENSE)
-    parts = in_parts(n_rows, values * a_machine * (weights.size // weights.shape[-1] + READING))
+    at_memory_speed = weights.ndim == 1 and not isinstance(rows, CSR)  # one thread reads as fast as two
+    work = 0.0 if at_memory_speed else values * a_machine * (weights.size // weights.shape[-1] + READING)
+    parts = in_parts(n_rows, work)
     if len(parts) == 1:  # without the detour by way of a pool, which takes longer than a short row
         _write_scores(rows, weights, out, parts[0])
         return out
