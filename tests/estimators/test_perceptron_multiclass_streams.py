@@ -187,7 +187,7 @@ def test_a_stream_may_begin_to_grow_on_the_way():
     X, y = blobs(60, 5, 4)
     first = y % 2
     clf = rb.Perceptron().partial_fit(X, first, classes=[0, 1])
-    with pytest.raises(LabelError, match="none of the classes"):
+    with pytest.raises(LabelError, match="not one of the classes"):
         clf.partial_fit(X, y)
     clf.partial_fit(X, y, classes="grow").partial_fit(X, y)
     again = rb.Perceptron().partial_fit(X, first, classes="grow")
@@ -355,7 +355,7 @@ def test_a_stream_goes_on_from_a_fit_and_a_fit_from_a_stream(scheme):
 def test_other_classes_than_declared_are_refused():
     X, y = blobs(20, 4, 3)
     clf = rb.Perceptron().partial_fit(X, y % 3, classes=[0, 1, 2])
-    with pytest.raises(LabelError, match=r"3 is none of the classes \[0, 1, 2\]"):
+    with pytest.raises(LabelError, match=r"3 is not one of the classes \[0, 1, 2\]"):
         clf.partial_fit(X, y)
     with pytest.raises(LabelError, match="not the same as on last call"):
         clf.partial_fit(X, y, classes=[0, 1, 2, 3])

@@ -252,9 +252,9 @@ def test_asymmetric_rules_need_their_classes_declared():
 
 def test_a_third_class_is_refused():
     clf = rb.Perceptron().partial_fit([[1.0], [2.0]], ["a", "b"])
-    with pytest.raises(LabelError, match="'c' is none of the classes"):
+    with pytest.raises(LabelError, match="'c' is not one of the classes"):
         clf.learn_one(np.array([1.0]), "c")
-    with pytest.raises(LabelError, match="'c' is none of the classes"):
+    with pytest.raises(LabelError, match="'c' is not one of the classes"):
         clf.partial_fit([[1.0], [2.0]], ["a", "c"])
 
 

@@ -65,7 +65,7 @@ class Worker:
         return receive(self._out)
 
     def kill(self) -> None:
-        """End the process at once, whatever it is doing."""
+        """End the process at once, even in the middle of work."""
         self._process.kill()
         self._process.wait()
 

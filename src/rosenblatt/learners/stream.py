@@ -334,7 +334,7 @@ class Stream:
         known = self.classes.tolist()
         if len(known) >= 2 and not self.grows:
             raise LabelError(
-                f"y={label!r} is none of the classes {listed(self.classes)}. "
+                f"y={label!r} is not one of the classes {listed(self.classes)}. "
                 "Name all classes with classes=[...] on the first call, or let them grow with classes='grow'."
             )
         if len(known) < 2 and not self._may_mirror:

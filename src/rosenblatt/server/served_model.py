@@ -313,7 +313,9 @@ class ServedModel:
                 "A model with multiclass='direct' can take new ones, with --grow."
             )  # fmt: skip
             known = listed(self.published.learner._classes)
-            raise RequestError.of(422, f"The label {label!r} is none of the classes {known}. {way}", label=label)
+            raise RequestError.of(
+                422, f"The label {label!r} is not one of the classes {known}. {way}", label=label
+            )
 
     # Learning: called by the writer alone
 
