@@ -247,6 +247,21 @@ def test_an_error_of_the_items_comes_after_the_results_before_it(n_threads):
     assert seen == [-1.0]
 
 
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_the_calling_thread_works_too(n_threads):
+    """So `n_threads` threads work, and not one more; each waits here until all have an item."""
+    all_work = threading.Barrier(n_threads)
+
+    def work(_):
+        all_work.wait(60)
+        return threading.get_ident()
+
+    with using(n_threads):
+        found = list(ordered(work, range(n_threads)))
+    assert len(set(found)) == n_threads
+    assert threading.get_ident() in found
+
+
 def test_no_thread_is_left():
     with using(3), pytest.raises(ZeroDivisionError):
         list(ordered(lambda k: 1 / k, [1, 0, 2]))
@@ -259,9 +274,9 @@ def test_ctrl_c_ends_the_work_under_way(noted):
     ended = []
 
     def endless(k):
-        if k == 1:
-            os.kill(os.getpid(), signal.SIGINT)
         try:
+            if k == 1:
+                os.kill(os.getpid(), signal.SIGINT)
             while True:
                 stop_if_interrupted()
         except KeyboardInterrupt:

@@ -15,11 +15,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import cancelled_by, interruptible, stop_if_interrupted
@@ -212,10 +212,12 @@ def in_parts(n_items: int, nanoseconds: float) -> list[range]:
 class Pool:
     """Threads for one call; use it in a ``with`` block.
 
+    The calling thread is one of them: while it waits for a result, it does work that no other has begun.
+
     Parameters
     ----------
     n_threads : int
-        How many; one means that the thread of the caller does the work.
+        How many; one means that the calling thread does all the work.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -241,7 +243,7 @@ class Pool:
                 yield work(item)
             return
         executor = self._started()
-        begun: deque[Future[U]] = deque()
+        begun: deque[_Task[U]] = deque()
         failure: Exception | None = None
         iterator = iter(items)
         while True:
@@ -253,11 +255,11 @@ class Pool:
                 failure = error
                 break
             with interruptible():  # a thread that Ctrl-C meets while it is started would not be waited for
-                begun.append(executor.submit(copy_context().run, self._run, work, item))
+                begun.append(_Task(executor, partial(copy_context().run, self._run, work, item)))
             if len(begun) >= AHEAD * self.n_threads:
-                yield _result(begun.popleft())
+                yield _first(begun)
         while begun:
-            yield _result(begun.popleft())
+            yield _first(begun)
         if failure is not None:
             raise failure
 
@@ -265,7 +267,7 @@ class Pool:
         from concurrent.futures import ThreadPoolExecutor
 
         if self._executor is None:
-            self._executor = ThreadPoolExecutor(self.n_threads, thread_name_prefix="rosenblatt")
+            self._executor = ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="rosenblatt")
         return self._executor
 
     def _run(self, work: Callable[[T], U], item: T) -> U:
@@ -274,13 +276,38 @@ class Pool:
         return work(item)
 
 
-def _result(future: Future[U]) -> U:
+class _Task(Generic[U]):
+    """Work that a thread of the pool does, or the calling one."""
+
+    def __init__(self, executor: ThreadPoolExecutor, call: Callable[[], U]) -> None:
+        self.call = call
+        self.future: Future[U] = executor.submit(call)
+
+    def done_here(self) -> bool:
+        """Do the work in this thread, unless another has begun it; return whether it was done here."""
+        if not self.future.cancel():
+            return False
+        self.future = type(self.future)()
+        try:
+            self.future.set_result(self.call())
+        except Exception as error:  # raised in its turn
+            self.future.set_exception(error)
+        return True
+
+
+def _first(begun: deque[_Task[U]]) -> U:
+    """Return the result of the first task; until it is there, do those that come after it."""
     from concurrent.futures import wait
 
     stop_if_interrupted()
-    while not wait([future], timeout=SECONDS).done:
+    first = begun.popleft()
+    if not first.done_here():
+        waiting = iter(tuple(begun))
+        while not first.future.done() and any(task.done_here() for task in waiting):
+            stop_if_interrupted()
+    while not wait([first.future], timeout=SECONDS).done:
         stop_if_interrupted()
-    return future.result()
+    return first.future.result()
 
 
 class _Blas:
