@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from itertools import pairwise
@@ -267,13 +267,36 @@ class Pool:
         from concurrent.futures import ThreadPoolExecutor
 
         if self._executor is None:
-            self._executor = ThreadPoolExecutor(self.n_threads - 1, thread_name_prefix="rosenblatt")
+            self._executor = ThreadPoolExecutor(
+                self.n_threads - 1, "rosenblatt", initializer=_stay_on, initargs=(_others(self.n_threads),)
+            )
         return self._executor
 
     def _run(self, work: Callable[[T], U], item: T) -> U:
         _in_pool.set(True)
         cancelled_by(self._over)
         return work(item)
+
+
+def _others(n_threads: int) -> set[int]:
+    """Return the cores for the threads of a pool beside the calling one; none if the kernel is to choose.
+
+    The kernel of a virtual machine takes an idle core for one that the host has withdrawn. It leaves a thread for
+    many milliseconds on the core of the thread that started or woke it, and the two take turns there. So the others
+    keep off the core of the calling thread, if each thread can have a core.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return set()
+    cores = os.sched_getaffinity(0)
+    _, _, fields = _read(Path("/proc/thread-self/stat")).rpartition(")")  # a name may hold spaces
+    return cores - {int(fields.split()[36])} if fields and n_threads <= len(cores) else set()
+
+
+def _stay_on(cores: set[int]) -> None:
+    """Let this thread use these cores alone, if there are any."""
+    if cores:
+        with suppress(OSError):  # a sandbox may forbid it, which costs time only
+            os.sched_setaffinity(0, cores)
 
 
 class _Task(Generic[U]):
