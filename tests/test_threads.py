@@ -262,6 +262,38 @@ def test_the_calling_thread_works_too(n_threads):
     assert threading.get_ident() in found
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not say where threads run")
+def test_threads_keep_off_the_core_of_the_calling_one(monkeypatch):
+    """Unless there are more of them than cores; afterwards every core may be used again."""
+    before = os.sched_getaffinity(0)
+
+    def cores_of(n_threads):
+        all_work = threading.Barrier(n_threads)
+
+        def work(_):
+            all_work.wait(60)
+            return threading.current_thread() is main, os.sched_getaffinity(0)
+
+        main = threading.current_thread()
+        with using(n_threads):
+            found = list(ordered(work, range(n_threads)))
+        assert [cores for is_main, cores in found if is_main] == [before]
+        return [cores for is_main, cores in found if not is_main]
+
+    if len(before) > 1:
+        (cores,) = cores_of(2)
+        assert cores < before
+        assert len(cores) == len(before) - 1
+    assert all(cores == before for cores in cores_of(len(before) + 1))
+    assert os.sched_getaffinity(0) == before
+
+    def forbidden(*_):
+        raise PermissionError("not here")
+
+    monkeypatch.setattr(os, "sched_setaffinity", forbidden)
+    assert cores_of(2) == [before]
+
+
 def test_no_thread_is_left():
     with using(3), pytest.raises(ZeroDivisionError):
         list(ordered(lambda k: 1 / k, [1, 0, 2]))

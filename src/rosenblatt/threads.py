@@ -282,8 +282,8 @@ def _others(n_threads: int) -> set[int]:
     """Return the cores for the threads of a pool beside the calling one; none if the kernel is to choose.
 
     The kernel of a virtual machine takes an idle core for one that the host has withdrawn. It leaves a thread for
-    many milliseconds on the core of the thread that started or woke it, and the two take turns there. So the others
-    keep off the core of the calling thread, if each thread can have a core.
+    many milliseconds on the core of the thread that started or woke it, and the two take turns there. So the other
+    threads keep off the core of the calling one, if each can have a core.
     """
     if not hasattr(os, "sched_setaffinity"):
         return set()

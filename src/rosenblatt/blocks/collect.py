@@ -29,6 +29,7 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.memory import require_memory
 from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.threads import ordered
 
 __all__ = ["MEMORY", "cache_path", "collect", "measure", "read_blocks"]
 
@@ -282,14 +283,22 @@ def _stacked(held: list[Batch], summary: DataSummary) -> Rows:
     types = [batch.rows.indices.dtype for batch in held if isinstance(batch.rows, CSR)]
     index: Any = np.result_type(*types, np.uint64 if stored > np.iinfo(np.int32).max else np.uint32)
     indices, indptr = np.empty(stored if types else 0, index), np.zeros(n_rows + 1, index)
-    at = row = 0
-    held.reverse()
-    while held:
-        batch = held.pop()
-        end = at + batch.stored
-        values[at:end] = batch.values
+
+    def placed() -> Iterator[tuple[Batch, int, int]]:
+        at = row = 0
+        held.reverse()
+        while held:
+            batch = held.pop()
+            yield batch, at, row
+            at, row = at + batch.stored, row + batch.n_rows
+
+    def copy(part: tuple[Batch, int, int]) -> None:
+        batch, at, row = part
+        values[at : at + batch.stored] = batch.values
         if isinstance(batch.rows, CSR):
-            indices[at:end] = batch.rows.indices
+            indices[at : at + batch.stored] = batch.rows.indices
             indptr[row + 1 : row + 1 + batch.n_rows] = batch.rows.indptr[1:].astype(index) + index.type(at)
-        at, row = end, row + batch.n_rows
+
+    for _ in ordered(copy, placed()):
+        pass
     return CSR(values, indices, indptr) if types else values.reshape(n_rows, n_features)

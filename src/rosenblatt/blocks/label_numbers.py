@@ -57,7 +57,8 @@ class LabelTable:
                     f"Use integers below 2**{EXACT_BITS} as labels, or strings."
                 )
         new = [code for code, label in enumerate(values) if label not in self._numbers]
-        where = np.unique(codes, return_index=True)[1].tolist()
+        where = np.empty(len(values), np.int64)
+        where[codes[::-1]] = np.arange(len(codes))[::-1]  # the last one written is the first row of each
         for code in sorted(new, key=where.__getitem__):
             self._numbers[values[code]] = len(self._numbers)
             self._counts.append(0)
