@@ -68,10 +68,20 @@ class Groups:
         How to train.
     groups : sequence of ndarray
         The machines of each group; see `Scheme.divided`.
+    rooms : dict of int to Log
+        Room for the mistakes of each group, made where it is missing or too small; give it to the next pass again.
     """
 
-    def __init__(self, X: Rows, targets: Machines, state: State, plan: Plan, groups: Sequence[Ints]) -> None:
-        self.X, self.state, self.plan = X, state, plan
+    def __init__(
+        self,
+        X: Rows,
+        targets: Machines,
+        state: State,
+        plan: Plan,
+        groups: Sequence[Ints],
+        rooms: dict[int, Log],
+    ) -> None:
+        self.X, self.state, self.plan, self._rooms = X, state, plan, rooms
         self._logs = [Log.room(0)] * len(groups)
         self._pool = Pool(len(groups))
 
@@ -113,7 +123,10 @@ class Groups:
 
     def _train(self, number: int, block: Visits) -> int:
         machines, targets, state = self.groups[number]
-        log = Log.room(len(block) * targets.members.shape[1], len(machines))
+        most = len(block) * targets.members.shape[1]
+        log = self._rooms.get(number)
+        if log is None or len(log.at) < most:
+            log = self._rooms[number] = Log.room(most, len(machines))
         state.visits = self.state.visits
         k, made = make_visits(self.X, targets, state, self.plan, block, log)
         self._logs[number] = log.part(slice(k))._replace(machine=machines.astype(np.int32)[log.machine[:k]])

@@ -73,6 +73,7 @@ class Visitor:
         self.held_out = held_out_mask(plan.held_out, batch.n_rows)
         self._validation_batch = None if plan.held_out is None else batch.take(plan.held_out)
         self._log = Log.room(0, len(state.machines))
+        self._rooms: dict[int, Log] = {}  # for the mistakes of each group of machines
         self._look_at(batch, self.held_out)
         plain = self.may_screen and isinstance(self.targets, Sides) and plan.penalty is None
         plain = plain and not state.moves_more
@@ -138,7 +139,7 @@ class Visitor:
             yield None
             return
         try:
-            with Groups(self.X, targets, self.state, self.plan, parts) as self._groups:
+            with Groups(self.X, targets, self.state, self.plan, parts, self._rooms) as self._groups:
                 yield self._groups
         finally:
             self._groups = None
