@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyarrow.csv import write_csv
+from scipy.sparse import vstack
 
 import rosenblatt as rb
 from benchmarks.comparison import AtLeast, Comparison
@@ -33,7 +34,7 @@ def two_threads(setup: Setup) -> Iterator[Comparison]:
     yield from _training(setup, X, y, S, z)
     yield from _texts(setup, S, z)
     yield from _tables(setup)
-    yield _compared(setup, "cross-validation, 6 folds", lambda: _folds(X[::4], y[::4]), 1.7)
+    yield _compared(setup, "cross-validation, 6 folds", lambda: _folds(X[::2], y[::2]), 1.7)
     rows = slice(None, None, 40)
     yield _compared(setup, "certify 10 classes", lambda: rb.certify(X[rows], y[rows], ties=False).to_json(), 1.5)
     proofs = rb.certify(X[rows], y[rows], ties=False)
@@ -47,9 +48,10 @@ def two_threads(setup: Setup) -> Iterator[Comparison]:
 def _predictions(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Comparison]:
     dense, few = (rb.Perceptron(max_iter=1, average=True).fit(X, labels) for labels in (y, y % 2))
     sparse = rb.Perceptron(max_iter=1, average=True).fit(S, z)
-    yield _compared(setup, "predict sparse, 20 classes", lambda: sparse.decision_function(S), 1.5)
-    yield _compared(setup, "predict dense, 10 classes", lambda: dense.decision_function(X), 1.5)
-    yield _compared(setup, "predict dense, 2 classes", lambda: few.decision_function(X), 0.95)
+    texts, points = vstack([S, S, S], format="csr"), np.concatenate([X, X, X])
+    yield _compared(setup, "predict sparse, 20 classes", lambda: sparse.decision_function(texts), 1.5)
+    yield _compared(setup, "predict dense, 10 classes", lambda: dense.decision_function(points), 1.5)
+    yield _compared(setup, "predict dense, 2 classes", lambda: few.decision_function(points), 0.95)
     yield _compared(setup, "predict 2,000 rows", lambda: _often(few, X[:2000]), 0.95)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rows.svm"
@@ -58,12 +60,16 @@ def _predictions(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Compa
 
 
 def _training(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Comparison]:
+    """Train many machines, where threads divide the work, and few, where each of them reads all rows again."""
     many, classes = clusters(setup.rows(60_000), 200, 40, spread=3.0)
+    topics, of = text_in_classes(setup.rows(40_000), 30_000, 50, noise=0.1)
     for workload, multiclass, rows, labels, target in (
         ("ovr, dense, 40 classes", "ovr", many, classes, 1.6),
         ("ovr, dense, 10 classes", "ovr", X, y, 0.95),
-        ("ovo, dense, 10 classes", "ovo", X, y, 1.6),
-        ("ovr, sparse, 20 classes", "ovr", S, z, 1.6),
+        ("ovo, dense, 40 classes", "ovo", many, classes, 1.6),
+        ("ovo, dense, 10 classes", "ovo", X, y, 0.95),
+        ("ovr, sparse, 50 classes", "ovr", topics, of, 1.6),
+        ("ovr, sparse, 20 classes", "ovr", S, z, 0.95),
         ("ovo, sparse, 20 classes", "ovo", S, z, 1.6),
     ):
 
@@ -79,7 +85,7 @@ def _texts(setup: Setup, S: Any, z: Any) -> Iterator[Comparison]:
         write_svmlight(path, S, z)
         yield _compared(setup, "svmlight to rows", lambda: _values_in(path), 1.6)
         yield _compared(setup, "svmlight to one matrix", lambda: rb.read_table(path).X.sum(), None)
-    texts = [each.encode() for each in messages(setup.rows(200_000), seed=0)]
+    texts = [each.encode() for each in messages(setup.rows(600_000), seed=0)]
     values, offsets = np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])
     yield _compared(setup, "hash words", lambda: hash_texts(values, offsets, ngrams=2, bits=18).indices, 1.6)
 
@@ -90,13 +96,13 @@ def _values_in(path: Path) -> float:
 
 def _tables(setup: Setup) -> Iterator[Comparison]:
     """Read CSV of numbers, of categories and of words; pyarrow has one thread of its own here."""
-    n, rng = setup.rows(200_000), np.random.default_rng(0)
+    n, rng = setup.rows(600_000), np.random.default_rng(0)
     labels = rng.choice(["no", "yes"], n)
     levels = np.array([f"level {k}" for k in range(50)])
     tables: dict[str, Any] = {
         "numbers": {f"x{j}": rng.standard_normal(n).round(4) for j in range(10)},
         "categories": {f"c{j}": levels[rng.integers(0, 50, n)] for j in range(6)},
-        "words": {"words": messages(n // 2, seed=0)},
+        "words": {"words": messages(n, seed=0)},
     }
     with TemporaryDirectory() as folder:
         for kind, columns in tables.items():

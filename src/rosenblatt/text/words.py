@@ -117,11 +117,19 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
 
 def _stacked(parts: list[CSR]) -> CSR:
     """Return the rows of parts, one part after the other."""
-    stored = np.cumsum([0, *(len(part.data) for part in parts)])
-    indptr = np.concatenate([[0], *(part.indptr[1:] + first for part, first in zip(parts, stored, strict=False))])
-    kind: Any = np.uint32 if stored[-1] < 1 << 32 else np.uint64
-    data, indices = (np.concatenate(column) for column in zip(*((p.data, p.indices) for p in parts), strict=True))
-    return CSR(data, indices, indptr.astype(kind))
+    stored = np.cumsum([0, *(len(part.data) for part in parts)]).tolist()
+    rows = np.cumsum([1, *(len(part.indptr) - 1 for part in parts)]).tolist()
+    data, indices = np.empty(stored[-1]), np.empty(stored[-1], np.uint32)
+    indptr: Any = np.zeros(rows[-1], np.uint32 if stored[-1] < 1 << 32 else np.uint64)
+
+    def copy(k: int) -> None:
+        part, own = parts[k], slice(stored[k], stored[k + 1])
+        data[own], indices[own] = part.data, part.indices
+        indptr[rows[k] : rows[k + 1]] = part.indptr[1:] + indptr.dtype.type(stored[k])
+
+    for _ in ordered(copy, range(len(parts))):
+        pass
+    return CSR(data, indices, indptr)
 
 
 def _hash_by_loop(values: NDArray[np.uint8], offsets: NDArray[np.int64], ngrams: int, bits: int) -> CSR:
