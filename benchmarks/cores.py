@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow.csv import write_csv
 from scipy.sparse import vstack
+from threadpoolctl import threadpool_limits
 
 import rosenblatt as rb
 from benchmarks.comparison import AtLeast, Comparison
@@ -57,6 +60,9 @@ def _predictions(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Compa
         path = Path(folder) / "rows.svm"
         write_svmlight(path, S, z)
         yield _compared(setup, "predict a file", lambda: _lines(sparse, path), 1.5)
+    network = rb.MultilayerPerceptron(max_iter=1).fit(X[:2000], y[:2000])
+    blas = partial(threadpool_limits, user_api="blas")  # networks leave threads to BLAS
+    yield _compared(setup, "predict by a network", lambda: network.predict(points), 1.5, blas)
 
 
 def _training(setup: Setup, X: Any, y: Any, S: Any, z: Any) -> Iterator[Comparison]:
@@ -132,10 +138,16 @@ def _lines(model: Any, path: Path) -> bytes:
     return file.getvalue()
 
 
-def _compared(setup: Setup, workload: str, work: Callable[[], Any], target: float | None) -> Comparison:
+def _compared(
+    setup: Setup,
+    workload: str,
+    work: Callable[[], Any],
+    target: float | None,
+    threads: Callable[[int], AbstractContextManager[Any]] = using,
+) -> Comparison:
     def on(n_jobs: int) -> Callable[[], Any]:
         def call() -> Any:
-            with using(n_jobs):
+            with threads(n_jobs):
                 return work()
 
         return call
