@@ -115,7 +115,7 @@ class ClassRows:
         for k, plane in enumerate(planes):
             if any(v := problem.vector(plane.w, plane.b)):
                 direction = Direction.of_integers(v)
-                vectors[k], errors[k] = direction.high, problem.error(direction)
+                vectors[k], errors[k] = direction.high, problem.error(direction, biased=True)
         with np.errstate(under="ignore"):
             W = np.ldexp(vectors[:, :-1], -left).T
 

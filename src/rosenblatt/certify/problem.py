@@ -117,14 +117,16 @@ class SeparationProblem:
             f = matrix.times(w) if rows is None else np.asarray(matrix.X[rows] @ w, np.float64)
         return f, self.error(v)
 
-    def error(self, v: Direction) -> float:
-        """Return a bound on the error of a score <v, x_i> in floats.
+    def error(self, v: Direction, *, biased: bool = False) -> float:
+        """Return a bound on the error of a score <v, x_i> in floats, or of that plus a bias.
 
         The error of a sum of d products, in any order, is at most d u/(1 − d u) times the sum of their sizes,
-        which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than TINY for each product.
+        which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than TINY for each product. The
+        bound has room for one more summand.
         """
         total = 2.0 * float(np.abs(v.high).sum())
-        return 1.001 * (self.d + 4) * (UNIT * total + TINY)
+        error = 1.001 * (self.d + 4) * (UNIT * total + TINY)
+        return 1.001 * error if biased else error
 
     def table(self, rows: Any) -> Floats:
         """Return x_i of some rows as a dense array, exact but for values far below the largest of their column."""

@@ -29,7 +29,7 @@ from rosenblatt.certify.sequence_certificate import (
 )
 from rosenblatt.certify.sequence_problem import Labelled, SequenceScores
 from rosenblatt.certify.tie_verdicts import Overlap, Quasi
-from rosenblatt.certify.verify import first_refuted, other_shape
+from rosenblatt.certify.verify import Refuted, first_refuted, other_shape
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.exceptions import FormatError
 from rosenblatt.rationals.dyadic import common
@@ -96,7 +96,7 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
             found = _first_refuted(group, rows)
             if found is not None:
                 return found, verdicts.verdict
-    except check.ProofError as error:
+    except (Refuted, check.ProofError) as error:
         return Verification(False, str(error)), verdicts.verdict
     return Verification(True, verdicts.reason), verdicts.verdict
 
@@ -117,11 +117,11 @@ def _groups(proofs: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 def _first_refuted(proofs: Sequence[dict[str, Any]], rows: ClassRows) -> Verification | None:
     """Return why the first of several proofs that does not hold does not; None if all hold."""
     answers: list[Answer] = []
-    error = None
+    error: Exception | None = None
     for proof in proofs:
         try:
             answers.append(_read_for(rows.batch, proof))
-        except check.ProofError as refusal:  # raised in its turn
+        except (Refuted, check.ProofError) as refusal:  # raised in its turn
             error = refusal
             break
     if answers:
@@ -137,10 +137,10 @@ def _first_refuted(proofs: Sequence[dict[str, Any]], rows: ClassRows) -> Verific
 
 
 def _read_for(batch: Batch, proof: dict[str, Any]) -> Any:
-    """Read a proof; raise `check.ProofError` if it is about another shape, before vectors of it are made."""
+    """Read a proof; raise `Refuted` if it is about another shape, before vectors of that are made."""
     data = proof["data"]
     if (data["rows"], data["features"]) != (batch.n_rows, batch.n_features):
-        raise check.ProofError(other_shape(batch, data["rows"], data["features"]))
+        raise Refuted(other_shape(batch, data["rows"], data["features"]))
     if _numbers_in(proof) > MOST_NUMBERS:
         raise check.ProofError(f"its vectors have more than {MOST_NUMBERS} numbers")
     return _read(proof)

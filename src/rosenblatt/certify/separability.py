@@ -130,10 +130,13 @@ def certify(
     if k > 2:
         labels = batch.classes.tolist()
         splits: list[tuple[int, int | None]] = [*combinations(range(k), 2), *((a, None) for a in range(k))]
+        if time_limit is None:  # the largest questions first, so that threads end at about the same time
+            splits.reverse()
         with using(n_jobs, batch.stored), one_blas_thread():
             ask.read()
-            found = dict(zip(splits, ordered(lambda split: ask.apart().pair(*split), splits), strict=True))
-        pairs = {(labels[a], labels[b]): each for (a, b), each in found.items() if b is not None}
+            answers = ordered(lambda split: ask.apart().pair(*split), splits, ahead=len(splits))
+            found = dict(zip(splits, answers, strict=True))
+        pairs = {(labels[a], labels[b]): found[a, b] for a, b in combinations(range(k), 2)}
         return ClassTables(pairs, {labels[a]: found[a, None] for a in range(k)})
     answer = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
     if isinstance(answer, Separable) and batch.n_rows <= batch.n_features + bias:

@@ -69,7 +69,8 @@ def first_refuted(certificates: Sequence[Answer], rows: ClassRows) -> tuple[int,
             except (Refuted, check.ProofError) as refusal:
                 return k, Verification(False, str(refusal))
 
-        with closing(ordered(result, (k for k in range(len(sides)) if k not in proved))) as results:
+        rest = [k for k in range(len(sides)) if k not in proved]
+        with closing(ordered(result, rest, ahead=max(1, len(rest)))) as results:
             return next((found for found in results if not found[1]), refuted)
 
 
