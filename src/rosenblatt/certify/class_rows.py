@@ -19,7 +19,7 @@ from rosenblatt.threads import ordered
 from rosenblatt.typing import Floats, Ints
 
 BLOCK = 2**17  # values of rows that are scored together: a megabyte
-WIDEST = 2**22  # numbers in the hyperplanes that are tested together
+WIDEST = 2**22  # numbers in the hyperplanes that are tested together, or largest values that are kept
 
 ClassSigns = NDArray[np.int8]
 """The side of each class: 1, −1, or 0 if it takes no part."""
@@ -68,15 +68,13 @@ class ClassRows:
 
         With `digests`, find those of all rows too: questions that are not small look for equal rows.
         """
-        if self._largest is not None:
-            return
-        batch = self.batch
-        members = [np.flatnonzero(batch.codes == k) for k in range(len(batch.classes))]
-        largest = np.zeros((len(members), batch.n_features))
-        present = [k for k, rows in enumerate(members) if len(rows)]
-        largest[present] = list(ordered(lambda k: largest_values(batch.take(members[k])), present))
-        self._largest = largest
-        if digests:
+        batch, k = self.batch, len(self.batch.classes)
+        if self._largest is None and k * batch.n_features <= WIDEST:
+            present = np.flatnonzero(batch.counts)
+            largest = np.zeros((k, batch.n_features))
+            largest[present] = list(ordered(lambda k: largest_values(batch.take(batch.codes == k)), present))
+            self._largest = largest
+        if digests and self._digests is None:
             self._digests = row_digests(Matrix(batch, bias=False))
 
     def sides(self, classes: ClassSigns, *, bias: bool) -> TwoSidedRows:
@@ -119,25 +117,26 @@ class ClassRows:
         with np.errstate(under="ignore"):
             W = np.ldexp(vectors[:, :-1], -left).T
 
-        def right(block: tuple[Ints, Ints, int]) -> tuple[Ints, NDArray[np.bool_]]:
+        def blocks() -> Iterator[tuple[Ints, Floats, Ints, int]]:
+            """Yield some rows of a class at a time, after the hyperplanes that the class takes part in."""
+            step = max(1, BLOCK * problem.n // problem.size)
+            for k in range(sides.shape[1]):
+                asked, rows = np.flatnonzero(sides[:, k]), np.flatnonzero(self.batch.codes == k)
+                own = W[:, asked]
+                for start in range(0, len(rows) if len(asked) else 0, step):
+                    yield asked, own, rows[start : start + step], k
+
+        def right(block: tuple[Ints, Floats, Ints, int]) -> tuple[Ints, NDArray[np.bool_]]:
             """Return which of some hyperplanes have rows of a class on their side."""
-            asked, rows, k = block
-            f = matrix.some(rows) @ W[:, asked] + vectors[asked, -1]
+            asked, own, rows, k = block
+            f = matrix.some(rows) @ own + vectors[asked, -1]
             f *= sides[asked, k]
             return asked, (f > errors[asked]).all(axis=0)
 
         found: NDArray[np.bool_] = np.isfinite(errors)
-        for asked, fine in ordered(right, self._blocks(sides, problem)):
+        for asked, fine in ordered(right, blocks()):
             found[asked] &= fine
         return found
-
-    def _blocks(self, sides: Floats, problem: SeparationProblem) -> Iterator[tuple[Ints, Ints, int]]:
-        """Yield some rows of a class at a time, with the class and the hyperplanes that it takes part in."""
-        step = max(1, BLOCK * problem.n // problem.size)
-        for k in range(len(self.batch.classes)):
-            asked, rows = np.flatnonzero(sides[:, k]), np.flatnonzero(self.batch.codes == k)
-            for start in range(0, len(rows) if len(asked) else 0, step):
-                yield asked, rows[start : start + step], k
 
     def _most(self, classes: Any) -> Floats | None:
         """Return the largest absolute value of each column among some classes, if it is known."""

@@ -99,14 +99,6 @@ class ClassTables(Certificate):
         pairs = {labels: each.renamed(names) for labels, each in self.pairs.items()}
         return replace(self, pairs=pairs, rest={label: each.renamed(names) for label, each in self.rest.items()})
 
-    def decided(self) -> Self:
-        """Return the answers without the undecided ones."""
-        pairs, rest = (
-            {labels: each for labels, each in table.items() if each.verdict != "undecided"}
-            for table in (self.pairs, self.rest)
-        )
-        return replace(self, pairs=pairs, rest=rest)
-
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""
         named = list(self)
@@ -118,7 +110,7 @@ class ClassTables(Certificate):
 
     def to_json(self) -> str:
         """Return the proofs of all decided questions as a JSON list that `check.py` reads."""
-        proofs = [certificate.to_json() for _, certificate in self.decided()]
+        proofs = [certificate.to_json() for _, certificate in decided_among(self)]
         if not proofs:
             raise UndecidedError("There is no proof to write: nothing was decided. Allow more time.")
         return "[" + ",\n".join(proofs) + "]"
@@ -141,3 +133,9 @@ class ClassTables(Certificate):
             rows.append([a, *own, rest.get(a, "·")])
         table = "\n".join("  ".join(cell.rjust(width) for cell in row) for row in rows)
         return f"{self.verdict.capitalize()}: {self.reason}\n{table}"
+
+
+def decided_among(tables: ClassTables) -> ClassTables:
+    """Return the tables without the undecided questions."""
+    pairs = {labels: each for labels, each in tables.pairs.items() if each.verdict != "undecided"}
+    return ClassTables(pairs, {label: each for label, each in tables.rest.items() if each.verdict != "undecided"})

@@ -24,6 +24,8 @@ from rosenblatt.rationals.linear import combined, rank
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
+QUICK = 64  # how many values are checked in about the time that one takes to decide a question
+
 
 class Refuted(Exception):  # noqa: N818 - becomes the answer "no"
     """The proof does not hold, for the reason given."""
@@ -47,7 +49,7 @@ def first_refuted(certificates: Sequence[Answer], rows: ClassRows) -> tuple[int,
 
     They are checked by as many threads as are allowed.
     """
-    with using(None, rows.batch.stored), one_blas_thread():
+    with using(None, rows.batch.stored / QUICK), one_blas_thread():
         rows.read()
         sides, refuted = [], None
         for k, certificate in enumerate(certificates):

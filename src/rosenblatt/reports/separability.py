@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.certify.certificate import Certificate, Separable
-from rosenblatt.certify.class_tables import MARKS, ClassTables
+from rosenblatt.certify.class_tables import MARKS, ClassTables, decided_among
 from rosenblatt.exceptions import InputError, TrivialSeparationWarning, UndecidedError
 from rosenblatt.reports.pictures import picture
 from rosenblatt.reports.subject import PLANE, Subject
@@ -128,7 +128,7 @@ def _told(
 
 def _checked(found: Certificate, X: Any, y: Any) -> tuple[str, bool]:
     """Check every proof; return the result in words, and whether all hold."""
-    decided = found.decided() if isinstance(found, ClassTables) else found
+    decided = decided_among(found) if isinstance(found, ClassTables) else found
     count = len(list(decided)) if isinstance(decided, ClassTables) else int(found.verdict != "undecided")
     if not count:
         return "", False
