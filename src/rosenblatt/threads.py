@@ -170,12 +170,12 @@ def _share_of_worker() -> int:
     return sys.maxsize
 
 
-def ordered(work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, None]:
+def ordered(work: Callable[[T], U], items: Iterable[T], *, ahead: int = AHEAD) -> Generator[U, None, None]:
     """Yield the result of each item, in order, by as many threads as are allowed here.
 
-    Items are taken from their iterator in this thread, a few ahead of the results used. The first error in the
-    order of the items is raised, after the results before it. Ctrl-C ends the work under way. No thread is left
-    when the iteration ends, or is closed.
+    Items are taken from their iterator in this thread, `ahead` for each thread before the first result is used. A
+    long item holds up the others if these are few. The first error in the order of the items is raised, after the
+    results before it. Ctrl-C ends the work under way. No thread is left when the iteration ends, or is closed.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def ordered(work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, No
     [3, 1, 2]
     """
     with Pool(allowed()) as pool:
-        yield from pool.ordered(work, items)
+        yield from pool.ordered(work, items, ahead=ahead)
 
 
 def in_parts(n_items: int, nanoseconds: float) -> list[range]:
@@ -233,7 +233,9 @@ class Pool:
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
-    def ordered(self, work: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, None]:
+    def ordered(
+        self, work: Callable[[T], U], items: Iterable[T], *, ahead: int = AHEAD
+    ) -> Generator[U, None, None]:
         """Yield the result of each item, in order; see `ordered`.
 
         A pool may serve several iterations at a time, of which one takes the results of another as its items.
@@ -256,7 +258,7 @@ class Pool:
                 break
             with interruptible():  # a thread that Ctrl-C meets while it is started would not be waited for
                 begun.append(_Task(executor, partial(copy_context().run, self._run, work, item)))
-            if len(begun) >= AHEAD * self.n_threads:
+            if len(begun) >= ahead * self.n_threads:
                 yield _first(begun)
         while begun:
             yield _first(begun)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
-from rosenblatt.data.batch import as_batch
+from rosenblatt.certify.class_rows import ClassRows
+from rosenblatt.certify.verify import first_refuted
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import UndecidedError
-from rosenblatt.threads import one_blas_thread, ordered, using
 
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
@@ -52,9 +51,9 @@ class ClassTables(Certificate):
 
     Attributes
     ----------
-    pairs : dict of (label, label) to Certificate
+    pairs : dict of (label, label) to Answer
         For two classes each, in the order of the labels; rows of other classes are left out.
-    rest : dict of label to Certificate
+    rest : dict of label to Answer
         For each class against all others.
 
     Examples
@@ -65,14 +64,14 @@ class ClassTables(Certificate):
     ('separable', 'inseparable')
     """
 
-    pairs: Mapping[tuple[Hashable, Hashable], Certificate]
-    rest: Mapping[Hashable, Certificate]
+    pairs: Mapping[tuple[Hashable, Hashable], Answer]
+    rest: Mapping[Hashable, Answer]
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> ClassTables:
         """Return the tables of answers; labels are text."""
-        pairs: dict[tuple[Hashable, Hashable], Certificate] = {}
-        rest: dict[Hashable, Certificate] = {}
+        pairs: dict[tuple[Hashable, Hashable], Answer] = {}
+        rest: dict[Hashable, Answer] = {}
         for each in answers:
             if each.data.negative is None:
                 rest[each.data.positive] = each
@@ -102,21 +101,21 @@ class ClassTables(Certificate):
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""
-        checked = ordered(lambda named: (named[0], named[1].verify(X, y)), self)
-        with using(None, as_batch(X, y).stored), one_blas_thread(), closing(checked) as results:
-            for name, found in results:
-                if not found:
-                    return Verification(False, f"{name}: {found.reason}")
-        return Verification(True, self.reason)
+        named = list(self)
+        refuted = first_refuted([each for _, each in named], ClassRows.of(X, y))
+        if refuted is None:
+            return Verification(True, self.reason)
+        place, found = refuted
+        return Verification(False, f"{named[place][0]}: {found.reason}")
 
     def to_json(self) -> str:
         """Return the proofs of all decided questions as a JSON list that `check.py` reads."""
-        decided = [certificate for _, certificate in self if certificate.verdict != "undecided"]
-        if not decided:
+        proofs = [certificate.to_json() for _, certificate in decided_among(self)]
+        if not proofs:
             raise UndecidedError("There is no proof to write: nothing was decided. Allow more time.")
-        return "[" + ",\n".join(certificate.to_json() for certificate in decided) + "]"
+        return "[" + ",\n".join(proofs) + "]"
 
-    def __iter__(self) -> Iterator[tuple[str, Certificate]]:
+    def __iter__(self) -> Iterator[tuple[str, Answer]]:
         for (a, b), certificate in self.pairs.items():
             yield f"{a} against {b}", certificate
         for a, certificate in self.rest.items():
@@ -134,3 +133,9 @@ class ClassTables(Certificate):
             rows.append([a, *own, rest.get(a, "·")])
         table = "\n".join("  ".join(cell.rjust(width) for cell in row) for row in rows)
         return f"{self.verdict.capitalize()}: {self.reason}\n{table}"
+
+
+def decided_among(tables: ClassTables) -> ClassTables:
+    """Return the tables without the undecided questions."""
+    pairs = {labels: each for labels, each in tables.pairs.items() if each.verdict != "undecided"}
+    return ClassTables(pairs, {label: each for label, each in tables.rest.items() if each.verdict != "undecided"})

@@ -6,7 +6,8 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Ints
 
 BLOCK = 2**18  # values processed together
+
+Signs: TypeAlias = Ints | NDArray[np.int8]
 
 
 class Fingerprint:
@@ -31,8 +34,9 @@ class Fingerprint:
 
     def __init__(self, features: Features) -> None:
         self.features = features
+        self._parts: dict[tuple[int, int], Fingerprint] = {}
 
-    def of(self, signs: Ints) -> str:
+    def of(self, signs: Signs) -> str:
         """Return the fingerprint of the rows with signs 1, −1, or 0 for rows that are left out."""
         head = b"rosenblatt-data-1\n" + struct.pack("<QQ", self.features.n_rows, self.features.n_features)
         labels = sha256(signs.astype("i1").tobytes()).digest()
@@ -44,13 +48,19 @@ class Fingerprint:
         labels = sha256(codes.astype("<u8").tobytes()).digest()
         return sha256(head + labels + self._of_rows).hexdigest()
 
-    def of_parts(self, signs: Ints, lengths: Sequence[int]) -> tuple[tuple[int, str], ...]:
+    def of_parts(self, signs: Signs, lengths: Sequence[int]) -> tuple[tuple[int, str], ...]:
         """Return the length and the fingerprint of each of several parts, one after the other."""
         starts = np.append(0, np.cumsum(lengths))
         return tuple(
-            (stop - start, Fingerprint(_part(self.features, start, stop)).of(signs[start:stop]))
-            for start, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+            (stop - start, self._of_part(start, stop).of(signs[start:stop]))
+            for start, stop in pairwise(starts.tolist())
         )
+
+    def _of_part(self, start: int, stop: int) -> Fingerprint:
+        """Return the fingerprint of some rows; it is kept for other labels."""
+        if (start, stop) not in self._parts:
+            self._parts[start, stop] = Fingerprint(_part(self.features, start, stop))
+        return self._parts[start, stop]
 
     @cached_property
     def _of_rows(self) -> bytes:

@@ -25,6 +25,7 @@ ROUNDS = 120  # Newton steps
 RIDGE = 1e-10  # relative to the mean diagonal of the first matrix
 FAST = 8  # multiplications of a matrix product for each unit of work
 BLOCK = 2**20  # values copied together
+CACHED = 2**14  # values converted together
 EVERY = 6  # steps between two attempts to combine rows to 0
 TINY = 1e-6  # a smaller weight, relative to the largest, may be a rounding error of 0
 FITS = 40  # least squares of an attempt
@@ -56,6 +57,7 @@ class HingeNewton:
         self.gram = np.zeros((problem.width, problem.width))
         self.within = np.zeros(problem.n, np.bool_)  # the rows that the matrix sums over
         self.ridge = 0.0
+        self.room: Floats | None = None
 
     def run(self) -> Iterator[Direction | Combined]:
         """Yield vectors that separate as floats see it, and combinations to 0, until no more can be expected."""
@@ -209,9 +211,26 @@ class HingeNewton:
                 z = problem.signed(part, self.center)
                 self.gram += sign * (z.T @ z).toarray()
             else:  # signs cancel in the products
-                x = np.ones((len(part), problem.width))
-                np.subtract(problem.table(part), self.center, out=x[:, : problem.d])
+                x = self.moved(part)
                 self.gram += sign * (x.T @ x)
+
+    def moved(self, rows: Ints) -> Floats:
+        """Return x_i − center of some dense rows, with a last 1 if there is a bias, until the next call.
+
+        The same memory is used again, and few rows are converted at a time: they stay in the cache.
+        """
+        problem = self.problem
+        if self.room is None or len(self.room) < len(rows):
+            self.room = np.ones((len(rows), problem.width))
+        out = self.room[: len(rows)]
+        matrix, left = problem.floats
+        factors, step = np.ldexp(1.0, -left), max(1, CACHED // problem.d)
+        with np.errstate(under="ignore"):
+            for start in range(0, len(rows), step):
+                part = slice(start, start + step)
+                scaled = matrix.X.take(rows[part], axis=0) * factors
+                np.subtract(scaled, self.center, out=out[part, : problem.d])
+        return out
 
     def products(self, v: Floats) -> Floats:
         """Return z_i·v of all rows."""

@@ -19,7 +19,17 @@ from rosenblatt.certify.time_limit import PYTHON, Unsettled
 from rosenblatt.data.features import Features
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.matrix import Matrix, scaled_rows
-from rosenblatt.rationals.dyadic import UNIT, WORD, as_integers, as_words, exponents, nearest, shifted
+from rosenblatt.rationals.dyadic import (
+    UNIT,
+    WORD,
+    as_integers,
+    as_words,
+    common,
+    exponents,
+    nearest,
+    shifted,
+    times_powers,
+)
 from rosenblatt.typing import Floats, Ints
 
 TINY = 2.0**-1022  # more than underflow can change a product by
@@ -38,7 +48,6 @@ class Direction:
     integers: list[int]
     power: int
     high: Floats  # v, rounded to floats
-    low: Floats  # v − high, rounded
 
     @classmethod
     def of_floats(cls, values: Floats) -> Direction | None:
@@ -50,18 +59,24 @@ class Direction:
             values = np.ldexp(values, -int(exponents(size)))
         values = np.where(np.abs(values) < TINY, 0.0, values)
         (integers,), (power,) = as_integers(values[None, :], np.zeros(values.size, np.int64))
-        return cls(integers, int(power), values, np.zeros_like(values))
+        return cls(integers, int(power), values)
 
     @classmethod
     def of_integers(cls, integers: list[int]) -> Direction:
         """Return the direction of integers of any size, not all zero."""
-        bits = max(value.bit_length() for value in integers) - 1
-        high = [nearest(value, 1 << bits) for value in integers]
-        low = [
-            nearest(value * den - num * (1 << bits), den << bits)
-            for value, (num, den) in zip(integers, map(float.as_integer_ratio, high), strict=True)
-        ]
-        return cls(integers, -bits, np.array(high), np.array(low))
+        bits = max(map(int.bit_length, integers)) - 1
+        if bits <= FARTHEST:  # floats have room for the integers, and powers of two round nothing
+            return cls(integers, -bits, np.ldexp(np.array(integers, np.float64), -bits))
+        return cls(integers, -bits, np.array([nearest(value, 1 << bits) for value in integers]))
+
+    @cached_property
+    def low(self) -> Floats:
+        """What rounding v to floats has lost, rounded."""
+        one = 1 << -self.power
+        rest = []
+        for value, (num, den) in zip(self.integers, map(float.as_integer_ratio, self.high.tolist()), strict=True):
+            rest.append(nearest(value * den - num * one, den * one))
+        return np.array(rest)
 
     def shortened(self, bits: int) -> Direction:
         """Return the direction with entries cut to `bits` bits below the top bit of the largest."""
@@ -70,31 +85,48 @@ class Direction:
 
 
 class SeparationProblem:
-    """Finite rows of two sides y, −1.0 and +1.0; with `bias`, z_i has a last coordinate y_i."""
+    """Finite rows of two sides y, −1.0 and +1.0; with `bias`, z_i has a last coordinate y_i.
 
-    def __init__(self, features: Features, y: Floats, *, bias: bool) -> None:
-        self.features, self.y, self.bias = features, y, bias
+    The largest absolute value of each column and the digest of each row can be given if they are known already.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        y: Floats,
+        *,
+        bias: bool,
+        largest: Floats | None = None,
+        digests: Ints | None = None,
+    ) -> None:
+        self.features, self.y, self.bias, self.digests = features, y, bias, digests
         self.n, self.d = features.n_rows, features.n_features
         self.width = self.d + bias
         self.matrix = Matrix(features, bias=False)
         self.sparse = self.matrix.sparse
-        self.scale = exponents(_largest(features))
+        self.scale = exponents(largest_values(features) if largest is None else largest)
         # the work of one reading; sparse values are scattered
         self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
 
     def scores(self, v: Direction, rows: Ints | None = None) -> tuple[Floats, float]:
-        """Return f_i = <v, x_i> for every row or some, without a bias, and a bound on the error of each.
-
-        The error of a sum of d products, in any order, is at most d u/(1 − d u) times the sum of their sizes,
-        which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than TINY for each product.
-        """
+        """Return f_i = <v, x_i> for every row or some, without a bias, and a bound on the error of each."""
         matrix, left = self.floats
         with np.errstate(under="ignore"):
             w = np.ldexp(v.high[: self.d], -left)
             f = matrix.times(w) if rows is None else np.asarray(matrix.X[rows] @ w, np.float64)
+        return f, self.error(v)
+
+    def error(self, v: Direction, *, biased: bool = False) -> float:
+        """Return a bound on the error of a score <v, x_i> in floats, or of that plus a bias.
+
+        The error of a sum of d products, in any order, is at most d u/(1 − d u) times the sum of their sizes,
+        which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than TINY for each product. The
+        bound has room for one more summand.
+        """
         total = 2.0 * float(np.abs(v.high).sum())
-        return f, 1.001 * (self.d + 4) * (UNIT * total + TINY)
+        error = 1.001 * (self.d + 4) * (UNIT * total + TINY)
+        return 1.001 * error if biased else error
 
     def table(self, rows: Any) -> Floats:
         """Return x_i of some rows as a dense array, exact but for values far below the largest of their column."""
@@ -250,8 +282,15 @@ class SeparationProblem:
 
     def original(self, integers: Sequence[int], power: int = 0) -> list[Fraction]:
         """Return a normal vector, integers times a power of two, in the columns of the data."""
-        scale = self.scale.tolist()
-        return [shifted(value, power - own) for value, own in zip(integers[: self.d], scale, strict=True)]
+        powers = (power - self.scale).tolist()
+        return list(map(shifted, integers[: self.d], powers))
+
+    def vector(self, w: Sequence[Fraction], b: Fraction) -> list[int]:
+        """Return a hyperplane of the data as integers up to a positive factor; any bias is the last."""
+        powers = self.scale.tolist()
+        if not self.bias:
+            return times_powers(common(w)[0], powers)
+        return times_powers(common([*w, b])[0], [*powers, 0])
 
     @cached_property
     def floats(self) -> tuple[Matrix, Ints]:
@@ -281,7 +320,7 @@ def _sign(value: Fraction | int) -> int:
     return (value > 0) - (value < 0)
 
 
-def _largest(features: Features) -> Floats:
+def largest_values(features: Features) -> Floats:
     """Return the largest absolute value of each column."""
     X = features.rows
     if not isinstance(X, CSR):

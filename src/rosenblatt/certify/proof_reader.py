@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from rosenblatt.certify.certificate import (
     Separable,
     Verification,
 )
+from rosenblatt.certify.class_rows import ClassRows
 from rosenblatt.certify.class_tables import ClassTables, Verdicts
 from rosenblatt.certify.direct_certificate import ClassData, DirectAnswer, DirectInseparable, DirectSeparable
 from rosenblatt.certify.margin import Margin
@@ -30,16 +29,16 @@ from rosenblatt.certify.sequence_certificate import (
 )
 from rosenblatt.certify.sequence_problem import Labelled, SequenceScores
 from rosenblatt.certify.tie_verdicts import Overlap, Quasi
-from rosenblatt.certify.verify import other_shape
+from rosenblatt.certify.verify import Refuted, first_refuted, other_shape
 from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.exceptions import FormatError
 from rosenblatt.rationals.dyadic import common
-from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
 WIDEST = 2**24  # the most features: a few bytes can describe a vector with this many
 MOST = 2**62  # the most rows
 MOST_NUMBERS = 2**27  # in all vectors of all proofs that are held at a time, zeros included
+TOGETHER = 2**20  # the numbers of several proofs that are read before they are checked
 
 
 def read(text: str) -> Certificate:
@@ -80,42 +79,71 @@ def verify_sentences(proof: Mapping[str, Any], X: Any, y: Any) -> tuple[Verifica
 def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verification, str]:
     """Check the proofs in a file on data; return the result and the verdict.
 
-    Several proofs are checked one after the other, so that they take the memory of one, or by as many threads as
-    are allowed.
+    Several proofs are read a few at a time, so that they take little memory, and checked by as many threads as are
+    allowed.
     """
     if "sentences" in proofs[0]["data"]:
         return verify_sentences(proofs[0], X, y)
     batch = as_batch(X, y)
     verdicts = Verdicts.of([proof for proof in proofs if "classes" not in proof["data"]])
     try:
+        if len(proofs) == 1:
+            answer = _read_for(batch, proofs[0])
+            return answer.verify(X, y), answer.verdict
         check.require_labels(proofs, batch.classes.tolist())
-        checked = ordered(partial(_checked, batch, X, y), proofs)
-        with using(None, batch.stored), one_blas_thread(), closing(checked) as results:
-            for proof, (found, verdict) in zip(proofs, results, strict=True):
-                data = proof["data"]
-                if verdict is None:
-                    return found, verdicts.verdict
-                if len(proofs) == 1:
-                    return found, verdict
-                if not found:
-                    rest = "the rest" if data["negative"] is None else data["negative"]
-                    return Verification(
-                        False, f"{data['positive']} against {rest}: {found.reason}"
-                    ), verdicts.verdict
-    except check.ProofError as error:
+        rows = ClassRows(batch)
+        for group in _groups(proofs):
+            found = _first_refuted(group, rows)
+            if found is not None:
+                return found, verdicts.verdict
+    except (Refuted, check.ProofError) as error:
         return Verification(False, str(error)), verdicts.verdict
     return Verification(True, verdicts.reason), verdicts.verdict
 
 
-def _checked(batch: Batch, X: Any, y: Any, proof: dict[str, Any]) -> tuple[Verification, str | None]:
-    """Check one proof; return the result and its verdict, or None if it is about other data."""
+def _groups(proofs: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield proofs in groups whose vectors are not too many numbers to hold together."""
+    group: list[dict[str, Any]] = []
+    held = 0
+    for proof in proofs:
+        numbers = _numbers_in(proof)
+        if group and held + numbers > TOGETHER:
+            yield group
+            group, held = [], 0
+        group, held = [*group, proof], held + numbers
+    yield group
+
+
+def _first_refuted(proofs: Sequence[dict[str, Any]], rows: ClassRows) -> Verification | None:
+    """Return why the first of several proofs that does not hold does not; None if all hold."""
+    answers: list[Answer] = []
+    error: Exception | None = None
+    for proof in proofs:
+        try:
+            answers.append(_read_for(rows.batch, proof))
+        except (Refuted, check.ProofError) as refusal:  # raised in its turn
+            error = refusal
+            break
+    if answers:
+        rows.require_finite()
+    if (refuted := first_refuted(answers, rows)) is not None:
+        place, found = refuted
+        data = proofs[place]["data"]
+        rest = "the rest" if data["negative"] is None else data["negative"]
+        return Verification(False, f"{data['positive']} against {rest}: {found.reason}")
+    if error is not None:
+        raise error
+    return None
+
+
+def _read_for(batch: Batch, proof: dict[str, Any]) -> Any:
+    """Read a proof; raise `Refuted` if it is about another shape, before vectors of that are made."""
     data = proof["data"]
-    if (data["rows"], data["features"]) != (batch.n_rows, batch.n_features):  # before vectors are made
-        return Verification(False, other_shape(batch, data["rows"], data["features"])), None
+    if (data["rows"], data["features"]) != (batch.n_rows, batch.n_features):
+        raise Refuted(other_shape(batch, data["rows"], data["features"]))
     if _numbers_in(proof) > MOST_NUMBERS:
         raise check.ProofError(f"its vectors have more than {MOST_NUMBERS} numbers")
-    answer = _read(proof)
-    return answer.verify(X, y), answer.verdict
+    return _read(proof)
 
 
 def _numbers_in(proof: Mapping[str, Any]) -> int:

@@ -9,8 +9,10 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.certify.certificate import (
+    Answer,
     Certificate,
     Data,
     Inseparable,
@@ -18,15 +20,15 @@ from rosenblatt.certify.certificate import (
     Undecided,
     distinct_labels,
 )
+from rosenblatt.certify.class_rows import ClassRows
 from rosenblatt.certify.class_tables import ClassTables
-from rosenblatt.certify.decide import Plane, decide
+from rosenblatt.certify.decide import SMALL, Plane, decide
 from rosenblatt.certify.direct_certificate import certify_direct
-from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.margin import margin_of
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.tie_verdicts import Overlap, Quasi
-from rosenblatt.certify.ties import by_single_features, tidy_factor
+from rosenblatt.certify.ties import by_single_features, tidied, tidy_factor
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.data.batch import Batch, as_batch
@@ -128,10 +130,13 @@ def certify(
     if k > 2:
         labels = batch.classes.tolist()
         splits: list[tuple[int, int | None]] = [*combinations(range(k), 2), *((a, None) for a in range(k))]
-        ask.fingerprint.of(batch.codes)  # read the rows once, before threads ask for it
+        if time_limit is None:  # the largest questions first, so that threads end at about the same time
+            splits.reverse()
         with using(n_jobs, batch.stored), one_blas_thread():
-            found = dict(zip(splits, ordered(lambda split: ask.apart().pair(*split), splits), strict=True))
-        pairs = {(labels[a], labels[b]): each for (a, b), each in found.items() if b is not None}
+            ask.read()
+            answers = ordered(lambda split: ask.apart().pair(*split), splits, ahead=len(splits))
+            found = dict(zip(splits, answers, strict=True))
+        pairs = {(labels[a], labels[b]): found[a, b] for a, b in combinations(range(k), 2)}
         return ClassTables(pairs, {labels[a]: found[a, None] for a in range(k)})
     answer = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
     if isinstance(answer, Separable) and batch.n_rows <= batch.n_features + bias:
@@ -149,7 +154,7 @@ class Posed(NamedTuple):
 
     problem: SeparationProblem
     names: Ints
-    signs: Ints
+    signs: NDArray[np.int8]
     labels: tuple[str, str | None]
 
 
@@ -158,8 +163,13 @@ class Question:
 
     def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock, ties: bool | None = None) -> None:
         self.batch, self.bias, self.margin, self.clock, self.ties = batch, bias, margin, clock, ties
-        self.fingerprint = Fingerprint(batch)
+        self.rows = ClassRows(batch)
         self.labels = distinct_labels(batch)
+
+    def read(self) -> None:
+        """Read the rows once for all questions, before threads ask them."""
+        self.rows.fingerprint.of(self.batch.codes)
+        self.rows.read(digests=self.batch.n_rows * self.batch.n_features > SMALL)
 
     def apart(self) -> Question:
         """Return the same questions with a clock of their own, which counts work from zero, for another thread."""
@@ -168,7 +178,7 @@ class Question:
         other.clock.end = self.clock.end
         return other
 
-    def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Certificate:
+    def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Answer:
         """Decide one class against another, by their codes; with None against all others."""
         posed = self.posed(positive, negative)
         try:
@@ -184,18 +194,16 @@ class Question:
 
     def posed(self, positive: int, negative: int | None) -> Posed:
         """Pose a question: one class against another, or with None against all others."""
-        codes = self.batch.codes
-        others = codes != positive if negative is None else codes == negative
-        signs = (codes == positive).astype(np.int64) - others
-        names = np.flatnonzero(signs)
-        part = self.batch if len(names) == self.batch.n_rows else self.batch.take(names)
-        problem = SeparationProblem(part, signs[names].astype(np.float64), bias=self.bias)
+        classes = np.full(len(self.batch.classes), -1 if negative is None else 0, np.int8)
+        classes[positive] = 1
+        if negative is not None:
+            classes[negative] = -1
         labels = self.label(positive), None if negative is None else self.label(negative)
-        return Posed(problem, names, signs, labels)
+        return Posed(*self.rows.sides(classes, bias=self.bias), labels)
 
     def known(self, posed: Posed) -> dict[str, Any]:
         """Return the fields of any answer to a question; the fingerprint takes a reading of the data."""
-        sha256 = self.fingerprint.of(posed.signs)
+        sha256 = self.rows.fingerprint.of(posed.signs)
         return {
             "bias": self.bias,
             "data": Data(self.batch.n_rows, self.batch.n_features, *posed.labels, sha256),
@@ -207,7 +215,7 @@ class Question:
         """Return a label as text."""
         return self.labels[code]
 
-    def decided(self, posed: Posed, guess: Floats | None) -> Certificate:
+    def decided(self, posed: Posed, guess: Floats | None) -> Answer:
         """Decide a question, and express the proof in terms of the data."""
         problem, names = posed.problem, posed.names
         if (one_class := self.trivial(posed)) is not None:
@@ -243,15 +251,12 @@ class Question:
         problem = posed.problem
         if not self.bias or (len(problem.positive) and len(problem.negative)):
             return None
-        return Plane(
-            Direction([0] * problem.d, 0, np.zeros(problem.d), np.zeros(problem.d)), Fraction(int(problem.y[0]))
-        )
+        return Plane(Direction([0] * problem.d, 0, np.zeros(problem.d)), Fraction(int(problem.y[0])))
 
     def separable(self, posed: Posed, found: Plane) -> Separable:
         """Express a hyperplane in terms of the data."""
-        w = posed.problem.original(found.v.integers, found.v.power)
-        factor = tidy_factor((*w, found.b))
-        return Separable(**self.known(posed), w=tuple(factor * value for value in w), b=factor * found.b)
+        *w, b = tidied([*posed.problem.original(found.v.integers, found.v.power), found.b])
+        return Separable(**self.known(posed), w=tuple(w), b=b)
 
     def inseparable(
         self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None, *, ties_open: bool = False

@@ -149,9 +149,13 @@ def _iterative(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
         yield start[: problem.d]
 
 
-def equal_rows(matrix: Matrix, codes: Floats | Ints) -> tuple[int, int] | None:
-    """Return two equal rows of different classes, that of the larger code first; None if there are none."""
-    X, digests = matrix.X, _digests(matrix)
+def equal_rows(matrix: Matrix, codes: Floats | Ints, digests: Ints | None = None) -> tuple[int, int] | None:
+    """Return two equal rows of different classes, that of the larger code first; None if there are none.
+
+    The digests of the rows can be given if they are known already.
+    """
+    X = matrix.X
+    digests = row_digests(matrix) if digests is None else digests
     order = np.lexsort((codes, digests))
     same = digests[order[1:]] == digests[order[:-1]]
     differ = codes[order[1:]] != codes[order[:-1]]
@@ -163,7 +167,7 @@ def equal_rows(matrix: Matrix, codes: Floats | Ints) -> tuple[int, int] | None:
     return None
 
 
-def _digests(matrix: Matrix) -> Ints:
+def row_digests(matrix: Matrix) -> Ints:
     """Return a hash of each row: the sum of its entries' bits times odd numbers, modulo 2⁶⁴.
 
     The last bits of short numbers, such as 1.0, are zeros, and so would be those of every product. The first half

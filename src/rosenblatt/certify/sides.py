@@ -73,10 +73,10 @@ def on_both_sides(problem: SeparationProblem, v: list[int], rows: Ints, clock: C
 def _about(problem: SeparationProblem, v: list[int], rows: Ints) -> tuple[Floats, float]:
     """Return z_i·v of some rows in floats, up to a positive factor, and a bound on the error of each."""
     direction = Direction.of_integers(v)
-    f, error = problem.scores(direction, rows if 2 * len(rows) < problem.n else None)
+    f, _ = problem.scores(direction, rows if 2 * len(rows) < problem.n else None)
     b = direction.high[-1] if problem.bias else 0.0
     f = f[rows] if len(f) == problem.n else f
-    return problem.y[rows] * (f + b), 1.001 * error  # the error bound has room for one more summand
+    return problem.y[rows] * (f + b), problem.error(direction, biased=True)
 
 
 def ends(problem: SeparationProblem, v: Direction, f: Floats, error: float) -> tuple[Fraction, Fraction]:

@@ -97,9 +97,7 @@ def by_single_features(problem: SeparationProblem, names: Ints, clock: Clock) ->
 def _quasi(problem: SeparationProblem, found: list[int], names: Ints, clock: Clock) -> Quasi:
     """Return a hyperplane with ties in terms of the data."""
     strict = np.flatnonzero(products(problem, found, np.arange(problem.n), clock)[1])
-    v = _original(problem, found)
-    factor = tidy_factor(v)
-    *w, b = (factor * value for value in v)
+    *w, b = tidied(_original(problem, found))
     return Quasi(tuple(w), b, len(strict), tuple(names[strict].tolist()))
 
 
@@ -122,6 +120,12 @@ def tidy_factor(values: Sequence[Fraction]) -> Fraction:
     if not divisor or max(map(abs, whole)) > TIDY * divisor:
         return Fraction(1)
     return Fraction(denominator, divisor)
+
+
+def tidied(values: Sequence[Fraction]) -> Sequence[Fraction]:
+    """Return numbers times `tidy_factor`."""
+    factor = tidy_factor(values)
+    return values if factor == 1 else [factor * value for value in values]
 
 
 def _not_orthogonal(problem: SeparationProblem, v: list[int], clock: Clock) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from fractions import Fraction
 from reprlib import repr as short
 from typing import Any
@@ -11,15 +12,19 @@ import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Answer, Data, Inseparable, Separable, Verification
-from rosenblatt.certify.fingerprint import Fingerprint
+from rosenblatt.certify.class_rows import ClassRows, ClassSigns, SidedPlane
+from rosenblatt.certify.fingerprint import Fingerprint, Signs
 from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.sides import products
 from rosenblatt.certify.tie_verdicts import Overlap, Quasi
-from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.features import Features, require_finite
-from rosenblatt.rationals.dyadic import common, shifted
+from rosenblatt.data.batch import Batch
+from rosenblatt.data.features import Features
+from rosenblatt.rationals.dyadic import common, shifted, times_powers
 from rosenblatt.rationals.linear import combined, rank
+from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
+
+QUICK = 64  # how many values are checked in about the time that one takes to decide a question
 
 
 class Refuted(Exception):  # noqa: N818 - becomes the answer "no"
@@ -28,29 +33,72 @@ class Refuted(Exception):  # noqa: N818 - becomes the answer "no"
 
 def verify(certificate: Answer, X: Any, y: Any) -> Verification:
     """Check a certificate on data."""
-    batch = as_batch(X, y)
-    require_finite(batch)
+    return verify_on(certificate, ClassRows.of(X, y))
+
+
+def verify_on(certificate: Answer, rows: ClassRows) -> Verification:
+    """Check a certificate on rows."""
     try:
-        return Verification(True, _Checker(*_split(certificate, batch)).check(certificate))
+        return Verification(True, _checked(certificate, rows, _sides_of(certificate, rows)))
     except (Refuted, check.ProofError) as refusal:
         return Verification(False, str(refusal))
 
 
-def _split(certificate: Answer, batch: Batch) -> tuple[SeparationProblem, Ints]:
-    """Return the rows of the two sides, and their numbers in the data, if these are the data of the proof."""
-    data = certificate.data
+def first_refuted(certificates: Sequence[Answer], rows: ClassRows) -> tuple[int, Verification] | None:
+    """Return the first of several certificates that does not hold, by its position, and why; None if all hold.
+
+    They are checked by as many threads as are allowed.
+    """
+    with using(None, rows.batch.stored / QUICK), one_blas_thread():
+        rows.read()
+        sides, refuted = [], None
+        for k, certificate in enumerate(certificates):
+            try:
+                sides.append(_sides_of(certificate, rows))
+            except (Refuted, check.ProofError) as refusal:
+                refuted = k, Verification(False, str(refusal))
+                break
+        planes = {
+            k: SidedPlane(sides[k], each.w, each.b)
+            for k, each in enumerate(certificates[: len(sides)])
+            if isinstance(each, Separable) and each.margin is None and _fits(each, rows)
+        }
+        proved = {k for k, right in zip(planes, rows.tested(list(planes.values())), strict=True) if right}
+
+        def result(k: int) -> tuple[int, Verification]:
+            try:
+                return k, Verification(True, _checked(certificates[k], rows, sides[k]))
+            except (Refuted, check.ProofError) as refusal:
+                return k, Verification(False, str(refusal))
+
+        rest = [k for k in range(len(sides)) if k not in proved]
+        with closing(ordered(result, rest, ahead=max(1, len(rest)))) as results:
+            return next((found for found in results if not found[1]), refuted)
+
+
+def _sides_of(certificate: Answer, rows: ClassRows) -> ClassSigns:
+    """Return the side of each class if these are the data of a proof, else raise `Refuted`."""
+    batch, data = rows.batch, certificate.data
     if (batch.n_rows, batch.n_features) != (data.rows, data.features):
         raise Refuted(other_shape(batch, data.rows, data.features))
-    sign = check.signer(data.positive, data.negative)
-    signs = np.array([sign(label) for label in batch.classes.tolist()])[batch.codes]
-    if not _is_same(Fingerprint(batch), signs, data):
+    sides = np.array(list(map(check.signer(data.positive, data.negative), batch.classes.tolist())), np.int8)
+    if not _is_same(rows.fingerprint, sides[batch.codes], data):
         raise Refuted("These are not the data of the proof: the fingerprints differ.")
-    names = np.flatnonzero(signs)
-    part = batch if len(names) == batch.n_rows else batch.take(names)
-    return SeparationProblem(part, signs[names].astype(np.float64), bias=certificate.bias), names
+    return sides
 
 
-def _is_same(fingerprint: Fingerprint, signs: Ints, data: Data) -> bool:
+def _checked(certificate: Answer, rows: ClassRows, sides: ClassSigns) -> str:
+    """Return what is proved, or raise `Refuted`."""
+    problem, names, _ = rows.sides(sides, bias=certificate.bias)
+    return _Checker(problem, names).check(certificate)
+
+
+def _fits(certificate: Separable, rows: ClassRows) -> bool:
+    """Return whether a hyperplane has the form that its proof needs."""
+    return len(certificate.w) == rows.batch.n_features and (certificate.bias or not certificate.b)
+
+
+def _is_same(fingerprint: Fingerprint, signs: Signs, data: Data) -> bool:
     if not data.partitions:
         return fingerprint.of(signs) == data.sha256
     lengths = [rows for rows, _ in data.partitions]
@@ -108,7 +156,7 @@ class _Checker:
             raise Refuted(f"w has {len(w)} entries, but there are {self.problem.d} features.")
         if b and not self.problem.bias:
             raise Refuted("b must be 0 without a bias.")
-        return common([*self.scaled(w), b] if self.problem.bias else self.scaled(w))[0]
+        return self.problem.vector(w, b)
 
     def signs(self, w: Sequence[Fraction], b: Fraction) -> Ints:
         """Return the sides of all rows: 1 for the right one, 0 on the hyperplane."""
@@ -131,14 +179,18 @@ class _Checker:
 
     def combined(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> list[Fraction]:
         """Return Σ λ_i z_i, in the problem's columns."""
+        integers, power, denominator = self.sums(rows, weights)
+        return [shifted(value, power) / denominator for value in integers]
+
+    def sums(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> tuple[list[int], int, int]:
+        """Return Σ λ_i z_i as integers, a power of two to multiply them with, and one denominator."""
         integers, powers = self.problem.integer_rows(self.places(rows, weights))
-        scaled = [shifted(1, power) * Fraction(weight) for weight, power in zip(weights, powers, strict=True)]
-        numerators, denominator = common(scaled)
-        return [Fraction(value, denominator) for value in combined(numerators, integers)]
+        whole, denominator = common(weights)
+        return combined(times_powers(whole, powers), integers), min(powers), denominator
 
     def zero(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> None:
         """Require Σ λ_i z_i = 0."""
-        if any(self.combined(rows, weights)):
+        if any(self.sums(rows, weights)[0]):
             raise Refuted("The combination of rows is not 0.")
 
     def quasi(self, ties: Quasi) -> None:
@@ -189,10 +241,11 @@ class _Checker:
 
     def clear(self, certificate: Separable, least: Fraction) -> None:
         """Require y f ≥ least on every row: f − least ≥ 0 on one side, f + least ≤ 0 on the other."""
-        padded = SeparationProblem(self.problem.features, self.problem.y, bias=True)
-        w = self.scaled(certificate.w)
+        padded = self.problem
+        if not padded.bias:
+            padded = SeparationProblem(padded.features, padded.y, bias=True)
         for side, rows in ((1, padded.positive), (-1, padded.negative)):
-            signs = products(padded, common([*w, certificate.b - side * least])[0], rows)[1]
+            signs = products(padded, padded.vector(certificate.w, certificate.b - side * least), rows)[1]
             if (signs < 0).any():
                 raise Refuted(f"Row {self.names[rows[np.argmin(signs)]]} is nearer than the margin's proof says.")
 

@@ -114,7 +114,7 @@ def _labelled(features: Features, codes: Ints, classes: NDArray[Any], weight: Fl
 
 def _take(rows: Rows, picked: Ints) -> Rows:
     if not isinstance(rows, CSR):
-        return read_only(rows[picked])
+        return read_only(rows.take(picked, axis=0))
     data, indices, indptr = csr_take(rows, picked)
     # Rows picked more than once can outgrow 32 bits.
     narrow = rows.indptr.dtype == np.uint32 and indptr[-1] <= np.iinfo(np.int32).max

@@ -18,7 +18,6 @@ from rosenblatt.data.batch import Batch
 from rosenblatt.data.features import Features, as_rows, require_finite
 from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.exceptions import NonFiniteError
-from rosenblatt.rationals.dyadic import common, shifted
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["PlaneTest", "RowSample", "TwoSides", "first_rows", "rows_at", "test_plane"]
@@ -97,8 +96,7 @@ def test_plane(part: WorkerPart, asked: TwoSides, w: Sequence[Fraction], b: Frac
             continue
         if isinstance(part.blocks, MemoryBlocks):
             part.kept[_key(asked)] = problem, names
-        scaled = [value * shifted(1, power) for value, power in zip(w, problem.scale.tolist(), strict=True)]
-        v = common([*scaled, b] if asked.bias else scaled)[0]
+        v = problem.vector(w, b)
         if any(v):
             about, signs = products(problem, v, np.arange(problem.n))
         else:

@@ -66,16 +66,21 @@ class Matrix:
         return np.asarray(product + self.pad * theta[-1] if self.bias else product, np.float64)
 
     def combine(self, r: Floats) -> Floats:
-        """Return Σ r_i x_i; of dense rows only those are read whose r_i is not zero, if they are few."""
+        """Return Σ r_i x_i; of dense rows only those are read whose r_i is not zero, if they are few.
+
+        `np.dot` lets other threads run meanwhile; the operator @ of a vector and a matrix does not.
+        """
         sums = np.empty(self.width)
         if not self.sparse and np.count_nonzero(r) < FEW * self.n:
             used = np.flatnonzero(r)
             parts = (used[at : at + BLOCK // self.d + 1] for at in range(0, used.size, BLOCK // self.d + 1))
-            sums[: self.d] = sum(r[rows] @ self.X[rows].astype(np.float64, copy=False) for rows in parts)
-        elif self.sparse or self.X.dtype == r.dtype:
+            sums[: self.d] = sum(np.dot(r[rows], self.X[rows].astype(np.float64, copy=False)) for rows in parts)
+        elif self.sparse:
             sums[: self.d] = r @ self.X
+        elif self.X.dtype == r.dtype:
+            sums[: self.d] = np.dot(r, self.X)
         else:
-            sums[: self.d] = sum(r[rows] @ block for rows, block in self._blocks())
+            sums[: self.d] = sum(np.dot(r[rows], block) for rows, block in self._blocks())
         if self.bias:
             sums[-1] = self.pad * r.sum()
         return sums

@@ -94,7 +94,7 @@ def _fit(odd: Ints, shifts: Ints) -> bool:
     return bool(bits.max(initial=0) <= WORD)
 
 
-def common(fractions: Sequence[Fraction]) -> tuple[list[int], int]:
+def common(fractions: Sequence[Fraction | int] | Sequence[Fraction]) -> tuple[list[int], int]:
     """Return rationals as integers over one common denominator.
 
     Examples
@@ -102,8 +102,21 @@ def common(fractions: Sequence[Fraction]) -> tuple[list[int], int]:
     >>> common([Fraction(1, 2), Fraction(2, 3)])
     ([3, 4], 6)
     """
-    denominator = lcm(*(each.denominator for each in fractions))
-    return [each.numerator * (denominator // each.denominator) for each in fractions], denominator
+    ratios = [each.as_integer_ratio() for each in fractions]
+    denominator = lcm(*{below for _, below in ratios})
+    return [above * (denominator // below) for above, below in ratios], denominator
+
+
+def times_powers(integers: Sequence[int], powers: Sequence[int]) -> list[int]:
+    """Return integers times powers of two, up to a positive factor that makes all of them integers.
+
+    Examples
+    --------
+    >>> times_powers([3, 5, 0], [-1, 2, -9])
+    [3, 40, 0]
+    """
+    lowest = min((power for value, power in zip(integers, powers, strict=True) if value), default=0)
+    return [value and value << (power - lowest) for value, power in zip(integers, powers, strict=True)]
 
 
 def above(value: Fraction) -> float:

@@ -106,7 +106,7 @@ def combined(weights: Sequence[int], rows: IntegerRows) -> list[int]:
     >>> combined([1, 2], [[3, 4], [5, 6]])
     [13, 16]
     """
-    return product([weights], list(zip(*rows, strict=True)))[0]
+    return [int(value) for value in (fmpz_mat([weights]) * fmpz_mat(rows)).entries()]
 
 
 def _completed(rows: IntegerRows, pivots: list[int], free: list[int]) -> list[list[int]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.certify.certificate import Certificate, Separable
-from rosenblatt.certify.class_tables import MARKS, ClassTables
+from rosenblatt.certify.class_tables import MARKS, ClassTables, decided_among
 from rosenblatt.exceptions import InputError, TrivialSeparationWarning, UndecidedError
 from rosenblatt.reports.pictures import picture
 from rosenblatt.reports.subject import PLANE, Subject
@@ -128,17 +128,16 @@ def _told(
 
 def _checked(found: Certificate, X: Any, y: Any) -> tuple[str, bool]:
     """Check every proof; return the result in words, and whether all hold."""
-    parts = [(f"{name}: ", each) for name, each in found] if isinstance(found, ClassTables) else [("", found)]
-    decided = [(name, each) for name, each in parts if each.verdict != "undecided"]
-    for name, each in decided:
-        verified = each.verify(X, y)
-        if not verified:
-            return f"{name}{verified.reason}", False
-    if not decided:
+    decided = decided_among(found) if isinstance(found, ClassTables) else found
+    count = len(list(decided)) if isinstance(decided, ClassTables) else int(found.verdict != "undecided")
+    if not count:
         return "", False
-    if len(decided) == 1:
+    verified = decided.verify(X, y)
+    if not verified:
+        return verified.reason, False
+    if count == 1:
         return "The proof was checked on these rows, in exact arithmetic: it holds.", True
-    return f"All {len(decided)} proofs were checked on these rows, in exact arithmetic: they hold.", True
+    return f"All {count} proofs were checked on these rows, in exact arithmetic: they hold.", True
 
 
 def _table(tables: ClassTables) -> tuple[list[str], list[list[str]]]:
