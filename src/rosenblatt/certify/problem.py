@@ -78,10 +78,14 @@ class SeparationProblem:
         self.width = self.d + bias
         self.matrix = Matrix(features, bias=False)
         self.sparse = self.matrix.sparse
-        self.scale = exponents(_largest(features))
         # the work of one reading; sparse values are scattered
         self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
+
+    @cached_property
+    def scale(self) -> Ints:
+        """The power of two that each column is divided by."""
+        return exponents(_largest(self.features))
 
     def scores(self, v: Direction, rows: Ints | None = None) -> tuple[Floats, float]:
         """Return f_i = <v, x_i> for every row or some, without a bias, and a bound on the error of each.
