@@ -24,7 +24,7 @@ from rosenblatt.typing import Floats, Ints
 ROUNDS = 120  # Newton steps
 RIDGE = 1e-10  # relative to the mean diagonal of the first matrix
 FAST = 8  # multiplications of a matrix product for each unit of work
-BLOCK = 2**20  # values copied together
+BLOCK, CACHED = 2**20, 2**17  # values copied together, and those that stay in the cache
 EVERY = 6  # steps between two attempts to combine rows to 0
 TINY = 1e-6  # a smaller weight, relative to the largest, may be a rounding error of 0
 FITS = 40  # least squares of an attempt
@@ -50,7 +50,7 @@ class HingeNewton:
 
     def __init__(self, problem: SeparationProblem, clock: Clock) -> None:
         self.problem, self.clock = problem, clock
-        self.center = problem.center()
+        self.center = problem.center
         self.v = np.zeros(problem.width)
         self.margins = np.zeros(problem.n)  # z_i·v
         self.gram = np.zeros((problem.width, problem.width))
@@ -202,16 +202,20 @@ class HingeNewton:
         problem = self.problem
         share = problem.size / problem.n
         self.clock.spend(len(rows) * share * (share / FAST + 2), DOING)
-        step = max(1, BLOCK // problem.width)
+        if problem.sparse:
+            step = max(1, BLOCK // problem.width)
+            for start in range(0, len(rows), step):
+                z = problem.signed(rows[start : start + step], self.center)
+                self.gram += sign * (z.T @ z).toarray()
+            return
+        # Signs cancel in the products. A block has more rows than columns, so that products outweigh their sum.
+        step = max(1, min(BLOCK // problem.width, max(CACHED // problem.width, 2 * problem.width)))
+        x = np.ones((min(step, len(rows)), problem.width))
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            if problem.sparse:
-                z = problem.signed(part, self.center)
-                self.gram += sign * (z.T @ z).toarray()
-            else:  # signs cancel in the products
-                x = np.ones((len(part), problem.width))
-                np.subtract(problem.table(part), self.center, out=x[:, : problem.d])
-                self.gram += sign * (x.T @ x)
+            block = x[: len(part)]
+            np.subtract(problem.table(part), self.center, out=block[:, : problem.d])
+            self.gram += sign * (block.T @ block)
 
     def products(self, v: Floats) -> Floats:
         """Return z_i·v of all rows."""
@@ -266,7 +270,7 @@ def fewest(problem: SeparationProblem, found: Combined, clock: Clock) -> Ints:
 
     One row after another gives its weight to rows of a basis, until it or a row of the basis has none left.
     """
-    z = problem.signed(found.rows, problem.center())
+    z = problem.signed(found.rows, problem.center)
     table = (z.toarray() if problem.sparse else z).T
     table = np.vstack([table[np.abs(table).max(axis=1) > 0.0], np.ones(len(found.rows))]) * found.weights
     m, n = table.shape

@@ -106,8 +106,9 @@ class SeparationProblem:
         with np.errstate(under="ignore"):
             return np.asarray(matrix.dense(rows) * np.ldexp(1.0, -left))
 
+    @cached_property
     def center(self) -> Floats:
-        """Return the mean of the rows, roughly; moving rows there lets floats resolve small differences."""
+        """The mean of the rows, roughly; moving rows there lets floats resolve small differences."""
         if self.sparse or not self.bias:
             return np.zeros(self.d)
         matrix, left = self.floats

@@ -99,6 +99,8 @@ def trained(
                     return False
                 wrong[log.at[:mistakes]] = True
                 order = np.flatnonzero(wrong).astype(np.uint64)
+            if left <= 0:  # no pass over all rows can follow
+                return False
         if order is every:
             return True
     return False
@@ -106,7 +108,7 @@ def trained(
 
 def _wide(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     """Yield the least-squares solution for fewer rows than features; it fits if the rows are independent."""
-    X = problem.table(slice(None)) - problem.center()
+    X = problem.table(slice(None)) - problem.center
     if problem.bias:
         X = np.column_stack([X, np.ones(problem.n)])
     clock.spend(problem.size * (problem.n / FAST + 2), DOING)
