@@ -17,7 +17,7 @@ import numpy as np
 
 from rosenblatt.certify.time_limit import PYTHON, Unsettled
 from rosenblatt.data.features import Features
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, csr_take
 from rosenblatt.margins.matrix import Matrix, scaled_rows
 from rosenblatt.rationals.dyadic import UNIT, WORD, as_integers, as_words, exponents, nearest, shifted
 from rosenblatt.typing import Floats, Ints
@@ -27,6 +27,7 @@ FARTHEST = 400  # columns within 2**±400 are not scaled; the weights are scaled
 SCATTERED = 4  # units of work to multiply a sparse value
 PARSED = 500  # operations to find the integers of one sparse row
 BLOCK = 2**20  # values converted to integers together
+FEW = 2**20  # the most values of sparse rows that become dense
 MANY = 2**23  # the most values kept as integers: 64 megabytes
 LARGEST = 2**25  # the most values held as integers of any length: up to two gigabytes
 
@@ -81,6 +82,15 @@ class SeparationProblem:
         # the work of one reading; sparse values are scattered
         self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
+
+    def some(self, rows: Ints) -> SeparationProblem:
+        """Return the question about some of the rows; few sparse ones become dense, which is faster."""
+        X = self.features.rows
+        if len(rows) * self.d <= FEW:
+            X = self.matrix.dense(rows)
+        else:
+            X = csr_take(X, rows) if isinstance(X, CSR) else X[rows]
+        return SeparationProblem(Features(X, len(rows), self.d), self.y[rows], bias=self.bias)
 
     @cached_property
     def scale(self) -> Ints:
