@@ -140,6 +140,37 @@ def test_codes_lead_back_to_the_labels(y):
     assert set(codes.tolist()) == set(range(len(classes)))
 
 
+LONG = {
+    "rare": np.where(np.arange(1000) % 97 == 5, 1.0, -1.0),
+    "met late": np.repeat([2.0, 0.0, 1.0], 400),
+    "above all others": np.repeat([0.0, 9.0], [999, 1]),
+    "below all others": np.repeat([0.0, -9.0], [999, 1]),
+    "between": np.append(np.tile([0.0, 2.0], 400), 1.0),
+    "many": np.arange(1000.0) % 40,
+    "text": np.array(["ham", "spam", "egg"])[np.arange(1000) % 3],
+    "late text": np.array(["b", "c", "a"])[np.minimum(np.arange(1000) // 400, 2)],
+    "dates": np.array(["2020-01-01", "2019-01-01"], "M8[D]")[np.arange(1000) % 2],
+    "one": np.ones(1000),
+}
+
+
+@pytest.mark.parametrize("y", LONG.values(), ids=LONG)
+def test_many_labels_agree_with_numpy(y):
+    codes, classes = as_labels(y, len(y))
+    expected, positions = np.unique(y, return_inverse=True)
+    assert classes.dtype == y.dtype
+    assert codes.dtype == np.int64
+    assert np.array_equal(classes, expected)
+    assert np.array_equal(codes, positions)
+
+
+def test_nan_among_many_labels_is_named_with_its_row():
+    y = np.tile([0.0, 1.0], 500)
+    y[700] = np.nan
+    with pytest.raises(LabelError, match="row 700"):
+        as_labels(y, len(y))
+
+
 def test_the_input_is_left_alone():
     y = np.array([3, 1, 3])
     codes, _ = as_labels(y, 3)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.hinge import HingeNewton, fewest
+from rosenblatt.certify.hinge import Combined, HingeNewton, fewest
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.search import Search, nearest_rows
 from rosenblatt.certify.shortcuts import equal_rows, guesses, takes_newton
@@ -20,6 +20,8 @@ from rosenblatt.typing import Ints
 
 # These choose what is tried next, and decide nothing.
 SMALL = 1000  # problems of up to this many values are solved exactly at once
+FEW = 16  # rows for each weight that are tried alone first
+SHARE = 1 / 8  # of all rows that these may be
 SECONDS = 0.5  # the time of exact equations of 300 rows, roughly; it grows with the cube of their number
 READING = "reading the data"
 LENGTHS = (53, 106, 212, 424)  # the bits that an exact vector is shortened to, if that suffices
@@ -36,8 +38,12 @@ class Plane:
 Decision: TypeAlias = Plane | Meeting
 
 
-def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = None) -> Decision:
+def decide(
+    problem: SeparationProblem, clock: Clock, guess: Direction | None = None, *, few: bool = False
+) -> Decision:
     """Decide whether the rows of a problem are separable, with a proof; `guess` is tried first.
+
+    With `few`, some of very many rows are tried alone before all of them: a contradiction among them is a proof.
 
     Raises `Unsettled` when the time is over.
     """
@@ -49,6 +55,8 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
     clock.spend(2 * problem.size, READING)
     if (pair := equal_rows(problem.matrix, problem.y, problem.digests)) is not None:
         return Meeting(np.array(pair), [1, 1])
+    if few and (meeting := _among_few(problem, clock)) is not None:
+        return meeting
     last: Direction | None = None
     for v in guesses(problem, clock):
         clock.spend(problem.size, READING)
@@ -74,6 +82,25 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
             return answer
     rows = np.flatnonzero(search.inside)
     return by_simplex(problem, clock, rows, np.searchsorted(rows, held).tolist())
+
+
+def _among_few(problem: SeparationProblem, clock: Clock) -> Meeting | None:
+    """Return a proof that some of very many rows already contradict each other, or None."""
+    count = FEW * problem.width
+    if not takes_newton(problem) or count > SHARE * problem.n:
+        return None
+    rows = np.arange(count) * problem.n // count
+    few = problem.some(rows)
+    if problem.bias and not (len(few.positive) and len(few.negative)):
+        return None
+    newton = HingeNewton(few, clock)
+    for proposed in newton.run():
+        if isinstance(proposed, Combined):
+            found = _meeting(few, fewest(few, proposed, clock), clock)
+            return None if found is None else replace(found, rows=rows[found.rows])
+        if newton.separates():
+            return None
+    return None
 
 
 def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Decision:

@@ -104,15 +104,17 @@ def _arrays(features: Features) -> Iterator[tuple[NDArray[Any], NDArray[Any], ND
             ends, places, kept = np.append(0, np.cumsum(stored))[ends], places[stored], kept[stored]
         yield np.diff(ends).astype("<u8"), places.astype("<u8"), np.ascontiguousarray(kept, "<f8")
         return
-    step = max(1, min(BLOCK // features.n_features, features.n_rows))
-    whole = np.tile(np.arange(features.n_features, dtype="<u8"), step)
+    d = features.n_features
+    step = max(1, min(BLOCK // d, features.n_rows))
+    whole, starts = np.tile(np.arange(d, dtype="<u8"), step), np.arange(step + 1) * d
     for start in range(0, features.n_rows, step):
-        block = X[start : start + step]
-        stored = block != 0.0
-        counts, places, kept = np.full(len(block), block.shape[1]), whole[: block.size], block
+        kept = X[start : start + step].reshape(-1)
+        counts, places, stored = np.full(kept.size // d, d), whole[: kept.size], kept != 0.0
         if not stored.all():
-            counts, places, kept = stored.sum(axis=1), places[stored.reshape(-1)], block[stored]
-        yield counts.astype("<u8"), places.astype("<u8", copy=False), np.ascontiguousarray(kept, "<f8")
+            at = np.flatnonzero(stored)  # taking values by position is many times as fast as by a mask
+            counts = np.diff(np.searchsorted(at, starts[: len(counts) + 1]))
+            places, kept = places.take(at), kept.take(at)
+        yield counts.astype("<u8"), places, np.ascontiguousarray(kept, "<f8")
 
 
 def fingerprint_of_blocks(blocks: Iterable[tuple[Features, Ints]], n_rows: int, n_features: int) -> str:

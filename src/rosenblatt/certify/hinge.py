@@ -25,6 +25,7 @@ ROUNDS = 120  # Newton steps
 RIDGE = 1e-10  # relative to the mean diagonal of the first matrix
 FAST = 8  # multiplications of a matrix product for each unit of work
 BLOCK = 2**20  # values copied together
+MULTIPLIED = 2**17  # values whose products are summed together, which stay in the cache
 CACHED = 2**14  # values converted together
 EVERY = 6  # steps between two attempts to combine rows to 0
 TINY = 1e-6  # a smaller weight, relative to the largest, may be a rounding error of 0
@@ -51,7 +52,7 @@ class HingeNewton:
 
     def __init__(self, problem: SeparationProblem, clock: Clock) -> None:
         self.problem, self.clock = problem, clock
-        self.center = problem.center()
+        self.center = problem.center
         self.v = np.zeros(problem.width)
         self.margins = np.zeros(problem.n)  # z_i·v
         self.gram = np.zeros((problem.width, problem.width))
@@ -204,15 +205,17 @@ class HingeNewton:
         problem = self.problem
         share = problem.size / problem.n
         self.clock.spend(len(rows) * share * (share / FAST + 2), DOING)
-        step = max(1, BLOCK // problem.width)
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            if problem.sparse:
-                z = problem.signed(part, self.center)
+        if problem.sparse:
+            step = max(1, BLOCK // problem.width)
+            for start in range(0, len(rows), step):
+                z = problem.signed(rows[start : start + step], self.center)
                 self.gram += sign * (z.T @ z).toarray()
-            else:  # signs cancel in the products
-                x = self.moved(part)
-                self.gram += sign * (x.T @ x)
+            return
+        # Signs cancel in the products. A block has more rows than columns, so that products outweigh their sum.
+        step = max(1, min(BLOCK // problem.width, max(MULTIPLIED // problem.width, 2 * problem.width)))
+        for start in range(0, len(rows), step):
+            x = self.moved(rows[start : start + step])
+            self.gram += sign * (x.T @ x)
 
     def moved(self, rows: Ints) -> Floats:
         """Return x_i − center of some dense rows, with a last 1 if there is a bias, until the next call.
@@ -285,7 +288,7 @@ def fewest(problem: SeparationProblem, found: Combined, clock: Clock) -> Ints:
 
     One row after another gives its weight to rows of a basis, until it or a row of the basis has none left.
     """
-    z = problem.signed(found.rows, problem.center())
+    z = problem.signed(found.rows, problem.center)
     table = (z.toarray() if problem.sparse else z).T
     table = np.vstack([table[np.abs(table).max(axis=1) > 0.0], np.ones(len(found.rows))]) * found.weights
     m, n = table.shape

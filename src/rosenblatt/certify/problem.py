@@ -17,7 +17,7 @@ import numpy as np
 
 from rosenblatt.certify.time_limit import PYTHON, Unsettled
 from rosenblatt.data.features import Features
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, csr_take
 from rosenblatt.margins.matrix import Matrix, scaled_rows
 from rosenblatt.rationals.dyadic import (
     UNIT,
@@ -37,6 +37,7 @@ FARTHEST = 400  # columns within 2**±400 are not scaled; the weights are scaled
 SCATTERED = 4  # units of work to multiply a sparse value
 PARSED = 500  # operations to find the integers of one sparse row
 BLOCK = 2**20  # values converted to integers together
+FEW = 2**20  # the most values of sparse rows that become dense
 MANY = 2**23  # the most values kept as integers: 64 megabytes
 LARGEST = 2**25  # the most values held as integers of any length: up to two gigabytes
 
@@ -104,10 +105,24 @@ class SeparationProblem:
         self.width = self.d + bias
         self.matrix = Matrix(features, bias=False)
         self.sparse = self.matrix.sparse
-        self.scale = exponents(largest_values(features) if largest is None else largest)
+        self._largest = largest
         # the work of one reading; sparse values are scattered
         self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
+
+    def some(self, rows: Ints) -> SeparationProblem:
+        """Return the question about some of the rows; few sparse ones become dense, which is faster."""
+        X = self.features.rows
+        if len(rows) * self.d <= FEW:
+            X = self.matrix.dense(rows)
+        else:
+            X = csr_take(X, rows) if isinstance(X, CSR) else X[rows]
+        return SeparationProblem(Features(X, len(rows), self.d), self.y[rows], bias=self.bias)
+
+    @cached_property
+    def scale(self) -> Ints:
+        """The power of two that each column is divided by."""
+        return exponents(largest_values(self.features) if self._largest is None else self._largest)
 
     def scores(self, v: Direction, rows: Ints | None = None) -> tuple[Floats, float]:
         """Return f_i = <v, x_i> for every row or some, without a bias, and a bound on the error of each."""
@@ -134,8 +149,9 @@ class SeparationProblem:
         with np.errstate(under="ignore"):
             return np.asarray(matrix.dense(rows) * np.ldexp(1.0, -left))
 
+    @cached_property
     def center(self) -> Floats:
-        """Return the mean of the rows, roughly; moving rows there lets floats resolve small differences."""
+        """The mean of the rows, roughly; moving rows there lets floats resolve small differences."""
         if self.sparse or not self.bias:
             return np.zeros(self.d)
         matrix, left = self.floats

@@ -54,7 +54,7 @@ class Search:
     def __init__(self, problem: SeparationProblem, clock: Clock, v: Direction | None) -> None:
         self.problem, self.clock = problem, clock
         self.batch = problem.n if problem.n * problem.width <= WHOLE else problem.width + 1
-        self.center = problem.center()
+        self.center = problem.center
         self.program = Program(problem.width, self.norm(), bias=problem.bias)
         self.normalised = False
         self.entries = [0] * problem.d  # u times 2**BITS

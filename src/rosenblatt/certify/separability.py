@@ -187,7 +187,10 @@ class Question:
             return Undecided(**self.known(posed), why=str(end))
 
     def alone(self, positive: int, negative: int | None) -> Separable | Inseparable:
-        """Decide as `pair` does, without margin and ties; raise `Unsettled` if that takes too long."""
+        """Decide as `pair` does, without margin and ties; raise `Unsettled` if that takes too long.
+
+        Few rows are not tried alone: fits ask, and on noisy data would end after too few passes for good weights.
+        """
         posed = self.posed(positive, negative)
         found = self.trivial(posed) or decide(posed.problem, self.clock)
         return self.separable(posed, found) if isinstance(found, Plane) else self.inseparable(posed, found)
@@ -222,7 +225,7 @@ class Question:
             return self.separable(posed, one_class)
         before = self.clock.spent
         direction = None if guess is None else problem.direction(guess)
-        found = decide(problem, self.clock, None if direction is None else direction[0])
+        found = decide(problem, self.clock, None if direction is None else direction[0], few=True)
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:

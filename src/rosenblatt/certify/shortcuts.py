@@ -26,7 +26,8 @@ INNER = 100  # passes over the rows that it was wrong on
 FAST = 8  # multiplications of a matrix product for each unit of work
 DOING = "fitting least squares"
 RIDGE = 1e-10
-BLOCK = 2**18
+BLOCK = 2**16  # values hashed together, which stay in the cache
+FIRST, FURTHER = 512, 8  # rows among which equal ones are sought first, and how many times as many next
 
 
 def guesses(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
@@ -98,6 +99,8 @@ def trained(
                     return False
                 wrong[log.at[:mistakes]] = True
                 order = np.flatnonzero(wrong).astype(np.uint64)
+            if left <= 0:  # no pass over all rows can follow
+                return False
         if order is every:
             return True
     return False
@@ -105,7 +108,7 @@ def trained(
 
 def _wide(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     """Yield the least-squares solution for fewer rows than features; it fits if the rows are independent."""
-    X = problem.table(slice(None)) - problem.center()
+    X = problem.table(slice(None)) - problem.center
     if problem.bias:
         X = np.column_stack([X, np.ones(problem.n)])
     clock.spend(problem.size * (problem.n / FAST + 2), DOING)
@@ -152,39 +155,69 @@ def _iterative(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
 def equal_rows(matrix: Matrix, codes: Floats | Ints, digests: Ints | None = None) -> tuple[int, int] | None:
     """Return two equal rows of different classes, that of the larger code first; None if there are none.
 
-    The digests of the rows can be given if they are known already.
+    Few rows are looked through first, then ever more: data that contradicts itself often does so early. The
+    digests of the rows can be given if they are known already.
     """
-    X = matrix.X
-    digests = row_digests(matrix) if digests is None else digests
-    order = np.lexsort((codes, digests))
-    same = digests[order[1:]] == digests[order[:-1]]
-    differ = codes[order[1:]] != codes[order[:-1]]
-    for k in np.flatnonzero(same & differ):
-        smaller, larger = int(order[k]), int(order[k + 1])
-        differences = X[[larger]] != X[[smaller]]
-        if not (differences.nnz if matrix.sparse else differences.any()):
-            return larger, smaller
+    found, odd = np.empty(matrix.n, np.int64) if digests is None else digests, _odd_numbers(matrix)
+    stop = 0
+    while stop < matrix.n:
+        start, stop = stop, min(matrix.n, max(FIRST, FURTHER * stop))
+        if digests is None:
+            _digest(matrix, odd, slice(start, stop), found)
+        for pair in _same_digests(found[:stop], codes):
+            differences = matrix.X[pair[:1]] != matrix.X[pair[1:]]
+            if not (differences.nnz if matrix.sparse else differences.any()):
+                smaller, larger = pair.tolist()
+                return larger, smaller
     return None
 
 
 def row_digests(matrix: Matrix) -> Ints:
-    """Return a hash of each row: the sum of its entries' bits times odd numbers, modulo 2⁶⁴.
+    """Return a hash of each row, for `equal_rows`."""
+    digests = np.empty(matrix.n, np.int64)
+    _digest(matrix, _odd_numbers(matrix), slice(0, matrix.n), digests)
+    return digests
 
-    The last bits of short numbers, such as 1.0, are zeros, and so would be those of every product. The first half
-    of the bits is therefore mixed into the second one.
-    """
-    odd = np.random.default_rng(0).integers(-(2**62), 2**62, matrix.d) * 2 + 1
+
+def _odd_numbers(matrix: Matrix) -> Ints:
+    return np.random.default_rng(0).integers(-(2**62), 2**62, matrix.d) * 2 + 1
+
+
+def _same_digests(digests: Ints, codes: Floats | Ints) -> Ints:
+    """Return pairs of rows with the same hash, of a smaller and a larger code; those of the first rows first."""
+    order = np.argsort(digests)
+    same = digests[order[1:]] == digests[order[:-1]]
+    if not same.any():
+        return np.empty((0, 2), np.int64)
+    rows = np.sort(order[np.append(same, False) | np.append(False, same)])
+    rows = rows[np.lexsort((codes[rows], digests[rows]))]
+    pairs = np.column_stack([rows[:-1], rows[1:]])
+    clash = (digests[rows[:-1]] == digests[rows[1:]]) & (codes[rows[:-1]] != codes[rows[1:]])
+    pairs = pairs[clash]
+    return np.asarray(pairs[np.argsort(pairs.max(axis=1), kind="stable")])
+
+
+def _digest(matrix: Matrix, odd: Ints, rows: slice, digests: Ints) -> None:
+    """Put a hash of some rows into `digests`: the sum of their entries' bits times odd numbers, modulo 2⁶⁴."""
     X = matrix.X
     if matrix.sparse:
-        terms = _bits(X.data) * odd[X.indices]
-        sums = np.append(0, np.cumsum(terms))
-        return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
+        ends = X.indptr[rows.start : rows.stop + 1]
+        stored = slice(ends[0], ends[-1])
+        sums = np.append(0, np.cumsum(_bits(X.data[stored]) * odd[X.indices[stored]]))
+        digests[rows] = np.diff(sums[ends - ends[0]])
+        return
     step = max(1, BLOCK // matrix.d)
-    blocks = (X[start : start + step] for start in range(0, matrix.n, step))
-    return np.concatenate([(_bits(block) * odd).sum(axis=1) for block in blocks])
+    for start in range(rows.start, rows.stop, step):
+        part = slice(start, min(start + step, rows.stop))
+        np.matmul(_bits(X[part]), odd, out=digests[part])
 
 
 def _bits(values: Any) -> Ints:
-    """Return the bits of doubles, with their first half mixed into the second one; those of zero are 0."""
-    bits = (values.astype(np.float64) + 0.0).view(np.int64)  # + 0.0 turns −0.0 into 0.0
-    return np.asarray(bits ^ (bits >> 32))
+    """Return the bits of values as doubles; those of zero are 0.
+
+    The last bits of short numbers, such as 1.0, are zeros, and so would be those of their products. The first half
+    of the bits is therefore mixed into the second one.
+    """
+    bits = np.add(values, 0.0, dtype=np.float64).view(np.int64)  # + 0.0 turns −0.0 into 0.0
+    bits ^= bits >> 32
+    return np.asarray(bits)

@@ -17,6 +17,8 @@ TEXT = {str, np.str_}
 BYTES = {bytes, np.bytes_}
 MOST_FRACTIONS = 2
 """The most classes of which some may be floats that are not whole; more are the target of a regression."""
+SOME, FEW = 256, 16
+"""The labels that are sorted first, and the most classes among them for which all others are looked up."""
 INTEGERS = (int, np.integer)
 NUMBERS = (bool, np.bool_, int, np.integer, float, np.floating)
 
@@ -88,6 +90,12 @@ def factorize(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
             present = np.bincount(offsets) > 0
             codes = np.cumsum(present)[offsets] - 1
             return (np.flatnonzero(present) + low).astype(labels.dtype), codes
+    few = np.unique(labels[:SOME])
+    if len(few) <= FEW and len(labels) > SOME:
+        # The first labels usually show every class. Looking up is faster than sorting them all.
+        codes = np.searchsorted(few[1:], labels, side="right")
+        if np.array_equal(few[codes], labels):
+            return few, codes.astype(np.int64, copy=False)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.astype(np.int64, copy=False)
 
