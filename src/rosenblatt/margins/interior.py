@@ -169,9 +169,7 @@ class _Method:
         """Return the mean of the products."""
         return sum(float(gaps.sum()) for gaps in self.gaps()) / max(self.products, 1)
 
-    def direction(
-        self, solve: Solve, changes: list[Floats], force: Floats, *, refine: bool = True
-    ) -> Direction:
+    def direction(self, solve: Solve, changes: list[Floats], force: Floats, *, refine: bool = True) -> Direction:
         """Return the step that changes the products of each set, and the gradient by `force`."""
         problem, matrix = self.problem, self.problem.matrix
         pull = self.rows.pull(changes[0])

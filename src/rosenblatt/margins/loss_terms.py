@@ -67,7 +67,7 @@ class LossTerms(ABC):
 
     @abstractmethod
     def barrier(self, steps: Floats, length: float, t: Floats, mu: float) -> float:
-        """Return the value of the function after a share of the steps, with the logarithmic barrier of the slacks."""
+        """Return the value of the function after a share of the steps, with the logarithmic barrier."""
 
     @abstractmethod
     def barrier_slope(self, steps: Floats, dt: Floats, mu: float) -> float:
@@ -132,12 +132,13 @@ class _Hinges(LossTerms):
 class _SquaredHinges(LossTerms):
     """c max(0, t)²: slack s = α/(2c) − t, products α s."""
 
-    def __init__(self, c: Floats, t: Floats, mu: float) -> None:
+    def __init__(self, c: Floats, t: Floats, mu: float, times: Floats) -> None:
         self.products = c.size
         self.half = 0.5 / c
-        # α s = μ with s = α/(2c) − t is a quadratic in α.
-        self.alpha = c * (t + np.sqrt(t * t + 2.0 * mu / c))
-        self.s = mu / self.alpha
+        # α s = μ with s = α/(2c) − t is a quadratic in α. A larger α is also allowed.
+        root = np.sqrt(t * t + 2.0 * mu / c)
+        self.alpha = times * c * (t + root)
+        self.s = 0.5 * times * (t + root) - t
 
     def gaps(self) -> Floats:
         return self.alpha * self.s
@@ -208,14 +209,14 @@ def row_terms(loss: Loss, c: Floats, y: Floats, t: Floats, mu: float, *, free: b
     """
     if isinstance(loss, Logistic):
         return _LogisticTerms(c, t)
-    if not isinstance(loss, Hinge):
-        return _SquaredHinges(c, t, mu)
-    share = np.full(c.size, FIRST_SHARE)
+    share = np.ones(c.size)
     if free:
         positive, negative = float(c[y > 0.0].sum()), float(c[y < 0.0].sum())
         fewer = max(min(positive, negative), LEAST_SIDE * (positive + negative))
-        share *= np.minimum(1.0, fewer / np.where(y > 0.0, positive, negative))
-    return _Hinges(c, t, share * c, mu / c)
+        share = np.minimum(1.0, fewer / np.where(y > 0.0, positive, negative))
+    if isinstance(loss, Hinge):
+        return _Hinges(c, t, FIRST_SHARE * share * c, mu / c)
+    return _SquaredHinges(c, t, mu, share / share.min())
 
 
 def corner_terms(c: Floats, t: Floats, mu: float) -> LossTerms:

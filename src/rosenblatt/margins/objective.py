@@ -12,7 +12,7 @@ The conditions are Σ α_i y_i = 0 if the bias is free, and |v_j| ≤ l1 instead
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -29,6 +29,13 @@ REPAIRS = 5
 SMALL = 300
 ROUNDING = 1e-14
 REACH = 1e6  # without a penalty the bound holds for weights up to this many times those found or typical
+
+
+@dataclass(eq=False)
+class Deadline:
+    """The time, by `time.perf_counter`, at which a long step returns what it has; it may be moved."""
+
+    at: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +62,7 @@ class Objective:
     l1: float = 0.0  # the cost of ‖w‖₁
     l2: float = 0.0  # the cost of ½‖w‖²
     bias: Bias = "free"  # None without a bias; "penalised" if l2 applies to it as to a weight
-    until: float = math.inf  # the time, by `time.perf_counter`, at which a long step returns what it has
+    deadline: Deadline = field(default_factory=Deadline)
 
     def shortfall(self, theta: Floats) -> Floats:
         """Return t_i = margin − y_i f(x_i)."""
