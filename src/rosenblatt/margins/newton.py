@@ -90,8 +90,10 @@ class NewtonFirst:
 
 def _nearly_linear(problem: Objective) -> bool:
     """Whether the loss is a hinge and a dual weight within its range moves its own score by very many margins."""
-    moves = float(problem.cost @ problem.matrix.squares) / problem.matrix.n
-    return isinstance(problem.loss, Hinge) and moves > LINEAR * problem.l2 * problem.loss.margin
+    if not isinstance(problem.loss, Hinge):
+        return False
+    moves = float(problem.cost.mean()) * problem.matrix.mean_square
+    return moves > LINEAR * problem.l2 * problem.loss.margin
 
 
 class _Smooth(NamedTuple):

@@ -48,6 +48,7 @@ class Iterate:
     made: int = 0  # steps so far
     visits: int = 0  # visits to single rows so far, of a solver that steps at each visit
     judge: bool = True  # whether to evaluate the objective and the bound here
+    likely: float | None = None  # the gap, roughly, if it is known: it need not be judged while that is too large
     replaces: bool = False  # whether it replaces earlier iterates even if they were better
 
 
@@ -169,6 +170,11 @@ def conjugates(loss: Loss, u: Floats) -> Floats:
     if isinstance(loss, SquaredHinge):
         return 0.25 * u * u
     return np.asarray(xlogy(u, u) + xlogy(1.0 - u, 1.0 - u))
+
+
+def fenchel_gaps(loss: Loss, t: Floats, u: Floats) -> Floats:
+    """Return φ(t) + φ*(u) − t u ≥ 0, which is zero where u is the slope of φ at t."""
+    return losses(loss, t) + conjugates(loss, u) - t * u
 
 
 def factor_symmetric(M: Floats, shift: float) -> tuple[Floats, bool]:

@@ -42,6 +42,7 @@ TINY = 1e-12  # an objective of this share of that of zero weights counts as zer
 ROUNDING = 1e-14  # the share of the objective added to every gap for the rounding of both its ends
 SPARSE = 0.3  # the share of values that are not zero up to which dense rows are solved as sparse ones
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
+ROOM = 2.0  # iterates are judged where the gap is likely to be at most this times what is small enough
 HELD = 2**23  # rows of all problems that may be postponed together: each takes a few numbers for every row
 
 
@@ -292,7 +293,8 @@ class _Pursuit:
             stop_if_interrupted()
             self.n_iter, self.visits = iterate.made, iterate.visits
             self.unjudged = iterate
-            if iterate.judge and self.judge(iterate):
+            promising = iterate.likely is None or iterate.likely <= ROOM * self.enough()
+            if iterate.judge and promising and self.judge(iterate):
                 return "no_minimum"
             if self.close_enough():
                 return "tol"
@@ -348,10 +350,11 @@ class _Pursuit:
 
     def close_enough(self) -> bool:
         """Whether the gap is within the tolerance, and no row is a tie."""
-        return (
-            not self.tied
-            and self.gap <= self.limits.tol * max(self.value, TINY * self.at_zero) + self.limits.spare
-        )
+        return not self.tied and self.gap <= self.enough()
+
+    def enough(self) -> float:
+        """Return the largest gap that is small enough."""
+        return self.limits.tol * max(self.value, TINY * self.at_zero) + self.limits.spare
 
     @property
     def gap(self) -> float:
