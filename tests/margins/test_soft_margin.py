@@ -1,6 +1,7 @@
 """Solvers of soft-margin problems against other people's, and the ends a pursuit may come to."""
 
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -13,13 +14,16 @@ from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
 from rosenblatt.margins import interior as interior_module
 from rosenblatt.margins import matrix as matrix_module
 from rosenblatt.margins import newton as newton_module
+from rosenblatt.margins import soft_margin
 from rosenblatt.margins.active_set import active_set
 from rosenblatt.margins.coordinate import coordinate
+from rosenblatt.margins.descent import DescentSettings
 from rosenblatt.margins.interior import interior
+from rosenblatt.margins.loss_terms import row_terms
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.newton import Newton, NewtonFirst
 from rosenblatt.margins.objective import Iterate, Objective
-from rosenblatt.margins.soft_margin import Limits, minimise, squared_hinge_minimum
+from rosenblatt.margins.soft_margin import Limits, SoftPlan, fit, minimise, squared_hinge_minimum
 from tests.margins.test_objective import LOSS, make
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import least_objective
@@ -309,3 +313,91 @@ def test_the_squared_hinge_of_much_data_is_minimised_within_limits_and_without_m
     found = squared_hinge_minimum(as_batch(X, y), 1 / 3000, pad=2.0, limits=Limits(0.0, 3))
     assert (found.reason, found.n_iter) == ("max_iter", 3)
     assert 0.0 < found.value - found.gap <= found.value < 1.0
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_a_tiny_penalty_for_large_rows_takes_few_interior_point_steps(loss):
+    X, y = noisy(600, 20, seed=8)
+    rare = (y > 0) & (np.arange(600) % 5 > 0)
+    X, y = 1000.0 * X[~rare], y[~rare].astype(float)
+    p = Objective(Matrix(as_batch(X, y), bias=True), y, np.full(y.size, 1.0 / y.size), loss, 0.0, 1e-4)
+    found = minimise(p, np.zeros(21), interior, Limits(1e-3))
+    assert found.reason == "tol"
+    assert found.n_iter <= 12
+    exact = minimise(p, np.zeros(21), interior, Limits(1e-9))
+    assert found.value - found.gap <= exact.value <= found.value
+
+
+def test_dual_weights_of_a_free_bias_begin_balanced():
+    y = np.where(np.arange(50) < 10, 1.0, -1.0)
+    cost = np.linspace(1.0, 2.0, 50)
+    for loss in (Hinge(), SquaredHinge()):
+        terms = row_terms(loss, cost, y, np.ones(50), 1.0, free=True)
+        assert terms.alpha[y > 0.0].sum() == pytest.approx(terms.alpha[y < 0.0].sum(), rel=0.1)
+        assert (terms.gaps() > 0.0).all()
+
+
+def test_a_hinge_that_is_nearly_linear_is_left_to_the_interior_point_method():
+    X, y = noisy(100, 4, seed=5)
+    found = []
+    for scale in (1.0, 1e4):
+        matrix = Matrix(as_batch(scale * X, y), bias=True)
+        p = Objective(matrix, y.astype(float), np.full(100, 0.01), Hinge(), 0.0, 0.01)
+        found.append(
+            [minimise(p, np.zeros(5), by, Limits(1e-6)).n_iter for by in (NewtonFirst(1e-6, 0), interior)]
+        )
+    assert found[0][0] != found[0][1]
+    assert found[1][0] == found[1][1]
+
+
+@pytest.mark.parametrize("loss", LOSS)
+@pytest.mark.parametrize("bias", ["penalised", None])
+def test_the_gap_that_ascent_expects_is_the_gap_that_is_proved(loss, bias):
+    X, y = noisy(200, 10, seed=4)
+    matrix = Matrix(as_batch(X, y), bias=bias is not None, pad=2.0)
+    p = Objective(matrix, y.astype(float), np.full(200, 1 / 200), LOSS[loss], 0.0, 0.1, bias)
+    known = [each for each in islice(coordinate(p, np.zeros(matrix.width), 0), 20) if each.likely is not None]
+    assert known
+    for each in known:
+        proved = p.value(each.theta, each.t) - p.lower_bound(each.alpha, each.theta)
+        assert each.likely == pytest.approx(proved, rel=1e-6, abs=1e-12)
+
+
+def several(n=150):
+    """Return four classes: the first is far from all others, which overlap."""
+    rng = np.random.default_rng(3)
+    labels = np.arange(n) % 4
+    X = rng.normal(size=(n, 5)) + np.where(labels[:, None] == 0, 8.0, 0.3 * labels[:, None])
+    return as_batch(X, labels)
+
+
+def planned(tol):
+    how = DescentSettings("constant", 1.0, 0.5, 1e-4, False, True, tol, 5, 0)
+    return SoftPlan(Hinge(), 0.0, 1e-6, True, "auto", how, Limits(tol))
+
+
+def test_a_tiny_objective_waits_for_what_the_others_leave(monkeypatch):
+    found = fit(several(), None, planned(1e-3), None)
+    monkeypatch.setattr(soft_margin, "HELD", 0)
+    at_once = fit(several(), None, planned(1e-3), None)
+    for each in (found, at_once):
+        assert {one.reason for one in each} == {"tol"}
+        assert sum(one.gap for one in each) <= 1e-3 * sum(one.value for one in each)
+    assert found[0].n_iter < at_once[0].n_iter
+    assert found[0].gap > 1e-3 * found[0].value
+
+
+def test_ctrl_c_keeps_what_was_postponed(monkeypatch):
+    shortfall, problems = Objective.shortfall, []
+
+    def interrupted(self, theta):
+        if self not in problems:
+            problems.append(self)
+        elif len(problems) == 4:  # the first problem waits, and the last one has begun
+            raise KeyboardInterrupt
+        return shortfall(self, theta)
+
+    monkeypatch.setattr(Objective, "shortfall", interrupted)
+    found = fit(several(), None, planned(1e-3), None)
+    assert [each.reason for each in found] == ["interrupted", "tol", "tol", "interrupted"]
+    assert [each.interruption is None for each in found] == [True, True, True, False]

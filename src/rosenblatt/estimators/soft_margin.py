@@ -224,8 +224,9 @@ class SoftMarginClassifier(LinearClassifier):
             scheme = Scheme.of("ovr", len(batch.classes))
             if len(found) == scheme.n_machines:
                 self._publish(found, batch, scheme, 0 if start is None else self._state.visits)
-            if found[-1].interruption is not None:
-                raise found[-1].interruption
+            for each in found:
+                if each.interruption is not None:
+                    raise each.interruption
             self._say_how_it_ended()
             return self
 

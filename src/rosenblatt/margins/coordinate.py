@@ -3,7 +3,9 @@
 With l2 > 0 the weights are ``w = Σ α_i y_i x_i / l2``. Improving the α_i of one row costs one dot product and one
 update, like a perceptron's visit (Hsieh et al. 2008; for the logistic loss Yu et al. 2011).
 
-Most dual weights soon stay at an end of their range: `ascend` sets their rows aside, until the others are settled.
+Most dual weights soon stay at an end of their range: their rows are set aside. A round visits the other rows until
+they are settled, or for some time. Then the scores of all rows say which ones are far from leaving their ends, and
+how large the gap is likely to be.
 
 A free bias requires Σ α_i y_i = 0, which single steps cannot keep. The method of multipliers reaches it: the bias
 is ``b = b_k + Σ α_i y_i / ρ``, as if (ρ/2)(b − b_k)² were added to the objective, and b_k moves to b whenever the
@@ -18,52 +20,87 @@ from collections.abc import Iterator
 import numpy as np
 
 from rosenblatt.loops.descent import ACTIVE, HIGH, LOW, SPAN, WORST, Costs, ascend
-from rosenblatt.loops.losses import Logistic
-from rosenblatt.margins.objective import Iterate, Objective
-from rosenblatt.typing import Floats
+from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.margins.matrix import Matrix
+from rosenblatt.margins.objective import Iterate, Objective, fenchel_gaps
+from rosenblatt.typing import Floats, Ints
 
-JUDGED = 0.3  # an iterate is judged when this share of all visits was made since the last judged one
 SLACK = 0.01  # 1/ρ, as a share of the mean square of the rows: more would make rows wait for each other
 FALLEN, LONGER = 0.3, 3.0  # where Σ α_i y_i has not fallen to this share, 1/ρ grows by this factor
 FIRST_WORST = 0.1  # the violations, as a share of the margin or of 1, at which rows count as settled at first
 SMALL = 1e-3  # dual weights of the logistic loss at the start, as shares of what the best bias alone would have
 BETTER = 0.3  # the factor of them from then on
+FEWEST, MOST = 0.5, 4.0  # visits of a round, in numbers of all rows: settled rows go on, others end
+SETTLED = 5  # or a round ends when its rows have been settled so many times
 
 
 def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate]:
-    """Yield iterates after about as many visits as there are rows, or where all rows are settled."""
-    matrix, y, l2 = problem.matrix, problem.y, problem.l2
+    """Yield iterates after about as many visits as there are rows; they are judged between rounds."""
+    matrix, y, l2, n = problem.matrix, problem.y, problem.l2, problem.matrix.n
     squares = matrix.squares
     slack = SLACK * float(problem.cost @ squares / problem.cost.sum()) or 1.0
     move = {"free": slack / l2, "penalised": matrix.pad**2 / l2, None: 0.0}[problem.bias]
+    free = problem.bias == "free"
     imbalance = np.inf
-    alpha, center = np.zeros(matrix.n), float(np.sign(problem.cost @ y))
+    alpha, center = np.zeros(n), float(np.sign(problem.cost @ y)) if free else 0.0
     if isinstance(problem.loss, Logistic):  # no dual weight is 0, and the best bias alone is the log of the odds
         share = float(problem.cost[y > 0.0].sum() / problem.cost.sum())
         alpha = SMALL * problem.cost * np.where(y > 0.0, 1.0 - share, share)
-        center = math.log(share / (1.0 - share))
-    order = np.arange(matrix.n)
+        center = math.log(share / (1.0 - share)) if free else 0.0
+    order = np.arange(n)
     worst = FIRST_WORST * (problem.loss.margin or 1.0)
     state, w = np.zeros(6), np.zeros(matrix.d + 1)
-    visits = judged = 0
+    state[ACTIVE], state[LOW], state[HIGH] = n, -np.inf, np.inf
+    visits = 0
     while True:
-        sums = matrix.combine(alpha * y)  # computed again each time, so that rounding does not accumulate
-        w[: matrix.d] = sums[: matrix.d] / l2
-        center = center + move * sums[-1] / matrix.pad if problem.bias == "free" else 0.0
-        if problem.bias == "free" and abs(sums[-1]) > FALLEN * imbalance:
-            move = min(LONGER * move, slack / (SLACK * l2))
-        imbalance = abs(sums[-1])
-        w[-1] = center + move * sums[-1] / matrix.pad if problem.bias is not None else 0.0
-        costs = Costs(problem.cost, squares / l2 + move, l2, move, seed)
-        state[LOW], state[HIGH], state[ACTIVE], state[WORST] = -np.inf, np.inf, matrix.n, worst
-        state[SPAN] = np.inf
-        while state[SPAN] > worst:
-            visits += ascend(matrix.features.rows, y, order, problem.loss, costs, alpha, w, state)
-            due = visits - judged > JUDGED * visits
-            if due:
-                judged = visits
-            theta = w[: matrix.width].copy()
-            if matrix.bias:
-                theta[-1] /= matrix.pad  # the loop adds w[-1] itself to every score
-            yield Iterate(theta, alpha=alpha.copy(), made=-(-visits // matrix.n), judge=due)
-        worst *= BETTER
+        w[: matrix.d] = matrix.combine(alpha * y)[: matrix.d] / l2  # so that rounding does not accumulate
+        w[-1] = center + move * float(alpha @ y)
+        if visits:
+            theta = _theta(w, matrix)
+            t = problem.shortfall(theta)
+            likely = float(problem.cost @ fenchel_gaps(problem.loss, t, alpha / problem.cost))
+            yield Iterate(theta, t, alpha.copy(), -(-visits // n), likely=likely)
+            order = _set_aside(problem, alpha, t, worst, state)
+        before = visits
+        for _ in range(SETTLED):
+            costs = Costs(problem.cost, squares / l2 + move, l2, move, seed)
+            state[WORST], state[SPAN] = worst, np.inf
+            while state[SPAN] > worst and visits - before < MOST * n:
+                visits += ascend(matrix.features.rows, y, order, problem.loss, costs, alpha, w, state)
+                yield Iterate(_theta(w, matrix), alpha=alpha.copy(), made=-(-visits // n), judge=False)
+            if state[SPAN] > worst:
+                break
+            worst *= BETTER
+            if free:
+                total = float(alpha @ y)
+                center += move * total
+                if abs(total) > FALLEN * imbalance:
+                    move = min(LONGER * move, slack / (SLACK * l2))
+                imbalance = abs(total)
+                w[-1] = center + move * total
+            if visits - before >= FEWEST * n:
+                break
+
+
+def _theta(w: Floats, matrix: Matrix) -> Floats:
+    """Return padded weights; the loop adds w[-1] itself to every score."""
+    theta = w[: matrix.width].copy()
+    if matrix.bias:
+        theta[-1] /= matrix.pad
+    return theta
+
+
+def _set_aside(problem: Objective, alpha: Floats, t: Floats, worst: float, state: Floats) -> Ints:
+    """Return an order that begins with the active rows, and set their number and limits for `ascend`.
+
+    Rows at an end of their range are set aside if they are farther from leaving it than the others are from
+    their best dual weights.
+    """
+    slope = t - alpha / (2.0 * problem.cost) if isinstance(problem.loss, SquaredHinge) else t
+    low = alpha == 0.0
+    high = alpha == problem.cost if isinstance(problem.loss, Hinge) else np.zeros(alpha.size, bool)
+    violation = np.abs(np.where(low, np.maximum(slope, 0.0), np.where(high, np.minimum(slope, 0.0), slope)))
+    largest = max(float(violation.max()), worst)
+    aside = (low & (slope < -largest)) | (high & (slope > largest))
+    state[ACTIVE], state[LOW], state[HIGH] = np.count_nonzero(~aside), -largest, largest
+    return np.argsort(aside, kind="stable")

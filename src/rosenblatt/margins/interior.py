@@ -1,9 +1,14 @@
-"""A primal-dual interior-point method (Mehrotra 1992) for every loss and penalty.
+"""A primal-dual interior-point method for every loss and penalty.
 
 The ℓ₁ penalty is one more set of hinges: ``l1 |w_j| = 2·l1 max(0, −w_j) + l1 w_j``. `loss_terms` says how each
 loss enters; every step solves ``(Λ + Σ D_i x_i x_iᵀ) Δθ = r``, by n × n matrices if rows are fewer than features.
 The number of steps is small (10 to 40) and hardly depends on the data, its scale or its conditioning; each step
 costs as much as a least-squares fit. For a smooth loss without the ℓ₁ penalty this is Newton's method.
+
+A step to the solution of the linearised conditions would soon meet a bound. Mehrotra (1992) adds a correction of
+the second order and a target for the products; both together get the weight that allows the longest step (Colombo
+and Gondzio 2008). Where a matrix costs much more than a solve with it, more corrections follow: they bring the
+products that a longer step would make far too small or too large back towards the target (Gondzio 1996).
 """
 
 from __future__ import annotations
@@ -15,8 +20,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
-from rosenblatt.loops.losses import Hinge
-from rosenblatt.margins.loss_terms import LossTerms, terms_of
+from rosenblatt.margins.loss_terms import LossTerms, corner_terms, row_terms
 from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric
 from rosenblatt.typing import Floats
 
@@ -24,6 +28,13 @@ DAMPING = 1e-8
 SHRINK = 0.1  # the share of μ that steps aim at for a smooth loss, where no predictor step says how far to go
 SAFE = 0.3  # the share of μ that a step aims at after the predictor was too bold
 LEAST_FALL = 0.1
+NEAREST = 0.995  # the largest share of the way to the nearest bound that a step goes
+WEIGHTS = (1.0, 0.7, 0.4, 0.2, 0.1)  # of a correction
+LONGER = 1.01  # a smaller weight must make the step longer by this factor
+CORRECTIONS, PER_CORRECTION = 6, 100  # the most corrections, and the size of the matrix that pays for one
+FARTHER, FURTHER = 1.08, 0.18  # a correction is for a step longer by this factor and this much
+CENTRAL = 0.1  # products below this share of the target, or above its inverse, are corrected
+GAIN = 1e-3  # a correction must make the step longer by this
 ARMIJO = 1e-4
 LEAST_STEP = 1e-10
 LEAST_PRODUCT = 1e-30
@@ -33,6 +44,7 @@ SHIFT = 1e-10  # added to a diagonal of ones if there is no penalty to keep the 
 SMALL = 300  # up to this many features their matrix is used even if rows are fewer
 ROUNDING = 1e-14
 Solve: TypeAlias = Callable[[Floats], Floats]
+Direction: TypeAlias = list[Floats]  # the step of θ, and those of each set of terms
 
 
 def interior(problem: Objective, start: Floats) -> Iterator[Iterate]:
@@ -52,14 +64,16 @@ class _Method:
         self.t = problem.shortfall(start)
         d, width = problem.matrix.d, problem.matrix.width
         mu = float(np.mean(problem.cost)) * max(problem.loss.margin, 0.1)
-        self.rows = terms_of(problem.loss, problem.cost, self.t, mu)
+        free = problem.bias == "free"
+        self.rows = row_terms(problem.loss, problem.cost, problem.y, self.t, mu, free=free)
         self.sets: list[LossTerms] = [self.rows]
         self.corners: LossTerms | None = None
         if problem.l1 > 0.0:
-            self.corners = terms_of(Hinge(0.0), np.full(d, 2.0 * problem.l1), -start[:d], mu)
+            self.corners = corner_terms(np.full(d, 2.0 * problem.l1), -start[:d], mu)
             self.sets.append(self.corners)
         self.penalised = problem.l1 > 0.0 or problem.l2 > 0.0
         self.products = sum(each.products for each in self.sets)
+        self.corrections = min(CORRECTIONS, min(problem.matrix.n, width) // PER_CORRECTION)
         self.ridge = np.full(width, float(problem.l2))
         if problem.bias == "free":
             self.ridge[-1] = 0.0
@@ -82,19 +96,19 @@ class _Method:
         behind = float(np.abs(gradient) @ np.abs(self.theta)) > self.products * mu
         if self.rows.smooth:
             target = mu if behind else SHRINK * mu
-            dtheta = self.aim(solve, gradient, target, refine=True)
+            to = self.direction(solve, [target - gaps for gaps in self.gaps()], -gradient)
         else:
-            dtheta, target = self.look_ahead(solve, gradient, mu), 0.0
-            if not behind and self.ahead(self.reach()) > (1.0 - LEAST_FALL) * mu:
-                self.correct(0.0)
-                dtheta = self.aim(solve, gradient, SAFE * mu, refine=True)
+            to, target = self.look_ahead(solve, gradient, mu), 0.0
+            if not behind and self.ahead(to, self.reach(to)) > (1.0 - LEAST_FALL) * mu:
+                to = self.direction(solve, [SAFE * mu - gaps for gaps in self.gaps()], -gradient)
+        dtheta = to[0]
         if not np.isfinite(dtheta).all():
             return False
-        length = self.reach()
+        length = self.reach(to)
         if self.rows.smooth:
-            length = self.backtrack(dtheta, target, length)
+            length = self.backtrack(to, target, length)
         elif not behind:
-            while length > LEAST_STEP and self.ahead(length) > (1.0 - LEAST_FALL * length) * mu:
+            while length > LEAST_STEP and self.ahead(to, length) > (1.0 - LEAST_FALL * length) * mu:
                 length *= 0.5
         if length < LEAST_STEP:
             return False
@@ -104,49 +118,72 @@ class _Method:
         self.settled = mu < LEAST_PRODUCT and not moves
         self.theta = self.theta + length * dtheta
         self.t = problem.shortfall(self.theta)
-        self.rows.advance(length, self.t)
+        self.rows.advance(to[1], length, self.t)
         if self.corners is not None:
-            self.corners.advance(length, -self.theta[: matrix.d])
+            self.corners.advance(to[2], length, -self.theta[: matrix.d])
         return True
 
-    def look_ahead(self, solve: Solve, gradient: Floats, mu: float) -> Floats:
-        """Find Mehrotra's step: a first one towards products of zero chooses μ and the second-order correction."""
-        self.aim(solve, gradient, 0.0)
-        target = mu * min(1.0, self.ahead(self.reach()) / mu) ** 3
-        self.correct(1.0)
-        return self.aim(solve, gradient, target, refine=True)
+    def look_ahead(self, solve: Solve, gradient: Floats, mu: float) -> Direction:
+        """Find a step: first towards products of zero, which chooses μ and the second-order correction."""
+        to = self.direction(solve, [-gaps for gaps in self.gaps()], -gradient)
+        target = mu * min(1.0, self.ahead(to, self.reach(to)) / mu) ** 3
+        changes = [target - each.bend(steps) for each, steps in zip(self.sets, to[1:], strict=True)]
+        to = self.corrected(to, self.direction(solve, changes, np.zeros_like(gradient)))
+        for _ in range(self.corrections):
+            reach = self.reach(to)
+            farther = min(1.0, FARTHER * reach + FURTHER)
+            ahead = [each.gaps_after(steps, farther) for each, steps in zip(self.sets, to[1:], strict=True)]
+            changes = [_central(gaps, target) for gaps in ahead]
+            more = self.direction(solve, changes, np.zeros_like(gradient), refine=False)
+            better = self.corrected(to, more)
+            if not self.reach(better) >= reach + GAIN:
+                break
+            to = better
+        return to
 
-    def correct(self, share: float) -> None:
-        for each in self.sets:
-            each.correct(share)
+    def corrected(self, to: Direction, correction: Direction) -> Direction:
+        """Add a correction, with the weight that allows the longest step."""
+        best, longest = to, 0.0
+        for weight in WEIGHTS:
+            tried = [one + weight * other for one, other in zip(to, correction, strict=True)]
+            reach = self.reach(tried)
+            if reach > LONGER * longest:
+                best, longest = tried, reach
+        return best
 
-    def reach(self) -> float:
-        """Return the longest step allowed."""
-        return min(each.reach() for each in self.sets)
+    def reach(self, to: Direction) -> float:
+        """Return the longest step allowed, at most 1."""
+        fastest = max(each.fastest(steps) for each, steps in zip(self.sets, to[1:], strict=True))
+        return 1.0 if fastest <= NEAREST else NEAREST / fastest
 
-    def ahead(self, length: float) -> float:
+    def gaps(self) -> list[Floats]:
+        """Return the products of each set."""
+        return [each.gaps() for each in self.sets]
+
+    def ahead(self, to: Direction, length: float) -> float:
         """Return the mean of the products after a step."""
-        return sum(each.gap_after(length) for each in self.sets) / max(self.products, 1)
+        after = (each.gaps_after(steps, length) for each, steps in zip(self.sets, to[1:], strict=True))
+        return sum(float(gaps.sum()) for gaps in after) / max(self.products, 1)
 
     def mu(self) -> float:
         """Return the mean of the products."""
-        return sum(each.gap() for each in self.sets) / max(self.products, 1)
+        return sum(float(gaps.sum()) for gaps in self.gaps()) / max(self.products, 1)
 
-    def aim(self, solve: Solve, gradient: Floats, mu: float, *, refine: bool = False) -> Floats:
-        """Find the step towards products of μ, and pass it to all terms."""
+    def direction(self, solve: Solve, changes: list[Floats], force: Floats, *, refine: bool = True) -> Direction:
+        """Return the step that changes the products of each set, and the gradient by `force`."""
         problem, matrix = self.problem, self.problem.matrix
-        pull = self.rows.pull(mu)
-        right = matrix.combine(pull * problem.y) - gradient
+        pull = self.rows.pull(changes[0])
+        right = matrix.combine(pull * problem.y) + force
         if self.corners is not None:
-            own = self.corners.pull(mu)
+            own = self.corners.pull(changes[1])
             right[: matrix.d] += own
         dtheta = self.refined(solve, right) if refine else solve(right)
         dt = -problem.y * matrix.times(dtheta)
-        self.rows.aim(dt, pull + self.rows.curvature() * dt, mu)
+        to = [dtheta, self.rows.steps(pull + self.rows.curvature() * dt, changes[0])]
         if self.corners is not None:
             dw = dtheta[: matrix.d]
-            self.corners.aim(-dw, own - self.corners.curvature() * dw, mu)
-        return dtheta
+            to.append(self.corners.steps(own - self.corners.curvature() * dw, changes[1]))
+        return to
 
     def refined(self, solve: Solve, right: Floats) -> Floats:
         """Solve to the last digits: conjugate gradients on the residual, with the factor as preconditioner."""
@@ -181,35 +218,36 @@ class _Method:
             diagonal[: self.problem.matrix.d] += self.corners.curvature()
         return diagonal
 
-    def backtrack(self, dtheta: Floats, mu: float, length: float) -> float:
+    def backtrack(self, to: Direction, mu: float, length: float) -> float:
         """Shorten a step until the objective with its barrier decreases."""
-        before = self.merit(dtheta, 0.0, mu)
-        after = self.merit(dtheta, length, mu)
-        expected = self.merit_slope(dtheta, mu)
+        before = self.merit(to, 0.0, mu)
+        after = self.merit(to, length, mu)
+        expected = self.merit_slope(to, mu)
         while not after <= before + ARMIJO * length * expected + ROUNDING * abs(before):
             length *= 0.5
             if length < LEAST_STEP:
                 return 0.0
-            after = self.merit(dtheta, length, mu)
+            after = self.merit(to, length, mu)
         return length
 
-    def merit(self, dtheta: Floats, step: float, mu: float) -> float:
+    def merit(self, to: Direction, length: float, mu: float) -> float:
         """Return the objective with the barrier of μ, after a step."""
-        problem, theta = self.problem, self.theta + step * dtheta
-        total = 0.5 * float(self.ridge @ theta**2) + self.rows.barrier(step, problem.shortfall(theta), mu)
+        problem, theta = self.problem, self.theta + length * to[0]
+        t = problem.shortfall(theta)
+        total = 0.5 * float(self.ridge @ theta**2) + self.rows.barrier(to[1], length, t, mu)
         if self.corners is not None:
             w = theta[: problem.matrix.d]
-            total += problem.l1 * float(w.sum()) + self.corners.barrier(step, -w, mu)
+            total += problem.l1 * float(w.sum()) + self.corners.barrier(to[2], length, -w, mu)
         return total
 
-    def merit_slope(self, dtheta: Floats, mu: float) -> float:
+    def merit_slope(self, to: Direction, mu: float) -> float:
         """Return the derivative of the merit at the beginning of the step, at most 0."""
-        problem = self.problem
+        problem, dtheta = self.problem, to[0]
         dt = -problem.y * problem.matrix.times(dtheta)
-        slope = float((self.ridge * self.theta) @ dtheta) + self.rows.barrier_slope(dt, mu)
+        slope = float((self.ridge * self.theta) @ dtheta) + self.rows.barrier_slope(to[1], dt, mu)
         if self.corners is not None:
             dw = dtheta[: problem.matrix.d]
-            slope += problem.l1 * float(dw.sum()) + self.corners.barrier_slope(-dw, mu)
+            slope += problem.l1 * float(dw.sum()) + self.corners.barrier_slope(to[2], -dw, mu)
         return min(0.0, slope)
 
     def factor(self) -> Solve:
@@ -267,3 +305,9 @@ class _Method:
             return np.append((r[:-1] - matrix.combine(q)[:-1]) / inner, shift / matrix.pad)
 
         return solve
+
+
+def _central(gaps: Floats, target: float) -> Floats:
+    """Return the changes that bring products back to where they are neither far below nor far above a target."""
+    least, most = CENTRAL * target, target / CENTRAL
+    return np.maximum(np.clip(gaps, least, most) - gaps, -most)

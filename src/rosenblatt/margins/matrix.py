@@ -143,6 +143,14 @@ class Matrix:
         return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self._blocks()])
 
     @cached_property
+    def mean_square(self) -> float:
+        """The mean of ‖x_i‖² over the rows, without the constant column."""
+        if self.sparse:
+            values = self.X.data.astype(np.float64, copy=False)
+            return float(values @ values) / self.n
+        return float(self.squares.mean())
+
+    @cached_property
     def column_sizes(self) -> Floats:
         """The root mean square of each column."""
         if self.sparse:

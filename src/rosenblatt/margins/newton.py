@@ -44,16 +44,23 @@ TINY = 1e-300
 FIRST_PASSES, FIRST_OF_HINGE = 3, 45  # passes of coordinate ascent before the first step, where steps are costly
 TIGHT = 1e-5  # the tol of a hinge below which its corners need direct solves
 PATIENCE = 50  # steps; more mean that the penalty is tiny for the size of the features
+LINEAR = 3e4  # margins that a dual weight can move its own score by, from which on a hinge is nearly linear
 SEARCHES = 30
 FLAT = 0.05  # the slope at which the search along a step ends, as a share of the first slope
 ROUNDING = 1e-14
 
 
 class NewtonFirst:
-    """Newton's method, and the interior-point method once a problem was too hard for it.
+    """Newton's method, and the interior-point method for a problem that is too hard for it.
+
+    The problems after it are taken for as hard. Not so with the squared hinge, which is hard where classes are
+    separable: the next ones may not be.
 
     Where the matrix of a step takes much longer than a pass over the rows, a few passes of coordinate ascent come
     first: they find most rows that are far from the margin, which no later matrix needs to hold.
+
+    A hinge whose penalty is tiny for the size of its rows is nearly a linear program. Then coordinate ascent moves
+    dual weights by a tiny part of their range, and Newton's method meets one corner after the other.
     """
 
     def __init__(self, tol: float, seed: int) -> None:
@@ -62,7 +69,7 @@ class NewtonFirst:
     def __call__(self, problem: Objective, start: Floats) -> Iterator[Iterate]:
         """Yield one iterate per step, or about one per pass."""
         made, theta, alpha = 0, start, None
-        if not self.hard:
+        if not self.hard and not _nearly_linear(problem):
             if problem.matrix.costly and not isinstance(problem.loss, Logistic):
                 first = FIRST_OF_HINGE if isinstance(problem.loss, Hinge) else FIRST_PASSES
                 for iterate in coordinate(problem, start, self.seed):
@@ -76,9 +83,17 @@ class NewtonFirst:
                 yield replace(iterate, made=made)
                 if iterate.made == PATIENCE:
                     break
-            self.hard = True
+            self.hard = not isinstance(problem.loss, SquaredHinge)
         for iterate in interior(problem, start):
             yield replace(iterate, made=made + iterate.made)
+
+
+def _nearly_linear(problem: Objective) -> bool:
+    """Whether the loss is a hinge and a dual weight within its range moves its own score by very many margins."""
+    if not isinstance(problem.loss, Hinge):
+        return False
+    moves = float(problem.cost.mean()) * problem.matrix.mean_square
+    return moves > LINEAR * problem.l2 * problem.loss.margin
 
 
 class _Smooth(NamedTuple):
@@ -183,7 +198,7 @@ def _conjugate(
     direction, left = solved, float(residual @ solved)
     for made in range(CONJUGATE):
         of_rest, of_bias = parts(residual)
-        if (of_rest <= rest and of_bias <= bias) or (made and time.perf_counter() > problem.until):
+        if (of_rest <= rest and of_bias <= bias) or (made and time.perf_counter() > problem.deadline.at):
             return x, made
         bent = ridge * direction + matrix.bent(curvature, direction)
         length = left / float(direction @ bent)

@@ -12,7 +12,7 @@ The conditions are Σ α_i y_i = 0 if the bias is free, and |v_j| ≤ l1 instead
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -31,6 +31,13 @@ ROUNDING = 1e-14
 REACH = 1e6  # without a penalty the bound holds for weights up to this many times those found or typical
 
 
+@dataclass(eq=False)
+class Deadline:
+    """The time, by `time.perf_counter`, at which a long step returns what it has; it may be moved."""
+
+    at: float = math.inf
+
+
 @dataclass(frozen=True, eq=False)
 class Iterate:
     """One step, or one pass, of a solver of soft-margin problems."""
@@ -41,6 +48,7 @@ class Iterate:
     made: int = 0  # steps so far
     visits: int = 0  # visits to single rows so far, of a solver that steps at each visit
     judge: bool = True  # whether to evaluate the objective and the bound here
+    likely: float | None = None  # the gap, roughly, if it is known: it need not be judged while that is too large
     replaces: bool = False  # whether it replaces earlier iterates even if they were better
 
 
@@ -55,7 +63,7 @@ class Objective:
     l1: float = 0.0  # the cost of ‖w‖₁
     l2: float = 0.0  # the cost of ½‖w‖²
     bias: Bias = "free"  # None without a bias; "penalised" if l2 applies to it as to a weight
-    until: float = math.inf  # the time, by `time.perf_counter`, at which a long step returns what it has
+    deadline: Deadline = field(default_factory=Deadline)
 
     def shortfall(self, theta: Floats) -> Floats:
         """Return t_i = margin − y_i f(x_i)."""
@@ -162,6 +170,11 @@ def conjugates(loss: Loss, u: Floats) -> Floats:
     if isinstance(loss, SquaredHinge):
         return 0.25 * u * u
     return np.asarray(xlogy(u, u) + xlogy(1.0 - u, 1.0 - u))
+
+
+def fenchel_gaps(loss: Loss, t: Floats, u: Floats) -> Floats:
+    """Return φ(t) + φ*(u) − t u ≥ 0, which is zero where u is the slope of φ at t."""
+    return losses(loss, t) + conjugates(loss, u) - t * u
 
 
 def factor_symmetric(M: Floats, shift: float) -> tuple[Floats, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,10 +25,12 @@ from rosenblatt.margins.descent import DescentSettings, batch, padded, stochasti
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.newton import Newton, NewtonFirst
-from rosenblatt.margins.objective import Bias, Iterate, Objective
+from rosenblatt.margins.objective import Bias, Deadline, Iterate, Objective
 from rosenblatt.typing import Floats
 
-Reason: TypeAlias = Literal["tol", "plateau", "max_iter", "max_time", "stalled", "no_minimum", "interrupted"]
+Reason: TypeAlias = Literal[
+    "tol", "plateau", "max_iter", "max_time", "stalled", "no_minimum", "interrupted", "postponed"
+]
 Solver: TypeAlias = Callable[[Objective, Floats], Iterator[Iterate] | Generator[Iterate, None, Any]]
 SolverName: TypeAlias = Literal["auto", "interior", "newton", "coordinate", "sgd", "batch"]
 
@@ -39,6 +42,8 @@ TINY = 1e-12  # an objective of this share of that of zero weights counts as zer
 ROUNDING = 1e-14  # the share of the objective added to every gap for the rounding of both its ends
 SPARSE = 0.3  # the share of values that are not zero up to which dense rows are solved as sparse ones
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
+ROOM = 2.0  # iterates are judged where the gap is likely to be at most this times what is small enough
+HELD = 2**23  # rows of all problems that may be postponed together: each takes a few numbers for every row
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,7 @@ class Limits:
     max_iter: int = 1000
     max_time: float | None = None
     spare: float = 0.0  # added to the gap that is small enough
+    trifle: float = 0.0  # postpone an objective below this share of that of zero weights
 
 
 @dataclass(frozen=True)
@@ -83,31 +89,47 @@ def fit(batch: Batch, class_weight: Floats | None, plan: SoftPlan, start: Floats
     """Solve for each hyperplane of `sides`, the most costly positive class first; return them in order.
 
     The gaps of all hyperplanes together are at most `tol` times all objectives: what one leaves of its share, the
-    next ones may use. The seconds left are divided equally between the hyperplanes left.
+    next ones may use. An objective that has become tiny is postponed, because the others may leave more than all
+    of it. The seconds left are divided equally between the hyperplanes left.
     """
     began = time.perf_counter()
     require_finite(batch)
     batch, cost = costs(mostly_zeros(batch), class_weight)
     matrix = Matrix(batch, bias=plan.bias)
     every, limits = sides(batch), plan.limits
+    bias: Bias = "free" if plan.bias else None
+    deadline = Deadline()
     found: dict[int, SoftSolution] = {}
+    postponed: dict[int, _Pursuit] = {}
     solver: Solver | None = None
     spare = 0.0
-    for at in sorted(range(len(every)), key=lambda at: -float(cost[every[at] > 0.0].sum())):
-        begin = np.zeros(matrix.width)
-        if start is not None:
-            begin = start.reshape(-1, matrix.d + 1)[at, : matrix.width].copy()
-        left = len(every) - len(found)
+    waiting = deque(sorted(range(len(every)), key=lambda at: -float(cost[every[at] > 0.0].sum())))
+    while waiting:
+        left, at = len(waiting), waiting.popleft()
         seconds = limits.max_time and (limits.max_time - (time.perf_counter() - began)) / left
-        until = math.inf if seconds is None else time.perf_counter() + seconds
-        bias: Bias = "free" if plan.bias else None
-        problem = Objective(matrix, every[at], cost, plan.loss, plan.l1, plan.l2, bias, until)
-        solver = choose(problem, plan) if solver is None else solver
+        deadline.at = math.inf if seconds is None else time.perf_counter() + seconds
         own = replace(limits, max_time=seconds, spare=spare / left)
-        found[at] = minimise(problem, begin, solver, own)
-        spare = max(0.0, spare + limits.tol * found[at].value - found[at].gap)
+        if at in postponed:
+            pursuit = postponed[at]
+        else:
+            begin = np.zeros(matrix.width)
+            if start is not None:
+                begin = start.reshape(-1, matrix.d + 1)[at, : matrix.width].copy()
+            problem = Objective(matrix, every[at], cost, plan.loss, plan.l1, plan.l2, bias, deadline)
+            solver = choose(problem, plan) if solver is None else solver
+            pursuit = _Pursuit(problem, begin, solver)
+            if (len(postponed) + 1) * matrix.n <= HELD:
+                own = replace(own, trifle=limits.tol)
+        found[at] = pursuit.follow(own)
         if found[at].interruption is not None:
+            found |= {each: replace(found[each], reason="interrupted") for each in postponed}
             break
+        if found[at].reason == "postponed":
+            postponed[at] = pursuit
+            waiting.append(at)
+            continue
+        postponed.pop(at, None)
+        spare = max(0.0, spare + limits.tol * found[at].value - found[at].gap)
     return [found[at] for at in sorted(found)]
 
 
@@ -216,15 +238,15 @@ def weights(solutions: Sequence[SoftSolution], d: int) -> Floats:
 
 def minimise(problem: Objective, start: Floats, solver: Solver, limits: Limits) -> SoftSolution:
     """Run a solver until the gap is small enough or a limit is met; Ctrl-C returns the best weights so far."""
-    return _Pursuit(problem, start, limits).follow(solver)
+    return _Pursuit(problem, start, solver).follow(limits)
 
 
 class _Pursuit:
     """The best weights and the best bound so far."""
 
-    def __init__(self, problem: Objective, start: Floats, limits: Limits) -> None:
-        self.problem, self.limits = problem, limits
-        self.began = time.perf_counter()
+    def __init__(self, problem: Objective, start: Floats, solver: Solver) -> None:
+        self.problem, self.limits = problem, Limits()
+        self.iterates = iter(solver(problem, start))
         self.theta = start
         self.at_zero = problem.value(np.zeros_like(start), np.full(problem.matrix.n, problem.loss.margin))
         t = problem.shortfall(start)
@@ -233,12 +255,12 @@ class _Pursuit:
         self.n_iter = self.visits = 0
         self.unjudged: Iterate | None = None
 
-    def follow(self, solver: Solver) -> SoftSolution:
-        """Run the solver until there is a reason to end."""
-        interruption = None
+    def follow(self, limits: Limits) -> SoftSolution:
+        """Run the solver until there is a reason to end, or on from where it was postponed."""
+        self.limits, interruption = limits, None
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # only finite values are kept
             try:
-                reason = self.run(iter(solver(self.problem, self.theta)))
+                reason = self.run()
             except KeyboardInterrupt as caught:
                 reason, interruption = "interrupted", caught
             if self.unjudged is not None:
@@ -257,24 +279,29 @@ class _Pursuit:
             interruption=interruption,
         )
 
-    def run(self, iterates: Iterator[Iterate]) -> Reason:
+    def run(self) -> Reason:
         """Judge iterates; return the reason to end."""
-        limit = self.limits.max_time
-        while limit is None or time.perf_counter() - self.began < limit:
+        began, limit = time.perf_counter(), self.limits.max_time
+        if self.n_iter and self.close_enough():  # with what others have left since it was postponed
+            return "tol"
+        while limit is None or time.perf_counter() - began < limit:
             try:
-                iterate = next(iterates)
+                iterate = next(self.iterates)
             except StopIteration as end:  # the solver's reason, if it has one
                 reason: Reason = end.value or "stalled"
                 return reason
             stop_if_interrupted()
             self.n_iter, self.visits = iterate.made, iterate.visits
             self.unjudged = iterate
-            if iterate.judge and self.judge(iterate):
+            promising = iterate.likely is None or iterate.likely <= ROOM * self.enough()
+            if iterate.judge and promising and self.judge(iterate):
                 return "no_minimum"
             if self.close_enough():
                 return "tol"
             if self.n_iter >= self.limits.max_iter:
                 return "max_iter"
+            if self.value < self.limits.trifle * self.at_zero:
+                return "postponed"
         return "max_time"
 
     def judge(self, iterate: Iterate) -> bool:
@@ -323,10 +350,11 @@ class _Pursuit:
 
     def close_enough(self) -> bool:
         """Whether the gap is within the tolerance, and no row is a tie."""
-        return (
-            not self.tied
-            and self.gap <= self.limits.tol * max(self.value, TINY * self.at_zero) + self.limits.spare
-        )
+        return not self.tied and self.gap <= self.enough()
+
+    def enough(self) -> float:
+        """Return the largest gap that is small enough."""
+        return self.limits.tol * max(self.value, TINY * self.at_zero) + self.limits.spare
 
     @property
     def gap(self) -> float:
