@@ -53,7 +53,10 @@ def features(token_rows: list[Any], templates: list[str]) -> list[list[Any]]:
         made |= {"prefix": word[:length], "suffix": word[-length:]}
         return "=" + made[column[:6] if length else column]
 
-    return [[(t, *(text(i, part) for part in t.split(" & "))) for t in templates] for i in range(len(token_rows))]
+    return [  # a template listed twice makes two features
+        [(k, *(text(i, part) for part in t.split(" & "))) for k, t in enumerate(templates)]
+        for i in range(len(token_rows))
+    ]
 
 
 def hash_of(X: list[list[str]], codes: list[list[int]]) -> str:

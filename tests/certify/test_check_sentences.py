@@ -102,6 +102,15 @@ def test_a_changed_field_is_rejected_unless_true(mutated):
         assert bool(verification) == right
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_template_listed_twice_makes_features_of_its_own(name):
+    X, y, proof = CASES[name]
+    twice = put(proof, ("data", "templates"), [*proof["data"]["templates"], proof["data"]["templates"][0]])
+    right = holds(twice, X, y)
+    assert right == (proof["verdict"] == "inseparable")  # weights of a separable one belong to fewer features
+    assert accepted(twice, X, y) == bool(Certificate.from_json(json.dumps(twice)).verify(X, y)) == right
+
+
 def wrong(name, *path, to):
     X, y, proof = CASES[name]
     return X, y, put(proof, path, to)
