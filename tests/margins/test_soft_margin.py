@@ -316,15 +316,17 @@ def test_the_squared_hinge_of_much_data_is_minimised_within_limits_and_without_m
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
-def test_a_tiny_penalty_for_large_rows_takes_few_interior_point_steps(loss):
-    X, y = noisy(600, 20, seed=8)
-    rare = (y > 0) & (np.arange(600) % 5 > 0)
-    X, y = 1000.0 * X[~rare], y[~rare].astype(float)
-    p = Objective(Matrix(as_batch(X, y), bias=True), y, np.full(y.size, 1.0 / y.size), loss, 0.0, 1e-4)
-    found = minimise(p, np.zeros(21), interior, Limits(1e-3))
+def test_a_tiny_penalty_for_rows_of_bytes_takes_few_interior_point_steps(loss):
+    rng = np.random.default_rng(1)
+    X = 255.0 * rng.random((1200, 200)) * (rng.random((1200, 200)) < 0.5)
+    f = X @ rng.normal(size=200)
+    f += 0.5 * f.std() * rng.normal(size=1200)
+    y = np.where(f > np.quantile(f, 0.9), 1.0, -1.0)
+    p = Objective(Matrix(as_batch(X, y), bias=True), y, np.full(1200, 1 / 1200), loss, 0.0, 1e-4)
+    found = minimise(p, np.zeros(201), interior, Limits(1e-3))
     assert found.reason == "tol"
-    assert found.n_iter <= 12
-    exact = minimise(p, np.zeros(21), interior, Limits(1e-9))
+    assert found.n_iter <= 15  # 17 and 18 without balanced starts and corrections
+    exact = minimise(p, np.zeros(201), interior, Limits(1e-9))
     assert found.value - found.gap <= exact.value <= found.value
 
 
