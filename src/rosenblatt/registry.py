@@ -85,7 +85,7 @@ BUILT_IN = {
         "perceptron",
         {"averaged": {"average": True}, "perceptron": {}},
         linear=True,
-        bare=("_perceptron_core", "BarePerceptron"),
+        bare=("perceptron_core", "BarePerceptron"),
     ),
     "VotedPerceptron": BuiltIn("voted", {"voted": {}}),
     "PocketPerceptron": BuiltIn("pocket", {"pocket": {}}, linear=True),

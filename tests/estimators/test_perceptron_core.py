@@ -9,7 +9,7 @@ import rosenblatt as rb
 from rosenblatt import registry
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.data.batch import as_batch
-from rosenblatt.estimators._perceptron_core import BarePerceptron
+from rosenblatt.estimators.perceptron_core import BarePerceptron
 from rosenblatt.exceptions import ParameterError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from rosenblatt.estimators._perceptron_core import PerceptronCore
+from rosenblatt.estimators.perceptron_core import PerceptronCore
 
 
 class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -24,7 +24,7 @@ from rosenblatt.columns.recipe import Recipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.data.pairs import as_groups
-from rosenblatt.estimators._perceptron_core import BarePerceptron
+from rosenblatt.estimators.perceptron_core import BarePerceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
 from rosenblatt.registry import name_of
