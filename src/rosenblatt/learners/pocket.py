@@ -142,7 +142,9 @@ class PocketVisitor(Visitor):
 
 def _waiting(batch: Batch, w: Floats) -> loop.Waiting:
     """Return room for hypotheses to be counted together, or for one if copies would cost more than they spare."""
-    eights = min(EIGHTS, batch.stored // (COPIED * w.size)) if w.ndim == 1 else 0
+    eights = 0
+    while w.ndim == 1 and eights < EIGHTS and COPIED * (eights + 1) * w.size <= batch.stored:
+        eights += 1
     together = max(1, loop.EIGHT * eights)
     return loop.Waiting(
         w=oriented(np.zeros((together, w.shape[-1])), batch.rows),
