@@ -14,7 +14,8 @@ from rosenblatt.exceptions import ParameterError
 
 
 def test_it_has_the_parameters_of_the_estimator():
-    assert BarePerceptron(average=True).get_params() == rb.Perceptron(average=True).get_params()
+    bare, known = BarePerceptron(average=True).get_params(), rb.Perceptron(average=True).get_params()
+    assert list(bare.items()) == list(known.items())  # model files keep this order
     assert inspect.signature(BarePerceptron) == inspect.signature(rb.Perceptron)
     changed = BarePerceptron().set_params(eta0=0.5, max_iter=3)
     assert changed.get_params() == rb.Perceptron(eta0=0.5, max_iter=3).get_params()

@@ -279,8 +279,8 @@ class BareParameters:
     """Parameters by name, in place of scikit-learn's `BaseEstimator`."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+        """Return the parameters, sorted by name."""
+        return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters."""
