@@ -12,6 +12,8 @@ from rosenblatt.typing import Floats, Ints
 
 Method: TypeAlias = Literal["sigmoid", "isotonic"]
 METHODS: tuple[str, ...] = get_args(Method)
+FOLDS = 5
+"""Parts of the rows, each scored by a model that was trained on the others."""
 MOST_STEPS = 100
 """Newton steps that fit a sigmoid; about ten are needed."""
 
@@ -174,3 +176,8 @@ def fitted_steps(scores: Floats, positive: Any) -> StepCurve:
 def _loss(f: Floats, target: Floats, slope: float, shift: float) -> float:
     z = slope * f + shift
     return float(np.sum(np.logaddexp(0.0, z) - target * z))
+
+
+def size_of(scores: Any) -> float:
+    """Return the root mean square of decision scores, by which those of different models are made comparable."""
+    return float(np.sqrt(np.mean(np.square(np.asarray(scores, np.float64))))) or 1.0

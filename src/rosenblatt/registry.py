@@ -35,6 +35,7 @@ Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces"
 Parameters: TypeAlias = Mapping[str, Any]
 T = TypeVar("T", bound=type)
 
+ESTIMATORS = "rosenblatt.estimators."
 GROUP = "rosenblatt.learners"
 """The group of entry points. The name of an entry point is the name of its learner on the command line."""
 
@@ -74,10 +75,18 @@ class BuiltIn(NamedTuple):
     module: str
     commands: dict[str, Parameters]
     linear: bool = False
+    bare: tuple[str, str] | None = (
+        None  # the module and the class that trains without scikit-learn, if there is one
+    )
 
 
 BUILT_IN = {
-    "Perceptron": BuiltIn("perceptron", {"averaged": {"average": True}, "perceptron": {}}, linear=True),
+    "Perceptron": BuiltIn(
+        "perceptron",
+        {"averaged": {"average": True}, "perceptron": {}},
+        linear=True,
+        bare=("perceptron_core", "BarePerceptron"),
+    ),
     "VotedPerceptron": BuiltIn("voted", {"voted": {}}),
     "PocketPerceptron": BuiltIn("pocket", {"pocket": {}}, linear=True),
     "LiftedPerceptron": BuiltIn("lifted", {"lifted": {}}, linear=True),
@@ -166,7 +175,7 @@ def is_known(name: str) -> bool:
 def class_of(name: str) -> Any:
     """Return the learner class with a name, or raise `ParameterError`."""
     if name in BUILT_IN:
-        return getattr(import_module(f"rosenblatt.estimators.{BUILT_IN[name].module}"), name)
+        return getattr(import_module(ESTIMATORS + BUILT_IN[name].module), name)
     if not is_known(name):
         raise ParameterError(f"No learner {name!r:.60} is registered. Call rosenblatt.register on its class.")
     return _registered[name]
@@ -177,10 +186,17 @@ def is_linear(name: str) -> bool:
     return BUILT_IN[name].linear if name in BUILT_IN else "linear" in declared(class_of(name)).abilities
 
 
+def name_of(model: Any) -> str:
+    """Return the class name of a learner; one without scikit-learn has that of its estimator."""
+    cls = type(model)
+    bare = cls.__module__.removeprefix(ESTIMATORS), cls.__name__
+    return next((name for name, entry in BUILT_IN.items() if entry.bare == bare), cls.__name__)
+
+
 def is_registered(model: Any) -> bool:
     """Return whether the class of an object, not only its name, is a registered learner."""
-    name = type(model).__name__
-    return is_known(name) and class_of(name) is type(model)
+    name, cls = name_of(model), type(model)
+    return is_known(name) and (name != cls.__name__ or class_of(name) is cls)
 
 
 def declared(cls: Any) -> Learner:
@@ -206,11 +222,16 @@ def is_command(name: str) -> bool:
     return name in _owners()
 
 
-def command(name: str) -> tuple[Any, Parameters]:
-    """Return the class and the fixed parameters of a command name, or raise `ParameterError`."""
+def command(name: str, *, bare: bool = False) -> tuple[Any, Parameters]:
+    """Return the class and the fixed parameters of a command name, or raise `ParameterError`.
+
+    With `bare`, the class is one that needs no scikit-learn, if the learner has one.
+    """
     if not is_command(name):
         raise ParameterError(f"{name!r} is not a learner. Use one of {', '.join(commands())}.")
-    cls = class_of(_owners()[name])
+    owner = _owners()[name]
+    found = BUILT_IN[owner].bare if bare and owner in BUILT_IN else None
+    cls = class_of(owner) if found is None else getattr(import_module(ESTIMATORS + found[0]), found[1])
     return cls, declared(cls).commands[name]
 
 

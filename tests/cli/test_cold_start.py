@@ -1,13 +1,20 @@
-"""Prediction from the command line loads nothing that takes long to load."""
+"""Commands load nothing that takes long to load and is not used."""
 
 import json
 import subprocess
 import sys
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
+from rosenblatt.formats.svmlight_writer import write_svmlight
+from rosenblatt.storage.stored import open_model
 from tests.cli.messages import messages, write_tsv
 
+UNUSED = ["sklearn", "pandas", "scipy.stats", "scipy.optimize", "matplotlib", "rich"]  # by training a perceptron
 HEAVY = ["numba", "sklearn", "scipy", "pandas", "matplotlib", "rich", "rosenblatt.estimators"]
 SCRIPT = """
 import json, sys
@@ -48,3 +55,36 @@ def test_little_is_loaded(done, tmp_path, name, content, options):
     assert code == 0
     assert loaded == []
     assert ran.stdout == expected  # by the loops, to the bit
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("t.parquet", []),
+        ("t.parquet", ["--memory", "1"]),  # through a cache
+        ("t.parquet", ["--memory", "1", "--max-iter", "1", "--no-scale"]),  # while it is read
+        ("t.csv", ["--holdout", "0.2"]),
+        ("t.svm", ["--learner", "perceptron"]),
+    ],
+)
+def test_training_a_perceptron(tmp_path, name, options):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000 if name == "t.parquet" else 200, 10))
+    y = (X[:, 0] > 0).astype(np.int64)
+    table = pa.table({f"x{j}": X[:, j] for j in range(10)} | {"label": y})
+    if name == "t.svm":
+        write_svmlight(tmp_path / name, X, y)
+    elif name == "t.csv":
+        pa.csv.write_csv(table, tmp_path / name)
+    else:
+        pa.parquet.write_table(table, tmp_path / name)
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(UNUSED), "train", name, "-o", "m", *options],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    code, loaded = json.loads(ran.stderr.splitlines()[-1])
+    assert code == 0
+    assert loaded == []
+    assert open_model(tmp_path / "m").learner == "Perceptron"

@@ -179,7 +179,7 @@ def _save_interrupted(trained: TrainingResult, path: str, output: Output, *, res
     """Save the last completed pass of a run that Ctrl-C ended, and say how to go on."""
     trained.save(path, ended=False)
     output.result(str(trained.summary), trained.summary.to_json() | {"model": path})
-    passes = trained.estimator.n_iter_
+    passes = trained.summary.n_passes
     go_on = (
         "Go on with the same command and --resume."
         if resumable

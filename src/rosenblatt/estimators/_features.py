@@ -10,8 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import ClassifierTags, RegressorTags
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.exceptions import InputError, PredictionOverflowError, ShapeError, TrainingOverflowError
@@ -57,6 +55,8 @@ class ReadsTables:
             if attribute is not None:
                 raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
             ways = "fit or partial_fit" if hasattr(self, "partial_fit") else "fit"
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(f"This {name} is not trained yet. Call {ways} first.")
 
     def _feature_names(self) -> tuple[str, ...] | None:
@@ -96,6 +96,8 @@ class ReadsTables:
 
 def tags_of_task(tags: Any, task: str) -> Any:
     """Return the tags of an estimator that predicts labels, or the numbers of a regression."""
+    from sklearn.utils import ClassifierTags, RegressorTags
+
     tags.target_tags.required = True
     if task == "regression":
         tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()

@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.blocks.checkpoint import Checkpoint, Saved
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
@@ -291,6 +290,8 @@ def conclude(
         print(summary, last, file=sys.stderr)
     warning = _warning(p, run, reached, advice, last)
     if warning and (not best or run.stop_reason == "cycle"):
+        from sklearn.exceptions import ConvergenceWarning
+
         warnings.warn(warning, ConvergenceWarning, stacklevel=stacklevel)
     if run.interruption is not None:
         raise run.interruption

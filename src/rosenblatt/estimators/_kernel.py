@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.data.features import Features, require_finite
 from rosenblatt.estimators._online import OnlineLearning
@@ -122,7 +123,7 @@ def link_kernel(held: dict[str, Any]) -> None:
     link_stream(held)
 
 
-class KernelSpace(OnlineLearning):
+class KernelSpace(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier with hyperplanes in the space of a kernel, which can be certified there."""
 
     _kernel: Kernel

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
 
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import as_labels, is_column
@@ -43,8 +41,8 @@ class NoProbabilities:
         )
 
 
-class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Prediction by a state, and its attributes.
+class LinearClassifier(ReadsTables):
+    """Prediction by a state, and its attributes. Estimators also inherit from scikit-learn's base classes.
 
     The attributes are read from the state when asked for, so that learning one more example costs nothing but
     the learning; they are copies, so that later learning does not change them.
@@ -55,6 +53,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
     _scheme: Scheme
     _classes: NDArray[Any]
     _sparse_coef: bool
+    get_params: Any  # of a base class
     n_jobs: int | None = None  # a parameter of those that train on several threads
     predict_proba = NoProbabilities()
 
@@ -62,7 +61,7 @@ class LinearClassifier(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ig
         return "_state" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
@@ -171,7 +170,7 @@ class VisitingClassifier(LinearClassifier):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: of a long run only the counts, like a model file."""
-        return without_long_trace(super().__getstate__())
+        return without_long_trace(super().__getstate__())  # type: ignore[arg-type]
 
     def __copy__(self) -> Self:
         """Return a shallow copy, with the whole trace."""
@@ -259,6 +258,8 @@ def times(power: int) -> str:
 def warn_of_column(y: Any) -> None:
     """Warn where y is a column, as scikit-learn does."""
     if is_column(y):
+        from sklearn.exceptions import DataConversionWarning
+
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
             "(n_samples,), for example using ravel().",

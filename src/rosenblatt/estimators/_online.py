@@ -190,13 +190,13 @@ class OnlineLearning(VisitingClassifier):
     def set_params(self, **params: Any) -> Self:
         """Set parameters. A stream continues with a new `eta0`, `margin`, `C` or `r`; others raise an error."""
         before = self.get_params(deep=False)
-        super().set_params(**params)
+        super().set_params(**params)  # type: ignore[misc]
         stream = self.__dict__.get("_stream")
         if stream is not None:
             try:
                 stream.rule = self._rule_to_go_on_by(stream)
             except InputError:
-                super().set_params(**before)
+                super().set_params(**before)  # type: ignore[misc]
                 raise
         return self
 

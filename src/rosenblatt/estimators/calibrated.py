@@ -11,13 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.calibration import Calibration, calibrated_on, require_method
+from rosenblatt.calibration import FOLDS, Calibration, calibrated_on, require_method, size_of
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints
-
-FOLDS = 5
 
 
 class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -190,8 +188,3 @@ def calibrate(
             scores[left] = found
     size = size_of(model.decision_function(X))
     return CalibratedModel.of(model, calibrated_on(scores, codes, method=method, scale=size), folds)
-
-
-def size_of(scores: Any) -> float:
-    """Return the root mean square of decision scores, by which those of different models are made comparable."""
-    return float(np.sqrt(np.mean(np.square(np.asarray(scores, np.float64))))) or 1.0

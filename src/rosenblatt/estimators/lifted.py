@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from sklearn.base import BaseEstimator, ClassifierMixin
+
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._fitting import conclude, planned, published, whole
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
@@ -18,7 +20,7 @@ from rosenblatt.schema.codecs import Array
 NO_LIMIT = 2**62
 
 
-class LiftedPerceptron(VisitingClassifier):
+class LiftedPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron on rows with one extra coordinate each, which are always separable; two classes.
 
     Row i becomes [a x_i; sqrt(1 − a²) e_i]. In exact arithmetic training on such rows ends without a mistake,

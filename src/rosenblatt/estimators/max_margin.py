@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch, as_batch
@@ -26,7 +27,7 @@ from rosenblatt.schema.rows import NativeTable
 SECONDS = 5.0  # after which it stays with what floats could say
 
 
-class MaxMarginClassifier(LinearClassifier):
+class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The hard-margin hyperplane, which maximises the smallest distance y f(x)/‖w‖ of a row.
 
     A perceptron finds some hyperplane that separates the classes; this is the widest, and so the one whose

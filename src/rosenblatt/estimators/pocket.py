@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from sklearn.base import BaseEstimator, ClassifierMixin
+
 from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators._fitting import conclude, planned, published, whole
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column, warn_of_scales
@@ -17,7 +19,7 @@ from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
 
 
-class PocketPerceptron(VisitingClassifier):
+class PocketPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron that keeps the best hypothesis it meets, for inseparable data (Gallant 1990).
 
     After each update the errors on all rows are counted. A hypothesis with fewer errors than any before goes into

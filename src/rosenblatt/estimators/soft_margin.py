@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.data.batch import Batch, as_batch
@@ -53,7 +54,7 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-class SoftMarginClassifier(LinearClassifier):
+class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The hyperplane that minimises a mean loss plus a penalty, with a bound on the distance to the minimum.
 
     ``objective_`` is ``Σ s_i ℓ(y_i f(x_i)) / Σ s_i + alpha · penalty(w)``, with s the sample weights and

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.data.batch import as_batch
 from rosenblatt.data.features import Features
@@ -42,7 +43,7 @@ def _link(held: dict[str, Any]) -> None:
     require_votes(held.get("_past", []), held["_classes"], held["_width"])
 
 
-class VotedPerceptron(OnlineLearning):
+class VotedPerceptron(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire 1999).
 
     Each hypothesis has one vote for each visit that it survived, so a hypothesis that was right for long counts

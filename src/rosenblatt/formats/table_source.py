@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -108,8 +108,9 @@ class TableSource(FileSource):
         for file, format_ in self._inputs:
             table, roles = self._next_table(file, format_)
             label = roles.target if self.options.labelled else None
-            with closing(table):
-                parts = _parts_of(table, Wanted(roles.numbers, roles.strings, label))
+            wanted = Wanted(roles.numbers, roles.strings, label)
+            # Blocks are released before their table, which gives back what memory they took.
+            with closing(table), closing(_parts_of(table, wanted)) as parts:
                 yield from self._encoder.chunks(parts, table)
 
     def _labels(self) -> Iterator[NDArray[Any] | None]:
@@ -153,13 +154,14 @@ class TableSource(FileSource):
                 )
 
 
-def _parts_of(table: Table, wanted: Wanted) -> Iterator[Callable[[], Block]]:
-    """Return functions that read a block each: text is divided before it is read, and other tables while."""
+def _parts_of(table: Table, wanted: Wanted) -> Generator[Callable[[], Block], None, None]:
+    """Yield functions that read a block each: text is divided before it is read, and other tables while."""
     from rosenblatt.formats.delimited import CsvTable
 
     if isinstance(table, CsvTable):
-        return table.parts(wanted)
-    return (lambda block=block: block for block in table.blocks(wanted))  # type: ignore[misc]
+        yield from table.parts(wanted)
+    else:
+        yield from (lambda block=block: block for block in table.blocks(wanted))
 
 
 def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Options) -> TableRecipe:

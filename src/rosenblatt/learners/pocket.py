@@ -25,8 +25,8 @@ from rosenblatt.trace.recorder import Stretch
 from rosenblatt.typing import Floats
 
 SCATTERED = 3  # the cost of counting a row relative to visiting it: counting reads rows in scattered order
-TOGETHER = 8  # hypotheses counted together
-COPIED = 16  # a hypothesis is copied where the rows store this many times as many values
+EIGHTS = 4  # eights of hypotheses counted together, at most
+COPIED = 16  # an eight is copied where the rows store this many times as many values as a hypothesis has
 
 Measure: TypeAlias = Literal["geometric", "functional"]
 
@@ -142,7 +142,10 @@ class PocketVisitor(Visitor):
 
 def _waiting(batch: Batch, w: Floats) -> loop.Waiting:
     """Return room for hypotheses to be counted together, or for one if copies would cost more than they spare."""
-    together = TOGETHER if w.ndim == 1 and COPIED * w.size <= batch.stored else 1
+    eights = 0
+    while w.ndim == 1 and eights < EIGHTS and COPIED * (eights + 1) * w.size <= batch.stored:
+        eights += 1
+    together = max(1, loop.EIGHT * eights)
     return loop.Waiting(
         w=oriented(np.zeros((together, w.shape[-1])), batch.rows),
         lanes=np.arange(together),

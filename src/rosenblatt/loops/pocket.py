@@ -25,6 +25,7 @@ from rosenblatt.typing import Floats, Ints
 
 VISIT, READ, ENOUGH = 0, 1, 2
 STRETCH = 256  # rows read by counts of several hypotheses before they ask whether one can still win
+EIGHT = 8  # hypotheses whose count of a row is one reading
 
 
 class ErrorCount(NamedTuple):
@@ -55,7 +56,8 @@ class Pocket(NamedTuple):
 
     w: Floats  # its padded weights
     errors: Floats  # one number: the total weight of its errors
-    # the visits made when it was found, the rows read by counts so far, and how many to read before a pause
+    # the visits made when it was found, the rows read by counts so far (eight hypotheses count a row as one),
+    # and how many to read before a pause
     progress: Ints
     rows: Any  # the rows that have weight, as they are stored
     front: Any  # the same in the order of counting
@@ -148,6 +150,18 @@ def _wait(w: Any, pocket: Any, m: int, visits: int, mistakes: int) -> None:
 
 
 @inline
+def _open_eights(pocket: Any, n: int) -> int:
+    """Return how many eights of the first n hypotheses that wait have one that can still win."""
+    errors, slack, eights = pocket.waiting.errors, pocket.right.slack, 0
+    for first in range(0, n, EIGHT):
+        is_open = False
+        for m in range(first, min(first + EIGHT, n)):
+            is_open |= errors[m] - errors[m] * slack < pocket.errors[0]
+        eights += is_open
+    return eights
+
+
+@inline
 def _count_waiting(w: Any, X: Any, targets: Any, pocket: Any, n: int, t0: int) -> int:
     if n == 0:
         return -1
@@ -156,8 +170,10 @@ def _count_waiting(w: Any, X: Any, targets: Any, pocket: Any, n: int, t0: int) -
         waiting.errors[m] = 0.0
         waiting.biases[m] = waiting.w[m, w.size - 1]
     read = found = 0
-    while read < front.size:
-        for p in range(read, min(read + STRETCH, front.size)):
+    eights = _open_eights(pocket, n)
+    while eights > 0 and read < front.size:
+        stop = min(read + STRETCH, front.size)
+        for p in range(read, stop):
             i = front[p]
             dots(X, i, waiting.w, waiting.lanes, look_ahead(X, front, p), waiting.scores)
             weight = weight_of(targets, i)
@@ -176,13 +192,9 @@ def _count_waiting(w: Any, X: Any, targets: Any, pocket: Any, n: int, t0: int) -
                 ahead = found + (p - found) // 2
                 front[p], front[ahead] = front[ahead], i
                 found += 1
-        read = min(read + STRETCH, front.size)
-        open_ = 0
-        for m in range(n):
-            open_ += waiting.errors[m] - waiting.errors[m] * count.slack < pocket.errors[0]
-        if open_ == 0:
-            break
-    pocket.progress[READ] += read
+        pocket.progress[READ] += eights * (stop - read)
+        read = stop
+        eights = _open_eights(pocket, n)
     for m in range(n):
         if waiting.errors[m] - waiting.errors[m] * count.slack < pocket.errors[0]:
             for j in range(w.size):

@@ -12,9 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops._vector import CACHE_LINE, prefetch
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.rows import add
 from rosenblatt.typing import Floats, Ints, Reals
+
+TILE = 64  # rows of mistakes
+LINE = CACHE_LINE // 8  # numbers
+FAR = 8  # moves ahead whose products are fetched
 
 
 class Moves(NamedTuple):
@@ -32,28 +37,38 @@ class Moves(NamedTuple):
 
 
 @jit
-def products_of_sparse(M: CSR, X: CSR, first: int, g: Floats) -> None:
-    """Add <x_r, x_b> to ``g[r, b]``, for sparse rows x_b of X from `first` on.
+def products_of_sparse(M: CSR, X: CSR, first: int, products: Floats) -> None:
+    """Add <x_r, x_b> to ``products[b, r]``, for sparse rows x_b of X from `first` on.
 
     `M` holds the rows x_r feature by feature, so that only rows that share a feature with x_b are read.
     """
-    for b in range(g.shape[1]):
+    for b in range(products.shape[0]):
         for q in range(X.indptr[first + b], X.indptr[first + b + 1]):
             j = X.indices[q]
             if j + 1 < M.indptr.size:  # no row of a mistake has a later feature
                 for p in range(M.indptr[j], M.indptr[j + 1]):
-                    g[M.indices[p], b] += X.data[q] * M.data[p]
+                    products[b, M.indices[p]] += X.data[q] * M.data[p]
 
 
 @jit
-def products_of_dense(M: CSR, X: Reals, first: int, g: Floats) -> None:
-    """Add <x_r, x_b> to ``g[r, b]``, for dense rows x_b: the bits of `products_of_sparse`."""
-    for b in range(g.shape[1]):
+def products_of_dense(M: CSR, X: Reals, first: int, products: Floats) -> None:
+    """Add <x_r, x_b> to ``products[b, r]``, for dense rows x_b: the bits of `products_of_sparse`."""
+    for b in range(products.shape[0]):
         for j in range(min(X.shape[1], M.indptr.size - 1)):
             x = np.float64(X[first + b, j])
             if x != 0.0:
                 for p in range(M.indptr[j], M.indptr[j + 1]):
-                    g[M.indices[p], b] += x * M.data[p]
+                    products[b, M.indices[p]] += x * M.data[p]
+
+
+@jit
+def turn(products: Floats, g: Floats) -> None:
+    """Copy ``products[b, r]`` to ``g[r, b]``, so many r at a time that they stay in the cache."""
+    n = products.shape[1]
+    for begin in range(0, n, TILE):
+        for b in range(products.shape[0]):
+            for r in range(begin, min(begin + TILE, n)):
+                g[r, b] = products[b, r]
 
 
 @jit
@@ -71,6 +86,9 @@ def vote_for_sides(g: Floats, moves: Moves, last_wins: int, f: Floats, votes: In
     """
     for k in range(moves.row.size):
         products, step, survived = g[moves.row[k]], moves.step[k], moves.survived[k]
+        soon = moves.row[min(k + FAR, moves.row.size - 1)] * f.size
+        for line in range(0, f.size, LINE):
+            prefetch(g, soon + line)
         if last_wins:
             for b in range(f.size):
                 f[b] += step * products[b]

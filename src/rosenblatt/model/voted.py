@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,52 +56,63 @@ class Hypotheses:
         return votes
 
     def _run(self, features: Features, rows: Rows, s: Floats, votes: Ints) -> None:
-        from rosenblatt.loops.votes import vote_for_classes, vote_for_sides
+        from rosenblatt.loops.votes import turn, vote_for_classes, vote_for_sides
 
         n_mistaken = self.n_mistaken
         side_by_side = int(np.clip(ROOM // max(n_mistaken, features.n_features + 1), 1, MOST))
         last_wins, cast = int(self.start.zero > 0), self.visits - self.first
 
-        def vote(first: int) -> None:
+        def vote(first: int, room: tuple[Floats, Floats]) -> None:
             part = slice(first, min(first + side_by_side, features.n_rows))
-            # Sparse products are added in all places of one row to predict before those of the next.
-            order: Literal["C", "F"] = "F" if isinstance(rows, CSR) else "C"
-            g = np.full((n_mistaken, part.stop - first), self.bias, order=order)
-            self._products(features, rows, first, g)
+            n = part.stop - first
+            products = room[0][: n * n_mistaken].reshape(n, n_mistaken)  # of a row to predict after another
+            g = room[1][: n * n_mistaken].reshape(n_mistaken, n)  # of a row of a mistake after another
+            if isinstance(rows, CSR):
+                products.fill(self.bias)
+                self._sparse_products(features.rows, rows, first, products)
+            else:
+                self._dense_products(features, rows, first, g)
             if s.ndim == 1:
-                positive = np.zeros(g.shape[1], np.int64)
-                vote_for_sides(np.ascontiguousarray(g), self.moves, last_wins, s[part], positive)
+                if isinstance(rows, CSR):
+                    turn(products, g)
+                positive = np.zeros(n, np.int64)
+                vote_for_sides(g, self.moves, last_wins, s[part], positive)
                 votes[part, 1] += positive
                 votes[part, 0] += cast - positive
             else:
-                vote_for_classes(np.ascontiguousarray(g.T), self.moves, last_wins, s[part], votes[part])
+                if not isinstance(rows, CSR):
+                    turn(g, products)
+                vote_for_classes(products, self.moves, last_wins, s[part], votes[part])
 
         def vote_all(part: range) -> None:
+            room = np.empty(side_by_side * n_mistaken), np.empty(side_by_side * n_mistaken)
             for k in part:
-                vote(k * side_by_side)
+                vote(k * side_by_side, room)
 
-        products = PRODUCT * n_mistaken * features.stored
-        for _ in ordered(vote_all, in_parts(-(-features.n_rows // side_by_side), products)):
+        work = PRODUCT * n_mistaken * features.stored
+        for _ in ordered(vote_all, in_parts(-(-features.n_rows // side_by_side), work)):
             pass
         finite = np.isfinite(s) if s.ndim == 1 else np.isfinite(s).all(axis=1)
         if not finite.all():
             raise overflow(f"row {int(np.argmin(finite))} of X")
 
-    def _products(self, features: Features, rows: Rows, first: int, g: Floats) -> None:
-        """Turn β into <x_r, x_b> + β for the rows x_r of mistakes and the rows x_b to predict, from `first` on."""
-        from rosenblatt.loops.passes import machine_scores
-        from rosenblatt.loops.votes import lay, products_of_dense, products_of_sparse
+    def _sparse_products(self, X: Rows, rows: CSR, first: int, products: Floats) -> None:
+        """Add <x_r, x_b> for the sparse rows x_r of mistakes and the rows x_b to predict, from `first` on."""
+        from rosenblatt.loops.votes import products_of_dense, products_of_sparse
 
-        X = features.rows
-        if isinstance(rows, CSR):
-            if isinstance(X, CSR):
-                products_of_sparse(rows, X, first, g)
-            else:
-                products_of_dense(rows, X, first, g)
-            return
+        if isinstance(X, CSR):
+            products_of_sparse(rows, X, first, products)
+        else:
+            products_of_dense(rows, X, first, products)
+
+    def _dense_products(self, features: Features, rows: Rows, first: int, g: Floats) -> None:
+        """Set ``g[r, b]`` to <x_r, x_b> + β, for dense rows x_r of mistakes."""
+        from rosenblatt.loops.passes import machine_scores
+        from rosenblatt.loops.votes import lay
+
         # The rows to predict act as weights, and those of mistakes as data.
         w = np.zeros((g.shape[1], features.n_features + 1))
-        lay(X, first, w)
+        lay(features.rows, first, w)
         w[:, -1] = self.bias
         machine_scores(rows, w, np.arange(len(g)), np.arange(len(w)), np.empty((PAIR, len(w))), g)
 

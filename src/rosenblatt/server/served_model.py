@@ -117,7 +117,7 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
             f"{path} holds a {stored.learner}, which cannot learn row by row without end. Serve a Perceptron, a "
             "PassiveAggressiveClassifier, a ConfidenceWeightedClassifier, or a KernelPerceptron with a budget."
         )
-    if isinstance(learner._state, KernelState) and learner.budget is None:
+    if isinstance(learner._state, KernelState) and learner.get_params(deep=False)["budget"] is None:
         raise ParameterError(
             f"{path} holds a KernelPerceptron without a budget, which would grow with every mistake. Train it "
             "with budget=."

@@ -83,7 +83,7 @@ def write_model(
     from rosenblatt.estimators._features import ReadsTables
     from rosenblatt.storage.steps import PREPARATION
 
-    name = type(learner).__name__
+    name = registry.name_of(learner)
     if not registry.is_registered(learner):
         raise ParameterError(
             f"model={learner!r} cannot be saved: {name} is not a registered learner, nor a pipeline that ends in "

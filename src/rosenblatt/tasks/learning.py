@@ -9,21 +9,18 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_regressor
-from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import registry
 from rosenblatt.blocks.collect import measure
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
 from rosenblatt.blocks.scaled import transformed
-from rosenblatt.calibration import Calibration, calibrated_on
+from rosenblatt.calibration import FOLDS, Calibration, calibrated_on, size_of
 from rosenblatt.columns.recipe import Recipe, TableRecipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.pairs import PairEvaluation
-from rosenblatt.estimators.calibrated import FOLDS, size_of
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
@@ -33,7 +30,7 @@ from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats
 
 
-def make_learner(name: str, parameters: Mapping[str, Any]) -> Any:
+def make_learner(name: str, parameters: Mapping[str, Any], *, bare: bool = False) -> Any:
     """Return the estimator with a name of the registry.
 
     Parameters
@@ -42,13 +39,15 @@ def make_learner(name: str, parameters: Mapping[str, Any]) -> Any:
         A name that ``rosenblatt train --learner`` takes.
     parameters : mapping
         Its parameters; `random_state` is ignored if nothing about the learner is random.
+    bare : bool
+        Whether it may be a learner without scikit-learn, such as a `BarePerceptron`.
 
     Examples
     --------
     >>> make_learner("averaged", {"eta0": 0.5, "random_state": 0})
     Perceptron(average=True, eta0=0.5)
     """
-    kind, fixed = registry.command(name)
+    kind, fixed = registry.command(name, bare=bare)
     estimator = kind(**fixed)
     known = estimator.get_params(deep=False)
     for parameter in parameters:
@@ -75,12 +74,16 @@ def _parameters_of(name: str) -> Any:
     return kind(**fixed).get_params(deep=False).keys() - fixed.keys()
 
 
-def named_learner(learner: Any, parameters: Mapping[str, Any] | None, seed: int) -> tuple[str, Any]:
-    """Return the name of a learner, and an estimator that can be trained."""
+def named_learner(
+    learner: Any, parameters: Mapping[str, Any] | None, seed: int, *, bare: bool = False
+) -> tuple[str, Any]:
+    """Return the name of a learner, and an estimator that can be trained; for `bare` see `make_learner`."""
     if isinstance(learner, str):
-        return learner, make_learner(learner, {"random_state": seed} | dict(parameters or {}))
+        return learner, make_learner(learner, {"random_state": seed} | dict(parameters or {}), bare=bare)
     if parameters:
         raise ParameterError("parameters are for a learner given by name. Set them on the estimator.")
+    from sklearn.base import clone
+
     return type(learner).__name__, clone(learner)
 
 
@@ -91,6 +94,10 @@ def learns_from_blocks(estimator: Any) -> bool:
 
 def is_regression(estimator: Any) -> bool:
     """Return whether an estimator predicts numbers, not classes."""
+    if "linear" in registry.abilities(estimator):
+        return False
+    from sklearn.base import is_regressor
+
     return getattr(estimator, "task", None) == "regression" or is_regressor(estimator) or takes_groups(estimator)
 
 
@@ -165,6 +172,8 @@ def calibrated_by_folds(
     again: Callable[[], Any], blocks: MemoryBlocks, method: str, size: float, **prepare: Any
 ) -> Calibration:
     """Return the calibration of a learner, from the scores of folds that its copies were not trained on."""
+    from sklearn.exceptions import ConvergenceWarning
+
     from rosenblatt.tasks.evaluating import deal
 
     batch = blocks.batch

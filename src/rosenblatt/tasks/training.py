@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,16 @@ from rosenblatt.blocks.checkpoint import discard
 from rosenblatt.blocks.collect import MEMORY, collect
 from rosenblatt.blocks.memory import Blocks, MemoryBlocks
 from rosenblatt.blocks.scaled import transformed
-from rosenblatt.calibration import Calibration, require_method
+from rosenblatt.calibration import Calibration, require_method, size_of
 from rosenblatt.columns.preparation import Preparation, encoding_of
 from rosenblatt.columns.recipe import Recipe
 from rosenblatt.columns.scaling import Transformation
 from rosenblatt.columns.source import Source
 from rosenblatt.data.pairs import as_groups
-from rosenblatt.estimators.calibrated import size_of
+from rosenblatt.estimators.perceptron_core import BarePerceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learners.validation import hold_out
+from rosenblatt.registry import name_of
 from rosenblatt.storage.files import write_model
 from rosenblatt.tasks.data import (
     Data,
@@ -78,12 +79,17 @@ class TrainingResult:
         The curves from scores to probabilities, where `train` was asked for them.
     """
 
-    estimator: Any
+    _trained: Any = field(repr=False)
     preparation: Preparation
     summary: TrainingSummary
     provenance: dict[str, Any]
     calibration: Calibration | None = None
     _checkpoint: Place | None = field(default=None, repr=False)
+
+    @cached_property
+    def estimator(self) -> Any:
+        """The trained learner."""
+        return self._trained.estimator() if isinstance(self._trained, BarePerceptron) else self._trained
 
     @property
     def model(self) -> Any:
@@ -97,9 +103,8 @@ class TrainingResult:
 
     def save(self, path: Place, *, ended: bool = True) -> None:
         """Write the model to a file, and remove the checkpoint unless the run is to go on."""
-        write_model(
-            self.preparation, self.estimator, path, provenance=self.provenance, calibration=self.calibration
-        )
+        learner = self.__dict__.get("estimator", self._trained)  # scikit-learn is not loaded only to save
+        write_model(self.preparation, learner, path, provenance=self.provenance, calibration=self.calibration)
         if self._checkpoint is not None and ended:
             discard(self._checkpoint)
 
@@ -202,7 +207,7 @@ def train(
     >>> trained.summary.stop_reason, trained.summary.n_rows
     ('separated', 4)
     """
-    name, estimator = named_learner(learner, parameters, seed)
+    name, estimator = named_learner(learner, parameters, seed, bare=True)
     if probabilities is not None:
         require_method(probabilities)
         if not hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
@@ -247,7 +252,7 @@ def train(
     seconds = time.perf_counter() - began
     calibration = None
     if probabilities is not None and interruption is None:
-        again = partial(named_learner, learner, parameters, seed)
+        again = partial(named_learner, learner, parameters, seed, bare=True)
         size = size_of(decision_of(estimator, left, blocks.batch))
         calibration = calibrated_by_folds(
             again, blocks, probabilities, size, recipe=_recipe_of(blocks), fill=fills_means(source), scale=scale
@@ -353,7 +358,7 @@ def watched(estimator: Any) -> Iterator[None]:
         return
     from rosenblatt.estimators._progress import progress_bar
 
-    with progress_bar(estimator.max_iter, type(estimator).__name__) as show:
+    with progress_bar(estimator.max_iter, name_of(estimator)) as show:
         estimator.set_params(callbacks=[*(parameters["callbacks"] or ()), show])
         try:
             yield

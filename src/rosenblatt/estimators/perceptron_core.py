@@ -1,0 +1,303 @@
+"""The perceptron without scikit-learn, whose import takes longer and more memory than training on a small file."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from inspect import signature
+from typing import Any, Self
+
+from rosenblatt.blocks.checkpoint import Checkpoint, restore
+from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+from rosenblatt.blocks.scaled import folded
+from rosenblatt.data.batch import Batch, as_batch, require_two
+from rosenblatt.estimators._fitting import (
+    Before,
+    Drawn,
+    conclude,
+    identity_of,
+    planned,
+    require_possible,
+    require_same_problem,
+    resumed,
+    visitor_of,
+    whole,
+)
+from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
+from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
+from rosenblatt.estimators.deciding import question
+from rosenblatt.estimators.schemas import perceptron_state
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
+from rosenblatt.learners.cycles import Prove
+from rosenblatt.learners.perceptron import PerceptronFit
+from rosenblatt.locking import locked
+from rosenblatt.model.state import State
+from rosenblatt.registry import Learner
+from rosenblatt.threads import using
+
+
+class PerceptronCore(OnlineLearning):
+    """The parameters and the training of `rosenblatt.Perceptron`."""
+
+    _keeps_bytes = True
+    _reached = "without separating the data"
+    _learner = Learner(
+        perceptron_state(),
+        commands={"averaged": {"average": True}, "perceptron": {}},
+        abilities=frozenset({"streams", "examples", "blocks", "linear", "traces", "onnx"}),
+    )
+
+    def __init__(
+        self,
+        *,
+        penalty: Any = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        bias: Any = "unit",
+        radius: float | None = None,
+        zero: Any = -1,
+        tie: Any = "mistake",
+        init: Any = "zero",
+        order: Any = "shuffle",
+        margin: float = 0.0,
+        average: bool = False,
+        multiclass: str = "direct",
+        max_time: float | None = None,
+        trace: Any = "auto",
+        callbacks: Any = None,
+        stop_on_cycle: bool = False,
+        decide: bool = True,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.bias = bias
+        self.radius = radius
+        self.zero = zero
+        self.tie = tie
+        self.init = init
+        self.order = order
+        self.margin = margin
+        self.average = average
+        self.multiclass = multiclass
+        self.max_time = max_time
+        self.trace = trace
+        self.callbacks = callbacks
+        self.stop_on_cycle = stop_on_cycle
+        self.decide = decide
+
+    def fit(
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Train until a stopping rule ends it; see `stop_reason_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,)
+            Their labels, of two classes or more.
+        coef_init, intercept_init : array-like or None
+            Initial weights with the shapes of `coef_` and `intercept_`, in place of `init`; one alone leaves the
+            other at zero.
+        sample_weight : array-like or None
+            Multiplies the step of each row; a row of weight 0 makes no mistakes.
+
+        Returns
+        -------
+        Perceptron
+            The trained estimator. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+        """
+        with interruptible(), using(self.n_jobs):
+            self._check_parameters()
+            warn_of_column(y)
+            batch = as_batch(X, y, sample_weight, keep_bytes=not self.stop_on_cycle)  # a proof reads floats
+            warn_of_scales(batch)
+            return self._train(whole(batch), coef_init, intercept_init)
+
+    def fit_blocks(
+        self,
+        blocks: Blocks,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
+        """Train on data that need not fit into memory.
+
+        The result is that of `fit` with the same visits, bit for bit. ``order="shuffle"`` shuffles rows within
+        their blocks, and from the second pass on the blocks; ``order="cyclic"`` is the order of the file. Where
+        rows are not all in memory, other orders and `stop_on_cycle` are not possible, and mistakes are counted but
+        not kept unless ``trace="mistakes"``. Held-out rows are read once more after each pass. Weights of scaled
+        blocks are turned into weights of the original features.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            See `rosenblatt.blocks.collect`.
+        checkpoint : path or None
+            A file for the state of training, written after passes and every minute within long ones. It stays
+            after the end; `rosenblatt.blocks.checkpoint.discard` removes it once the model is saved. Only its
+            owner can read it, and only one run at a time can use it.
+        every : int
+            The number of passes between checkpoints.
+        resume : bool
+            Whether to continue from the checkpoint if there is one. The result is that of an uninterrupted run,
+            bit for bit. `max_iter` and `max_time` may be larger than before; time already used counts.
+
+        Returns
+        -------
+        Perceptron
+            The trained estimator. Ctrl-C leaves the last completed pass.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> from rosenblatt.data.batch import as_batch
+        >>> from rosenblatt.datasets import load_or
+        >>> from rosenblatt.blocks.memory import MemoryBlocks
+        >>> blocks = MemoryBlocks(as_batch(*load_or()))
+        >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
+        array([[2., 2.]])
+        """
+        with interruptible(), using(self.n_jobs):
+            self._check_parameters()
+            check_flag("resume", resume)
+            every = check_count("every", every)
+            if checkpoint is None and resume:
+                raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
+            with nullcontext() if checkpoint is None else locked(checkpoint):
+                return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+        check_flag("stop_on_cycle", self.stop_on_cycle)
+        check_flag("decide", self.decide)
+
+    def _train(
+        self,
+        blocks: Blocks,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
+        """Train on rows wherever they are; publish the result and say how training ended."""
+        require_two(blocks.classes)
+        before = self._before(blocks, coef_init, intercept_init)
+        scaling = blocks.scaling
+        require_possible(self, blocks, checkpoint is not None, before, scaling is not None)
+        keeper, saved = None, None
+        if checkpoint is not None:
+            keeper = Checkpoint(checkpoint, every, identity_of(self, blocks))
+            saved = resumed(self, blocks, keeper) if resume else None
+        redrawn = None if saved is None else Drawn(saved.seed, saved.held_out)
+        with planned(self, blocks, coef_init, intercept_init, before, redrawn, sparse=True) as planned_fit:
+            plan, start, drawn = planned_fit
+            if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
+                plan = replace(plan, prove=self._prover(blocks.batch, start))
+            plan = replace(plan, ask=question(self, blocks, plan, start))
+            if keeper is not None:
+                keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
+            loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
+            if saved is not None:
+                restore(loop, saved)
+            run = loop.run()
+        if scaling is not None:
+            run = replace(run, state=folded(run.state, scaling))
+        drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
+        self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
+        conclude(self, run, self._reached, best=self.average, stacklevel=4)
+        return self
+
+    def _prover(self, batch: Batch, start: State) -> Prove:
+        """Return what makes a proof of a repeated state.
+
+        A bias that is there but never moves makes other hyperplanes possible than those through the origin, so
+        that only a sum that is zero for any bias proves anything.
+        """
+        if self.penalty is not None:
+            raise ParameterError(
+                f"stop_on_cycle=True cannot be combined with penalty={self.penalty!r}: weights that shrink with "
+                "every visit prove nothing by a repeat. Drop one of them."
+            )
+        if len(batch.classes) > 2:
+            raise ParameterError(
+                "stop_on_cycle=True proves that two classes cannot be separated, but y has "
+                f"{len(batch.classes)}. Set it to False and ask rosenblatt.certify(X, y), which decides "
+                "every pair of classes."
+            )
+        from rosenblatt.certify.witness import witness
+
+        return partial(witness, batch, bias=self._has_bias() or bool(start.w[-1] != 0.0))
+
+    def _before(self, blocks: Blocks, coef_init: Any, intercept_init: Any) -> Before | None:
+        """Return the last run, if this fit is to continue it."""
+        if not self.warm_start or not self.__sklearn_is_fitted__() or coef_init is not None:
+            return None
+        if intercept_init is not None:
+            raise ParameterError(
+                "intercept_init without coef_init contradicts warm_start=True. Give both or none."
+            )
+        require_same_problem(self, blocks, self._scheme)
+        state = self._state.narrowed(self._width).for_rule(average=self.average, shrinks=self.penalty is not None)
+        return state, self.__dict__.get("_drawn")
+
+
+class BareParameters:
+    """Parameters by name, in place of scikit-learn's `BaseEstimator`."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, sorted by name."""
+        return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters."""
+        unknown = params.keys() - self.get_params()
+        if unknown:
+            raise ParameterError(f"There is no parameter {min(unknown)!r}.")
+        self.__dict__.update(params)
+        return self
+
+
+class BarePerceptron(PerceptronCore, BareParameters):
+    """A perceptron that trains and predicts without scikit-learn; `estimator` turns it into a `Perceptron`."""
+
+    def estimator(self) -> Any:
+        """Return the scikit-learn estimator with the same parameters and the same training."""
+        from rosenblatt.estimators.perceptron import Perceptron
+
+        made = Perceptron.__new__(Perceptron)
+        made.__dict__.update(self.__dict__)
+        return made
