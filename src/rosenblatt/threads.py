@@ -15,12 +15,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from rosenblatt.cores import cores_beside, quota
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import cancelled_by, interruptible, stop_if_interrupted
 
@@ -270,7 +271,7 @@ class Pool:
 
         if self._executor is None:
             self._executor = ThreadPoolExecutor(
-                self.n_threads - 1, "rosenblatt", initializer=_stay_on, initargs=(_others(self.n_threads),)
+                self.n_threads - 1, "rosenblatt", initializer=_stay_on, initargs=(cores_beside(self.n_threads),)
             )
         return self._executor
 
@@ -278,20 +279,6 @@ class Pool:
         _in_pool.set(True)
         cancelled_by(self._over)
         return work(item)
-
-
-def _others(n_threads: int) -> set[int]:
-    """Return the cores for the threads of a pool beside the calling one; none if the kernel is to choose.
-
-    The kernel of a virtual machine takes an idle core for one that the host has withdrawn. It leaves a thread for
-    many milliseconds on the core of the thread that started or woke it, and the two take turns there. So the other
-    threads keep off the core of the calling one, if each can have a core.
-    """
-    if not hasattr(os, "sched_setaffinity"):
-        return set()
-    cores = os.sched_getaffinity(0)
-    _, _, fields = _read(Path("/proc/thread-self/stat")).rpartition(")")  # a name may hold spaces
-    return cores - {int(fields.split()[36])} if fields and n_threads <= len(cores) else set()
 
 
 def _stay_on(cores: set[int]) -> None:
@@ -379,42 +366,3 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _blas.restore()
-
-
-@cache
-def quota(root: Path) -> float:
-    """Return the limit on processor time that control groups set, in cores, rounded up; it is read once.
-
-    Parameters
-    ----------
-    root : Path
-        Where ``proc`` and ``sys`` are.
-    """
-    return min(_quotas(root), default=math.inf)
-
-
-def _quotas(root: Path) -> Iterator[int]:
-    groups = root / "sys" / "fs" / "cgroup"
-    own = _read(root / "proc" / "self" / "cgroup")
-    paths = [line.split("::", 1)[1] for line in own.splitlines() if line.startswith("0::")]
-    for path in paths or ["/"]:
-        place = groups / path.lstrip("/")
-        for folder in (place, *place.parents):
-            most, _, period = _read(folder / "cpu.max").partition(" ")
-            yield from _cores(most, period)
-            if folder == groups:
-                break
-    old = groups / "cpu"
-    yield from _cores(_read(old / "cpu.cfs_quota_us"), _read(old / "cpu.cfs_period_us"))
-
-
-def _cores(quota: str, period: str) -> Iterator[int]:
-    if quota.isdigit() and period.isdigit() and int(period) > 0:  # "max" and -1 are no limit
-        yield -(-int(quota) // int(period))
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("ascii").strip()
-    except (OSError, ValueError):  # there is no such limit here, or no right to read it
-        return ""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.data.features import Features, as_rows
 from rosenblatt.exceptions import InputError, PredictionOverflowError, ShapeError, TrainingOverflowError
+from rosenblatt.registry import name_of
 
 
 @contextmanager
@@ -51,7 +52,7 @@ class ReadsTables:
 
     def _require_fitted(self, attribute: str | None = None) -> None:
         if not self.__sklearn_is_fitted__():
-            name = type(self).__name__
+            name = name_of(self)
             if attribute is not None:
                 raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
             ways = "fit or partial_fit" if hasattr(self, "partial_fit") else "fit"
@@ -75,7 +76,7 @@ class ReadsTables:
 
     def _check_features(self, features: Features) -> None:
         """Require the features the model was trained on."""
-        name = type(self).__name__
+        name = name_of(self)
         if features.n_features != self._width:
             raise ShapeError(
                 f"X has {features.n_features} features, but {name} is expecting {self._width} features as input. "

@@ -28,6 +28,7 @@ from rosenblatt.learners.visitor import Visitor
 from rosenblatt.model.met import is_wide
 from rosenblatt.model.scheme import Scheme
 from rosenblatt.model.state import State
+from rosenblatt.registry import name_of
 from rosenblatt.typing import Ints
 
 LISTED = 12
@@ -194,7 +195,7 @@ def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:
     if not isinstance(values.get("random_state"), int | np.integer):
         values.pop("random_state", None)  # what was drawn is in the checkpoint
     shown = {name: repr(value) for name, value in values.items()}
-    return {"version": release, "learner": type(p).__name__, "parameters": shown, "data": blocks.identity}
+    return {"version": release, "learner": name_of(p), "parameters": shown, "data": blocks.identity}
 
 
 def resumed(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:

@@ -116,6 +116,8 @@ class PerceptronCore(OnlineLearning):
         self.stop_on_cycle = stop_on_cycle
         self.decide = decide
 
+    __init__.__qualname__ = "Perceptron.__init__"  # as Python names it where a parameter is misspelt
+
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
