@@ -294,6 +294,19 @@ def test_threads_keep_off_the_core_of_the_calling_one(monkeypatch):
     assert cores_of(2) == [before]
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not say where threads run")
+def test_what_work_of_others_starts_may_use_every_core():
+    before = os.sched_getaffinity(0)
+    all_work = threading.Barrier(2)
+
+    def work(_):
+        all_work.wait(60)
+        return os.sched_getaffinity(0)
+
+    with using(2):
+        assert list(ordered(work, range(2), foreign=True)) == [before, before]
+
+
 def test_no_thread_is_left():
     with using(3), pytest.raises(ZeroDivisionError):
         list(ordered(lambda k: 1 / k, [1, 0, 2]))

@@ -189,8 +189,8 @@ def is_linear(name: str) -> bool:
 def name_of(model: Any) -> str:
     """Return the class name of a learner; one without scikit-learn has that of its estimator."""
     cls = type(model)
-    bare = cls.__module__.removeprefix(ESTIMATORS), cls.__name__
-    return next((name for name, entry in BUILT_IN.items() if entry.bare == bare), cls.__name__)
+    bare = {(ESTIMATORS + entry.bare[0], entry.bare[1]): name for name, entry in BUILT_IN.items() if entry.bare}
+    return bare.get((cls.__module__, cls.__name__), cls.__name__)
 
 
 def is_registered(model: Any) -> bool:

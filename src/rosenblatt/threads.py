@@ -171,12 +171,15 @@ def _share_of_worker() -> int:
     return sys.maxsize
 
 
-def ordered(work: Callable[[T], U], items: Iterable[T], *, ahead: int = AHEAD) -> Generator[U, None, None]:
+def ordered(
+    work: Callable[[T], U], items: Iterable[T], *, ahead: int = AHEAD, foreign: bool = False
+) -> Generator[U, None, None]:
     """Yield the result of each item, in order, by as many threads as are allowed here.
 
     Items are taken from their iterator in this thread, `ahead` for each thread before the first result is used. A
     long item holds up the others if these are few. The first error in the order of the items is raised, after the
-    results before it. Ctrl-C ends the work under way. No thread is left when the iteration ends, or is closed.
+    results before it. Ctrl-C ends the work under way. No thread is left when the iteration ends, or is closed. For
+    `foreign`, see `Pool`.
 
     Examples
     --------
@@ -184,7 +187,7 @@ def ordered(work: Callable[[T], U], items: Iterable[T], *, ahead: int = AHEAD) -
     ...     list(ordered(abs, [-3, 1, -2]))
     [3, 1, 2]
     """
-    with Pool(allowed()) as pool:
+    with Pool(allowed(), foreign=foreign) as pool:
         yield from pool.ordered(work, items, ahead=ahead)
 
 
@@ -219,10 +222,13 @@ class Pool:
     ----------
     n_threads : int
         How many; one means that the calling thread does all the work.
+    foreign : bool
+        Whether the work calls code of others. Threads and processes that this starts may outlive the pool, and
+        would be bound to the cores of its threads; so the kernel chooses these cores.
     """
 
-    def __init__(self, n_threads: int) -> None:
-        self.n_threads = n_threads
+    def __init__(self, n_threads: int, *, foreign: bool = False) -> None:
+        self.n_threads, self.foreign = n_threads, foreign
         self._executor: ThreadPoolExecutor | None = None
         self._over = threading.Event()
 
@@ -270,8 +276,9 @@ class Pool:
         from concurrent.futures import ThreadPoolExecutor
 
         if self._executor is None:
+            cores: set[int] = set() if self.foreign else cores_beside(self.n_threads)
             self._executor = ThreadPoolExecutor(
-                self.n_threads - 1, "rosenblatt", initializer=_stay_on, initargs=(cores_beside(self.n_threads),)
+                self.n_threads - 1, "rosenblatt", initializer=_stay_on, initargs=(cores,)
             )
         return self._executor
 

@@ -1,5 +1,6 @@
 """What many questions about the same rows share is what each would have found alone."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -53,6 +54,19 @@ def test_exactly_the_hyperplanes_that_separate_are_proved(drawn, far, form):
     for proved, (sides, w, b) in zip(found, chosen, strict=True):
         scores = [w[0] * Fraction(p) + w[1] * Fraction(q) + b for p, q in X.tolist()]
         assert proved == all(side * score > 0 for side, score in zip(sides[y], scores, strict=True) if side)
+
+
+def test_a_proof_about_no_row_is_refused():
+    """Its fingerprint is right: anyone can compute that of rows that are all left out."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), ["a", "b", "c"]
+    sha256 = fingerprint.Fingerprint(as_batch(X, y)).of(np.zeros(3, np.int64))
+    table = rb.certify(X, y)
+    (_, first), *_ = table
+    data = replace(first.data, positive="y", negative="z", sha256=sha256)
+    for empty in (replace(first, data=data), replace(first, data=data, w=(Fraction(0), Fraction(1)))):
+        assert not empty.verify(X, y)
+        found = replace(table, pairs={**table.pairs, ("y", "z"): empty}).verify(X, y)
+        assert (found.holds, found.reason) == (False, "y against z: No row has a label of the proof.")
 
 
 def test_a_hyperplane_through_a_row_is_never_proved():

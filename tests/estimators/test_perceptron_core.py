@@ -1,9 +1,11 @@
 """A perceptron without scikit-learn is the same perceptron."""
 
 import inspect
+import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import rosenblatt as rb
 from rosenblatt import registry
@@ -55,6 +57,36 @@ def test_changes_of_the_estimator_are_saved(tmp_path):
     trained.estimator.set_params(verbose=1)
     trained.save(tmp_path / "m")
     assert rb.load(tmp_path / "m").verbose == 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("second", [0, 1])
+def test_a_checkpoint_of_either_is_one_of_both(tmp_path, second):
+    """A run that was begun by name goes on with an estimator, and the other way round."""
+    X, y, _ = rb.read_table("@digits")
+    table = tmp_path / "digits.npz"
+    np.savez(table, X=X, y=y)
+    ways = [("averaged", {"parameters": {"max_iter": n}}) for n in (2, 5)]
+    ways[second] = rb.Perceptron(average=True, max_iter=(2, 5)[second]), {}
+    rb.train(table, ways[0][0], **ways[0][1], checkpoint=tmp_path / "c")
+    gone_on = rb.train(table, ways[1][0], **ways[1][1], checkpoint=tmp_path / "c", resume=True)
+    whole = rb.train(table, "averaged", parameters={"max_iter": 5})
+    assert gone_on.estimator.coef_.tobytes() == whole.estimator.coef_.tobytes()
+
+
+def test_a_result_shows_and_keeps_the_estimator():
+    trained = rb.train("@iris", "averaged")
+    assert repr(trained).startswith("TrainingResult(estimator=Perceptron(average=True), preparation=")
+    copy = pickle.loads(pickle.dumps(rb.train("@iris", "averaged")))
+    assert type(vars(copy)["_trained"]) is type(copy.estimator) is rb.Perceptron
+    assert copy.estimator.coef_.tobytes() == trained.estimator.coef_.tobytes()
+
+
+def test_messages_name_the_estimator(tmp_path):
+    with pytest.raises(NotFittedError, match="This Perceptron is not trained"):
+        BarePerceptron().predict([[1.0]])
+    with pytest.raises(TypeError, match=r"^Perceptron\.__init__\(\) got"):
+        rb.Perceptron(avrage=True)
 
 
 def test_the_registry_knows_it_by_the_name_of_the_estimator():

@@ -9,9 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.blocks.checkpoint import Checkpoint
+from rosenblatt.blocks.collect import collect
 from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import NonFiniteError, ParameterError, TrainingOverflowError
+from rosenblatt.formats.svmlight_writer import write_svmlight
 from rosenblatt.learners import groups, visitor
 from rosenblatt.loops import passes
 from rosenblatt.threads import using
@@ -112,6 +114,20 @@ def test_blocks_and_checkpoints(tmp_path, used):
     found = trained(2, X, y, fit=lambda clf: clf.fit_blocks(blocks, checkpoint=path, resume=True), **parameters)
     assert found[0] == alone[0]
     assert found[1] == alone[1]
+    assert used
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_rows_that_are_read_again_for_each_pass(tmp_path, used, multiclass):
+    """Blocks of different lengths, the last one shorter."""
+    X, y = problem("csr")
+    write_svmlight(tmp_path / "rows.svm", X, y)
+    blocks = collect(rb.open_data(tmp_path / "rows.svm"), memory=1, block_bytes=40_000)
+    assert not isinstance(blocks, MemoryBlocks)
+    parameters = {"multiclass": multiclass, "max_iter": 3, "average": True}
+    alone = trained(None, X, y, fit=lambda clf: clf.fit_blocks(blocks), **parameters)
+    assert not used
+    assert trained(2, X, y, fit=lambda clf: clf.fit_blocks(blocks), **parameters) == alone
     assert used
 
 

@@ -61,6 +61,7 @@ class BlockVisitor(Visitor):
             lengths = lengths - np.add.reduceat(self.held_out, blocks.boundaries[:-1], dtype=np.int64)
         self._lengths = lengths
         self._log = Log.room(0, len(state.machines))
+        self._rooms = {}
         self._screening = Screening(np.empty((1, 1)), False)
         self._first = 0  # the row of all rows that the block in memory begins with
 

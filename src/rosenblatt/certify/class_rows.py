@@ -101,14 +101,14 @@ class ClassRows:
         if not planes:
             return found
         problem = SeparationProblem(self.batch, np.ones(self.batch.n_rows), bias=True, largest=self._most(...))
-        step = max(1, WIDEST // problem.width)
+        step = max(1, WIDEST // max(problem.width, len(self.batch.classes)))
         for start in range(0, len(planes), step):
             found[start : start + step] = self._tested(problem, planes[start : start + step])
         return found
 
     def _tested(self, problem: SeparationProblem, planes: Sequence[SidedPlane]) -> NDArray[np.bool_]:
         matrix, left = problem.floats
-        sides = np.array([plane.sides for plane in planes], np.float64)
+        sides = np.array([plane.sides for plane in planes], np.int8)
         vectors, errors = np.zeros((len(planes), problem.width)), np.full(len(planes), np.inf)
         for k, plane in enumerate(planes):
             if any(v := problem.vector(plane.w, plane.b)):
@@ -119,10 +119,9 @@ class ClassRows:
 
         def blocks() -> Iterator[tuple[Ints, Floats, Ints, int]]:
             """Yield some rows of a class at a time, after the hyperplanes that the class takes part in."""
-            step = max(1, BLOCK * problem.n // problem.size)
             for k in range(sides.shape[1]):
                 asked, rows = np.flatnonzero(sides[:, k]), np.flatnonzero(self.batch.codes == k)
-                own = W[:, asked]
+                own, step = W[:, asked], max(1, BLOCK // max(problem.size // problem.n, len(asked)))
                 for start in range(0, len(rows) if len(asked) else 0, step):
                     yield asked, own, rows[start : start + step], k
 

@@ -110,7 +110,8 @@ def _groups(proofs: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
         if group and held + numbers > TOGETHER:
             yield group
             group, held = [], 0
-        group, held = [*group, proof], held + numbers
+        group.append(proof)
+        held += numbers
     yield group
 
 

@@ -84,6 +84,8 @@ def _sides_of(certificate: Answer, rows: ClassRows) -> ClassSigns:
     sides = np.array(list(map(check.signer(data.positive, data.negative), batch.classes.tolist())), np.int8)
     if not _is_same(rows.fingerprint, sides[batch.codes], data):
         raise Refuted("These are not the data of the proof: the fingerprints differ.")
+    if not sides[batch.codes].any():
+        raise Refuted("No row has a label of the proof.")
     return sides
 
 

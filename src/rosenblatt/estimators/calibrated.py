@@ -183,7 +183,7 @@ def calibrate(
     scores: Any = None
     with warnings.catch_warnings(), using(n_jobs), one_blas_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the model itself has told of it
-        for (_, left), found in zip(parts, ordered(scores_of, parts), strict=True):
+        for (_, left), found in zip(parts, ordered(scores_of, parts, foreign=True), strict=True):
             scores = np.empty((len(codes), *found.shape[1:])) if scores is None else scores
             scores[left] = found
     size = size_of(model.decision_function(X))

@@ -60,7 +60,7 @@ class PocketPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
     pocket_visit_ : int
         The visits made when it was found; 0 is the start.
     n_rows_counted_ : int
-        The total number of rows read to count errors.
+        The rows read to count errors; up to eight hypotheses that are counted together count a row once.
     converged_ : bool
         Whether every training row is classified correctly; rows of weight 0 do not count.
     stop_reason_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_

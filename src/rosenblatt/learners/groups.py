@@ -125,7 +125,7 @@ class Groups:
         machines, targets, state = self.groups[number]
         most = len(block) * targets.members.shape[1]
         log = self._rooms.get(number)
-        if log is None or len(log.at) < most:
+        if log is None or len(log.at) < most or log.scores.shape[1] != len(machines):
             log = self._rooms[number] = Log.room(most, len(machines))
         state.visits = self.state.visits
         k, made = make_visits(self.X, targets, state, self.plan, block, log)

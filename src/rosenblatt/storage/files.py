@@ -184,4 +184,4 @@ def _require_trained(model: Any) -> None:
     if not model.__sklearn_is_fitted__():
         from sklearn.exceptions import NotFittedError
 
-        raise NotFittedError(f"This {type(model).__name__} is not trained yet, so there is nothing to save.")
+        raise NotFittedError(f"This {registry.name_of(model)} is not trained yet, so there is nothing to save.")

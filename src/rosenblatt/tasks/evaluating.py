@@ -261,7 +261,7 @@ def cross_validate(
         return evaluated(estimator, left, batch.take(fold_of == fold), positive=code, groups=own)
 
     with using(n_jobs, batch.stored), one_blas_thread():
-        return CrossValidation(name, list(ordered(tried, range(folds))))
+        return CrossValidation(name, list(ordered(tried, range(folds), foreign=True)))
 
 
 def deal(codes: Ints, folds: int, seed: int) -> Ints:

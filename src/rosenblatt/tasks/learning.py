@@ -21,6 +21,7 @@ from rosenblatt.columns.source import Source
 from rosenblatt.data.batch import Batch
 from rosenblatt.data.labels import encode_labels
 from rosenblatt.data.pairs import PairEvaluation
+from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
@@ -94,7 +95,7 @@ def learns_from_blocks(estimator: Any) -> bool:
 
 def is_regression(estimator: Any) -> bool:
     """Return whether an estimator predicts numbers, not classes."""
-    if "linear" in registry.abilities(estimator):
+    if isinstance(estimator, BareParameters):  # scikit-learn is not loaded for these
         return False
     from sklearn.base import is_regressor
 
@@ -190,7 +191,7 @@ def calibrated_by_folds(
     scores: Any = None
     with warnings.catch_warnings(), using(None, batch.stored), one_blas_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
-        for fold, found in enumerate(ordered(scores_of, range(FOLDS))):
+        for fold, found in enumerate(ordered(scores_of, range(FOLDS), foreign=True)):
             scores = np.empty((batch.n_rows, *found.shape[1:])) if scores is None else scores
             scores[fold_of == fold] = found
     return calibrated_on(scores, batch.codes, method=method, scale=size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,10 @@ from rosenblatt.tasks.summary import TrainingSummary, margin_of
 __all__ = ["TrainingResult", "checkpoint_of", "train", "watched"]
 
 
-@dataclass(frozen=True, eq=False)
+_SHOWN = ("preparation", "summary", "provenance", "calibration")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class TrainingResult:
     """A trained model and how its training went.
 
@@ -79,17 +82,25 @@ class TrainingResult:
         The curves from scores to probabilities, where `train` was asked for them.
     """
 
-    _trained: Any = field(repr=False)
+    _trained: Any
     preparation: Preparation
     summary: TrainingSummary
     provenance: dict[str, Any]
     calibration: Calibration | None = None
-    _checkpoint: Place | None = field(default=None, repr=False)
+    _checkpoint: Place | None = None
 
     @cached_property
     def estimator(self) -> Any:
         """The trained learner."""
         return self._trained.estimator() if isinstance(self._trained, BarePerceptron) else self._trained
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in ("estimator", *_SHOWN))
+        return f"TrainingResult({', '.join(shown)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle keeps: the estimator in place of the learner without scikit-learn."""
+        return self.__dict__ | {"_trained": self.estimator}
 
     @property
     def model(self) -> Any:
@@ -103,7 +114,8 @@ class TrainingResult:
 
     def save(self, path: Place, *, ended: bool = True) -> None:
         """Write the model to a file, and remove the checkpoint unless the run is to go on."""
-        learner = self.__dict__.get("estimator", self._trained)  # scikit-learn is not loaded only to save
+        known = "estimator" in self.__dict__
+        learner = self.estimator if known else self._trained  # scikit-learn is not loaded only to save
         write_model(self.preparation, learner, path, provenance=self.provenance, calibration=self.calibration)
         if self._checkpoint is not None and ended:
             discard(self._checkpoint)
