@@ -1,5 +1,6 @@
 """Solvers of soft-margin problems against other people's, and the ends a pursuit may come to."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -350,6 +351,46 @@ def test_a_hinge_that_is_nearly_linear_is_left_to_the_interior_point_method():
         )
     assert found[0][0] != found[0][1]
     assert found[1][0] == found[1][1]
+
+
+def test_a_hinge_of_more_features_than_rows_is_not_taken_for_nearly_linear(monkeypatch):
+    X, y = noisy(30, 60, seed=5)
+    p = Objective(
+        Matrix(as_batch(1e4 * X, y), bias=True), y.astype(float), np.full(30, 1 / 30), Hinge(), 0.0, 0.01
+    )
+    asked = []
+    monkeypatch.setattr(newton_module, "interior", lambda problem, start: asked.append(problem) or iter(()))
+    found = minimise(p, np.zeros(61), NewtonFirst(1e-3, 0), Limits(1e-3))
+    assert found.reason == "tol"
+    assert asked == []
+
+
+def test_classes_of_wide_rows_share_one_matrix_of_their_products(monkeypatch):
+    outer, made = Matrix.outer, []
+    monkeypatch.setattr(Matrix, "outer", lambda self, weight: made.append(self) or outer(self, weight))
+    batch = as_batch(np.random.default_rng(0).normal(size=(20, interior_module.SMALL + 10)), np.arange(20) % 4)
+    found = fit(batch, None, replace(planned(1e-3), solver="interior"), None)
+    assert {each.reason for each in found} == {"tol"}
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize(("loss", "passes"), [(Hinge(), 2), (Hinge(), 100), (SquaredHinge(), 100)])
+def test_unfinished_ascent_keeps_the_best_weights_that_were_judged(loss, passes):
+    X, y = noisy(300, 6, seed=0)
+    p = Objective(Matrix(as_batch(X, y), bias=True), y.astype(float), np.full(300, 1 / 300), loss, 0.0, 1e-8)
+    tried = []
+
+    def remembered(problem, start):
+        for iterate in coordinate(problem, start, 0):
+            tried.append(iterate)
+            yield iterate
+
+    found = minimise(p, np.zeros(7), remembered, Limits(1e-3, passes))
+    values = [p.value(each.theta, each.t) for each in tried if each.t is not None]
+    assert found.reason == "max_iter"
+    assert found.value <= min(values) < 1.0
+    assert np.abs(found.theta[:6]).max() > 0.0
+    assert found.value == pytest.approx(p.value(found.theta, p.shortfall(found.theta)))
 
 
 @pytest.mark.parametrize("loss", LOSS)

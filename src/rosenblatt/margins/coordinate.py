@@ -32,10 +32,11 @@ SMALL = 1e-3  # dual weights of the logistic loss at the start, as shares of wha
 BETTER = 0.3  # the factor of them from then on
 FEWEST, MOST = 0.5, 4.0  # visits of a round, in numbers of all rows: settled rows go on, others end
 SETTLED = 5  # or a round ends when its rows have been settled so many times
+JUDGED = 0.3  # within a round, iterates are judged after this share of all visits: a run may end before the round
 
 
 def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate]:
-    """Yield iterates after about as many visits as there are rows; they are judged between rounds."""
+    """Yield iterates after about as many visits as there are rows; some are judged, and all between rounds."""
     matrix, y, l2, n = problem.matrix, problem.y, problem.l2, problem.matrix.n
     squares = matrix.squares
     slack = SLACK * float(problem.cost @ squares / problem.cost.sum()) or 1.0
@@ -51,23 +52,26 @@ def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate
     worst = FIRST_WORST * (problem.loss.margin or 1.0)
     state, w = np.zeros(6), np.zeros(matrix.d + 1)
     state[ACTIVE], state[LOW], state[HIGH] = n, -np.inf, np.inf
-    visits = 0
+    visits = judged = 0
     while True:
         w[: matrix.d] = matrix.combine(alpha * y)[: matrix.d] / l2  # so that rounding does not accumulate
         w[-1] = center + move * float(alpha @ y)
         if visits:
-            theta = _theta(w, matrix)
-            t = problem.shortfall(theta)
-            likely = float(problem.cost @ fenchel_gaps(problem.loss, t, alpha / problem.cost))
-            yield Iterate(theta, t, alpha.copy(), -(-visits // n), likely=likely)
-            order = _set_aside(problem, alpha, t, worst, state)
+            t = problem.shortfall(_theta(w, matrix))
+            yield _evaluated(problem, w, t, alpha, visits)
+            order, judged = _set_aside(problem, alpha, t, worst, state), visits
         before = visits
         for _ in range(SETTLED):
             costs = Costs(problem.cost, squares / l2 + move, l2, move, seed)
             state[WORST], state[SPAN] = worst, np.inf
             while state[SPAN] > worst and visits - before < MOST * n:
                 visits += ascend(matrix.features.rows, y, order, problem.loss, costs, alpha, w, state)
-                yield Iterate(_theta(w, matrix), alpha=alpha.copy(), made=-(-visits // n), judge=False)
+                if visits - judged > JUDGED * visits:
+                    judged = visits
+                    t = problem.shortfall(_theta(w, matrix))
+                    yield _evaluated(problem, w, t, alpha, visits)
+                else:
+                    yield Iterate(_theta(w, matrix), alpha=alpha.copy(), made=-(-visits // n), judge=False)
             if state[SPAN] > worst:
                 break
             worst *= BETTER
@@ -88,6 +92,12 @@ def _theta(w: Floats, matrix: Matrix) -> Floats:
     if matrix.bias:
         theta[-1] /= matrix.pad
     return theta
+
+
+def _evaluated(problem: Objective, w: Floats, t: Floats, alpha: Floats, visits: int) -> Iterate:
+    """Return an iterate with the shortfalls of all rows, and the gap that they make likely."""
+    likely = float(problem.cost @ fenchel_gaps(problem.loss, t, alpha / problem.cost))
+    return Iterate(_theta(w, problem.matrix), t, alpha.copy(), -(-visits // problem.matrix.n), likely=likely)
 
 
 def _set_aside(problem: Objective, alpha: Floats, t: Floats, worst: float, state: Floats) -> Ints:

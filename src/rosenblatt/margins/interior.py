@@ -79,7 +79,6 @@ class _Method:
             self.ridge[-1] = 0.0
         self.settled = False
         self.square = float(np.mean(problem.matrix.squares)) or 1.0
-        self.outer: Floats | None = None  # products of rows, where they stay the same
 
     def step(self) -> bool:
         """Take one step; return whether a step was possible."""
@@ -275,12 +274,7 @@ class _Method:
         inner = diagonal[: matrix.d]
         if not inner.any():  # without a penalty, damping shortens the steps and does not change their limit
             inner = np.full(matrix.d, DAMPING * float(D.mean()) * self.square)
-        if self.corners is not None:
-            K = matrix.outer(1.0 / inner)
-        else:
-            if self.outer is None:
-                self.outer = matrix.outer(np.ones(matrix.d))
-            K = self.outer / inner[0]
+        K = matrix.outer(1.0 / inner) if self.corners is not None else matrix.products / inner[0]
         if self.problem.bias == "penalised":
             K += matrix.pad**2 / diagonal[-1]
         root = np.sqrt(D)

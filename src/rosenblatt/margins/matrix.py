@@ -131,6 +131,11 @@ class Matrix:
         return out
 
     @cached_property
+    def products(self) -> Floats:
+        """<x_i, x_k> for all pairs of rows, without the constant column; all classes share them."""
+        return self.outer(np.ones(self.d))
+
+    @cached_property
     def squared(self) -> Any:
         """The squares of the values of sparse rows."""
         return self.X.astype(np.float64).power(2)

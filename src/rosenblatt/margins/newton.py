@@ -89,10 +89,14 @@ class NewtonFirst:
 
 
 def _nearly_linear(problem: Objective) -> bool:
-    """Whether the loss is a hinge and a dual weight within its range moves its own score by very many margins."""
-    if not isinstance(problem.loss, Hinge):
+    """Whether the loss is a hinge and a dual weight within its range moves its own score by very many margins.
+
+    Not so where features outnumber rows: those rows are separable in general position, and no loss is left.
+    """
+    matrix = problem.matrix
+    if not isinstance(problem.loss, Hinge) or matrix.width > matrix.n:
         return False
-    moves = float(problem.cost.mean()) * problem.matrix.mean_square
+    moves = float(problem.cost.mean()) * matrix.mean_square
     return moves > LINEAR * problem.l2 * problem.loss.margin
 
 

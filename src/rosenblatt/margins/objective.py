@@ -48,7 +48,7 @@ class Iterate:
     made: int = 0  # steps so far
     visits: int = 0  # visits to single rows so far, of a solver that steps at each visit
     judge: bool = True  # whether to evaluate the objective and the bound here
-    likely: float | None = None  # the gap, roughly, if it is known: it need not be judged while that is too large
+    likely: float | None = None  # the gap, roughly, if it is known: the bound can wait while that is too large
     replaces: bool = False  # whether it replaces earlier iterates even if they were better
 
 

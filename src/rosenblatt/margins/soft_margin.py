@@ -42,7 +42,7 @@ TINY = 1e-12  # an objective of this share of that of zero weights counts as zer
 ROUNDING = 1e-14  # the share of the objective added to every gap for the rounding of both its ends
 SPARSE = 0.3  # the share of values that are not zero up to which dense rows are solved as sparse ones
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
-ROOM = 2.0  # iterates are judged where the gap is likely to be at most this times what is small enough
+ROOM = 2.0  # the bound is computed where the gap is likely to be at most this times what is small enough
 HELD = 2**23  # rows of all problems that may be postponed together: each takes a few numbers for every row
 
 
@@ -264,7 +264,7 @@ class _Pursuit:
             except KeyboardInterrupt as caught:
                 reason, interruption = "interrupted", caught
             if self.unjudged is not None:
-                self.judge(self.unjudged)
+                self.judge(replace(self.unjudged, likely=None))
             if self.problem.l1 > 0.0:
                 self.round_to_zero()
         return SoftSolution(
@@ -293,8 +293,7 @@ class _Pursuit:
             stop_if_interrupted()
             self.n_iter, self.visits = iterate.made, iterate.visits
             self.unjudged = iterate
-            promising = iterate.likely is None or iterate.likely <= ROOM * self.enough()
-            if iterate.judge and promising and self.judge(iterate):
+            if iterate.judge and self.judge(iterate):
                 return "no_minimum"
             if self.close_enough():
                 return "tol"
@@ -311,9 +310,10 @@ class _Pursuit:
         value = problem.value(theta, t)
         if value <= self.value or iterate.replaces:
             self.theta, self.value, self.tied = theta, value, self.ties(t)
-        for alpha in [iterate.alpha] if iterate.alpha is not None else self.guesses(t):
-            self.bound = max(self.bound, problem.lower_bound(alpha, theta))
-        self.unjudged = None
+        if iterate.likely is None or iterate.likely <= ROOM * self.enough():
+            for alpha in [iterate.alpha] if iterate.alpha is not None else self.guesses(t):
+                self.bound = max(self.bound, problem.lower_bound(alpha, theta))
+            self.unjudged = None
         # Longer weights in a separating direction bring the logistic loss arbitrarily close to zero.
         unpenalised = problem.l1 == 0.0 and problem.l2 == 0.0
         return unpenalised and isinstance(problem.loss, Logistic) and bool((t < 0.0).all())
