@@ -23,7 +23,7 @@ from rosenblatt.margins.interior import interior
 from rosenblatt.margins.loss_terms import row_terms
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.newton import Newton, NewtonFirst
-from rosenblatt.margins.objective import Iterate, Objective
+from rosenblatt.margins.objective import Deadline, Iterate, Objective
 from rosenblatt.margins.soft_margin import Limits, SoftPlan, fit, minimise, squared_hinge_minimum
 from tests.margins.test_objective import LOSS, make
 from tests.shared.examples import examples
@@ -351,6 +351,8 @@ def test_a_hinge_that_is_nearly_linear_is_left_to_the_interior_point_method():
         )
     assert found[0][0] != found[0][1]
     assert found[1][0] == found[1][1]
+    timed = replace(p, deadline=Deadline(1e300))  # the first interior points predict nothing yet
+    assert minimise(timed, np.zeros(5), NewtonFirst(1e-6, 0), Limits(1e-6)).n_iter != found[1][1]
 
 
 def test_a_hinge_of_more_features_than_rows_is_not_taken_for_nearly_linear(monkeypatch):
