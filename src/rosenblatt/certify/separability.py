@@ -41,6 +41,7 @@ from rosenblatt.typing import Floats, Ints
 SHARE = 0.5  # of the work of the verdict that ties may take
 LEAST = 5e8  # units of work that ties may take where the verdict took less: less than a second
 SHOWN = 1000  # sparse rows of more features are not shown
+OBJECTS = 32  # how much more data threads need here than for folds: small questions are work of Python
 
 
 def certify(
@@ -132,7 +133,7 @@ def certify(
         splits: list[tuple[int, int | None]] = [*combinations(range(k), 2), *((a, None) for a in range(k))]
         if time_limit is None:  # the largest questions first, so that threads end at about the same time
             splits.reverse()
-        with using(n_jobs, batch.stored), one_blas_thread():
+        with using(n_jobs, batch.stored / OBJECTS), one_blas_thread():
             ask.read()
             answers = ordered(lambda split: ask.apart().pair(*split), splits, ahead=len(splits))
             found = dict(zip(splits, answers, strict=True))
