@@ -14,7 +14,7 @@ from rosenblatt.atomic import OPENED
 from rosenblatt.exceptions import StorageError
 
 HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what systems say of a lock that another run holds
-FAR = 1 << 30  # the byte that Windows locks: one that nobody reads
+FAR = 1 << 30  # the byte that Windows locks, behind all that is read
 
 try:
     import fcntl

@@ -379,7 +379,7 @@ def test_streams_refuse_what_batches_refuse():
     classes = np.array([0, 1])
     with pytest.raises(LabelError, match="continuous"):
         encode_labels([0.5, 0.7, 0.9], classes, 3)
-    with pytest.raises(LabelError, match="none of the known classes"):
+    with pytest.raises(LabelError, match="not one of the known classes"):
         encode_labels([0.5], classes, 1)
     with pytest.raises(LabelError, match="NaN"):
         encode_labels([np.nan], classes, 1)

@@ -210,7 +210,7 @@ def test_bad_input_is_named(tmp_path):
         write_report(path, clf, X, y, names=["a", "b"])
     with pytest.raises(ShapeError, match="rows has 1 names, but X has 40 rows"):
         write_report(path, clf, X, y, rows=["a"])
-    with pytest.raises(LabelError, match="'toast' at row 0, which is none of the known classes"):
+    with pytest.raises(LabelError, match="'toast' at row 0, which is not one of the known classes"):
         write_report(path, clf, X, np.full(40, "toast"))
     with pytest.raises(ShapeError, match="X has 2 features"):
         write_report(path, clf, X[:, :2], y)

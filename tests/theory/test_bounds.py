@@ -535,7 +535,10 @@ def test_at_any_hyperplane_and_margin_the_bounds_hold_and_are_no_better(data, w,
     for name in ("radius", "radius_padded", "origin", "padded", "offset", "start"):
         if found[name].applies:
             assert least > 0
-            if name == "offset":  # the largest margin ρ, which it uses, need not give the least (b*² + 1)/ρ²
+            if name == "offset":
+                # The largest margin ρ, which it uses, need not give the least (b*² + 1)/ρ². That least value is
+                # 1/γ² of the padded rows, so no hyperplane gives less than the padded bound.
+                assert found[name].value >= best["padded"].value * (1 - 1e-12)
                 continue
             assert found[name].value >= best[name].value * (1 - 1e-12)
             if gamma is not None:

@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused():
         trace.replay(X[:19], y[:19])
     with pytest.raises(ShapeError, match="shape"):
         trace.path(X[:, :2], y)
-    with pytest.raises(LabelError, match="none of the known classes"):
+    with pytest.raises(LabelError, match="not one of the known classes"):
         trace.replay(X, np.where(y > 0, 1, 0))
     with pytest.raises(InputError, match="not the data of the run"):
         trace.replay(X[::-1], y[::-1])

@@ -71,7 +71,7 @@ class Worker:
 
 
 def _read_all(messages: SimpleQueue[bytes]) -> None:
-    """Pass on what is asked; end the process, whatever it is doing, when nobody can ask any more."""
+    """Pass on each message; end the process at once when the page's server has closed its end."""
     while (text := receive(sys.stdin.buffer)) is not None:
         messages.put(text)
     os._exit(0)

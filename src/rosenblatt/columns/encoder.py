@@ -138,7 +138,7 @@ class Encoder:
     def chunks(self, parts: Iterable[Callable[[], Block]], table: Table) -> Iterator[Chunk]:
         """Yield the chunks of blocks, each of which a function reads, by as many threads as are allowed.
 
-        Categories are learned in the order of the blocks, whatever the number of threads.
+        Categories are learned in the order of the blocks, with any number of threads.
         """
         with Pool(allowed()) as pool:
             prepared = pool.ordered(lambda read: self._prepared(read(), table), parts)

@@ -84,7 +84,7 @@ def _from_sets(y: Any, n_rows: int, classes: NDArray[Any] | None) -> tuple[Ints,
         unknown = [label for label in row if label not in code]
         if unknown:
             raise LabelError(
-                f"y has the label {shown(unknown[0])} at row {i}, which is none of the known classes "
+                f"y has the label {shown(unknown[0])} at row {i}, which is not one of the known classes "
                 f"{listed(classes)}. Name every class before the first rows are learned."
             )
         rows.append(sorted({code[label] for label in row}))

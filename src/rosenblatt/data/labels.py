@@ -66,7 +66,7 @@ def encode_labels(y: Any, classes: NDArray[Any], n_rows: int) -> Ints:
     if translation.min() < 0:
         row = int(np.argmin(translated))
         raise LabelError(
-            f"y has the label {shown(found[codes[row]])} at row {row}, which is none of the known classes "
+            f"y has the label {shown(found[codes[row]])} at row {row}, which is not one of the known classes "
             f"{listed(classes)}. Name every class before the first rows are learned."
         )
     return read_only(translated)

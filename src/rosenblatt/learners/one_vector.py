@@ -58,8 +58,8 @@ class VectorRun:
     ) -> int:
         """Make the visits of a pass, or of a block of one, and return the number of updates.
 
-        `loss` is of the rows and the log of updates. Rows of a block are counted from `first`. An error leaves the
-        state as it was.
+        `loss` is of the rows and the log of updates. Rows of a block are counted from `first`. An error does not
+        change the state.
         """
         state = self.state.copy()
         rows, machines = state.meet(features.rows), len(state.machines)

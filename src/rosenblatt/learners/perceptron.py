@@ -96,7 +96,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun]):
         return 0 if self.visitor.settled else len(visits) - self.recorder.visits_per_pass[-1]
 
     def _lead(self, stretch: Stretch) -> Floats:
-        """Return y f of each mistake, or the lead over its rival; nothing where nobody asks for it."""
+        """Return y f of each mistake, or the lead over its rival; empty if no rule or callback uses it."""
         if self.plain and self.tolerance is None and not self.plan.callbacks:
             return np.empty(0)
         codes = self.visitor.codes_of(stretch.rows)
