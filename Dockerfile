@@ -1,4 +1,4 @@
-# The server in a container: `docker build -t rosenblatt .`; docs/operations.md says how to run it.
+# The server in a container: `docker build -t rosenblatt .`; docs/do/operations.md says how to run it.
 FROM python:3.13.9-slim-bookworm AS build
 
 WORKDIR /source
@@ -19,7 +19,7 @@ RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin rosenblatt \
     && install -d -m 0700 -o rosenblatt -g rosenblatt /data \
     && install -d -o rosenblatt -g rosenblatt /opt/numba
 USER 10001:10001
-RUN rosenblatt compile --quiet
+RUN rosenblatt compile --all --quiet
 
 VOLUME /data
 EXPOSE 8000

@@ -1,26 +1,40 @@
 # Everything a newcomer or CI needs. `make demo` and `make test` work on a bare machine with Python 3.11+.
 PYTHON ?= python3
+# Each target installs what it needs here; `make docs VENV=.venv-docs` builds the pages in an environment of their own.
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 # What builds is pinned as well: the packages that pip, and those that `build` installs to build ours.
 export PIP_BUILD_CONSTRAINT := $(CURDIR)/constraints.txt
-# How often the long tests kill or interrupt a process.
+# How often the slow tests kill or interrupt a process.
 KILLS ?= 1000
 
 # Compiled loops are cached under a name made of their sources: numba does not notice an edit in another file.
-export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loops/*.py | cksum | cut -d' ' -f1)
+export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loops/*.py $$(grep -rl 'loops\._jit' --include='*.py' src/rosenblatt | sort) | cksum | cut -d' ' -f1)
 
-.PHONY: demo test test-all check format bench docs docs-check web web-check package clean
+# On all cores; the slowest ten tests are named at the end.
+PYTEST = $(BIN)/python -m pytest -n auto --durations=10
+
+.PHONY: demo test test-slow test-all test-bugs check format bench docs docs-check web web-check package clean
 
 demo: $(VENV)/demo
 	$(BIN)/rosenblatt demo -o out
 
+# The tests that find a broken change within minutes. They need neither Node nor a browser.
 test: $(VENV)/test
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
 
+# The other tests alone: long ones, and those of the lab page, which need Node, `make web` and Chromium.
+test-slow: $(VENV)/test
+	KILLS=$(KILLS) $(PYTEST) -m slow --hypothesis-profile=full
+
+# Both in one run, with more examples for each property.
 test-all: $(VENV)/test
-	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m "slow or not slow" --hypothesis-profile=full
+	KILLS=$(KILLS) $(PYTEST) -m "slow or not slow" --hypothesis-profile=full
+
+# Whether `make test` catches bugs: some are planted one by one in a copy of the tree.
+test-bugs: $(VENV)/test
+	$(BIN)/python scripts/plant_bugs.py
 
 check: $(VENV)/check
 	$(BIN)/ruff check .
@@ -55,7 +69,7 @@ web: web/node_modules
 # What CI asks of the page: its types are right, its tests pass, and it was built from these sources.
 web-check: web/node_modules
 	cd web && npm run --silent types && npm run --silent test && npm run --silent build .build/page
-	cmp web/.build/page/index.html src/rosenblatt/lab_page/index.html
+	cmp web/.build/page/index.html src/rosenblatt/lab/index.html
 
 web/node_modules: web/package.json web/package-lock.json
 	cd web && npm ci --silent --no-fund --no-audit
@@ -72,7 +86,7 @@ package: $(VENV)/package
 	done; rm -rf $(VENV)-empty
 
 clean:
-	rm -rf $(VENV) $(VENV)-empty .nox .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist out
+	rm -rf .venv .venv-* .nox .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist out docs/_build docs/gallery
 
 # One stamp for each set of packages, so that nothing is installed twice.
 $(BIN)/python:

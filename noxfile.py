@@ -1,4 +1,4 @@
-"""``nox``: the tests with every version of Python that is installed here."""
+"""``nox``: the tests of ``make test`` with every version of Python that is installed here."""
 
 import nox
 

@@ -22,8 +22,8 @@ from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.data import clusters, text_in_classes
 from benchmarks.texts import _messages as messages
 from benchmarks.timing import Setup, race
-from rosenblatt.formats.svmlight_writer import write_svmlight
-from rosenblatt.text.words import hash_texts
+from rosenblatt.tables.svmlight_plain import write_svmlight
+from rosenblatt.tables.words import hash_texts
 from rosenblatt.threads import using
 
 PEER = "one thread"

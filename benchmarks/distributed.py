@@ -19,8 +19,8 @@ import numpy as np
 from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.timing import Setup
 from rosenblatt import Perceptron
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.data.batch import as_batch
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
 
 ROWS, PEER_ROWS, FEATURES, CLASSES, PASSES = 800_000, 100_000, 100, 10, 5
 

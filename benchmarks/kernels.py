@@ -18,7 +18,7 @@ from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.timing import Setup, race
 from rosenblatt import KernelPerceptron
 from rosenblatt.kernels import RBF
-from rosenblatt.model.budget import POLICIES
+from rosenblatt.kernels.kernel_state import POLICIES
 
 FEATURES = 50
 HELD_OUT = 5000

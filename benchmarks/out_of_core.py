@@ -122,9 +122,9 @@ def _in_a_process(name: str, path: Path, passes: int) -> Measured:
 
 def _ours(path: Path, passes: int, **sizes: int) -> Any:
     from rosenblatt import Perceptron
-    from rosenblatt.blocks.collect import collect
-    from rosenblatt.columns.options import Options
-    from rosenblatt.formats.source import open_source
+    from rosenblatt.tables.collect import collect
+    from rosenblatt.tables.file_source import open_source
+    from rosenblatt.tables.reading import Options
 
     blocks = collect(open_source([str(path)], Options(target=TARGET)), passes=passes, **sizes)
     return Perceptron(max_iter=passes, n_iter_no_change=passes + 1).fit_blocks(blocks)

@@ -25,8 +25,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.distributed import CLASSES, FEATURES, rows, workers
 from rosenblatt import Perceptron
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.data.batch import as_batch
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
 
 SIZES = {5_000: 40, 50_000: 20, 400_000: 5}
 """Rows, and the passes of each fit."""

@@ -15,11 +15,10 @@ import numpy as np
 from benchmarks.comparison import AtLeast, AtMost, Comparison
 from benchmarks.timing import Setup, race
 from rosenblatt import SequencePerceptron, read_corpus
-from rosenblatt.data.sequences import SequenceRows, as_label_codes
-from rosenblatt.learners.sequence import SequencePlan, fit_sequences
-from rosenblatt.model.sequence import SequenceState
-from rosenblatt.text.template_grammar import as_templates
-from rosenblatt.text.templates import TemplateVocabulary
+from rosenblatt.sequences.sentences import SequenceRows, as_label_codes
+from rosenblatt.sequences.tagger_fit import SequencePlan, fit_sequences
+from rosenblatt.sequences.tagger_model import SequenceState
+from rosenblatt.sequences.templates import TemplateVocabulary, as_templates
 
 FOLDER, TRAIN, TEST = "sequences", "ewt-train.tsv.gz", "ewt-test.tsv.gz"
 SHORT, LONG = 1, 6

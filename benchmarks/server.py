@@ -158,8 +158,7 @@ async def _beside(port: int, predict: bytes, X: Any, y: Any) -> list[tuple[float
 
 def _again(setup: Setup, X: Any, y: Any) -> Iterator[Comparison]:
     """Measure a restart: the time until requests are taken, and the events replayed a second."""
-    from rosenblatt.server.folder import JOURNAL
-    from rosenblatt.server.journal import Journal
+    from rosenblatt.server.journal import JOURNAL, Journal
     from rosenblatt.server.replay import History
 
     with TemporaryDirectory() as folder:
@@ -188,7 +187,7 @@ def _wide(setup: Setup) -> Comparison:
     """Measure how long a model of 52 × 2^18 weights takes for one row, in both of its replicas."""
     from scipy.sparse import random_array
 
-    from rosenblatt.data.features import as_rows
+    from rosenblatt.rows.features import as_rows
     from rosenblatt.server.events import LearnEvent, PackedRows
     from rosenblatt.server.replica import Replica
 
@@ -315,7 +314,7 @@ def _request(call: str, body: Any, key: str | None = None) -> bytes:
 
 
 def _lessons(X: Any, y: Any, n: int) -> Iterator[bytes]:
-    from rosenblatt.server.keys import new_id
+    from rosenblatt.server.messages import new_id
 
     rows, labels = X.tolist(), y.tolist()
     for k in range(n):

@@ -12,7 +12,7 @@ from pyarrow import csv
 
 from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.timing import Setup, race
-from rosenblatt.formats.source import open_source
+from rosenblatt.tables.file_source import open_source
 
 ROWS, FEATURES = 200_000, 30
 MEGABYTE = 1e6

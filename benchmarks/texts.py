@@ -16,9 +16,9 @@ from benchmarks.comparison import AtLeast, Comparison
 from benchmarks.peers import VW, installed
 from benchmarks.timing import Setup, race
 from rosenblatt.datasets import make_text
-from rosenblatt.formats.svmlight import SvmlightReader
-from rosenblatt.formats.svmlight_writer import write_svmlight
-from rosenblatt.text.words import hash_texts, text_buffers
+from rosenblatt.tables.svmlight import SvmlightReader
+from rosenblatt.tables.svmlight_plain import write_svmlight
+from rosenblatt.tables.words import hash_texts, text_buffers
 
 BITS = 18
 MEGABYTE = 1e6

@@ -11,6 +11,7 @@ author = "the rosenblatt developers"
 copyright = "2026, the rosenblatt developers"
 extensions = [
     "command_reference",
+    "notebooks",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -62,5 +63,5 @@ def setup(app):
 
 def _copy_lab(app, error):
     if error is None and app.builder.format == "html":
-        page = Path(__file__).parent.parent / "src" / "rosenblatt" / "lab_page" / "index.html"
+        page = Path(__file__).parent.parent / "src" / "rosenblatt" / "lab" / "index.html"
         copyfile(page, Path(app.outdir) / "_static" / "lab.html")

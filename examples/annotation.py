@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import rosenblatt as rb
-from rosenblatt.tasks.annotation import CorpusCertificate
+from rosenblatt.sequences.annotation import CorpusCertificate
 
 PARTS = {
     "DET": ["the", "a", "this", "every"],

@@ -46,8 +46,10 @@ def picture() -> Figure:
         print(f"{name}: {right[: ROWS // 2].mean():.1%} before the change, {right[ROWS // 2 :].mean():.1%} after")
     ax.axvline(ROWS // 2, color=style.FAINT, linestyle=":", linewidth=1.2)
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    ax.set_title(f"correct among the last {WINDOW} rows, predicted before learned", fontsize=style.NORMAL)
-    ax.legend(frameon=False, fontsize=style.SMALL)
+    ax.set_title(
+        f"correct among the last {WINDOW} rows, predicted before learned", fontsize=style.NORMAL_FONT_POINTS
+    )
+    ax.legend(frameon=False, fontsize=style.SMALL_FONT_POINTS)
     style.tidy(ax, "rows seen", "correct")
     return figure
 

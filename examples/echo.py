@@ -72,7 +72,7 @@ def picture() -> Figure:
     axes[2].plot(time, canceller.erle_curve_, color=style.POSITIVE, linewidth=2)
     axes[2].axhline(0, color=style.FAINT, linewidth=0.8)
     axes[2].set(xlim=(0, SECONDS), ylim=(-5, None))
-    axes[2].set_title("echo removed; while the near end talks there is none", fontsize=style.NORMAL)
+    axes[2].set_title("echo removed; while the near end talks there is none", fontsize=style.NORMAL_FONT_POINTS)
     style.tidy(axes[2], "seconds", "ERLE in dB")
     return figure
 
@@ -81,7 +81,7 @@ def draw(ax: Axes, signal: np.ndarray, title: str) -> None:
     frequency, time, power = spectrogram(signal, RATE, nperseg=512, noverlap=384)
     loudness = 10 * np.log10(power + 1e-14)
     ax.pcolormesh(time, frequency / 1000, loudness, cmap=LOUDNESS, vmin=-95, vmax=-40, rasterized=True)
-    ax.set_title(title, fontsize=style.NORMAL)
+    ax.set_title(title, fontsize=style.NORMAL_FONT_POINTS)
     ax.set_ylim(0, 6)
     style.tidy(ax, "", "kHz")
 
@@ -97,7 +97,7 @@ def turns(ax: Axes) -> None:
                 color=colour,
                 ha="center",
                 va="top",
-                fontsize=style.SMALL,
+                fontsize=style.SMALL_FONT_POINTS,
                 bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
             )
 

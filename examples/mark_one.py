@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import rosenblatt as rb
-from rosenblatt.maps.wiring import Wiring
+from rosenblatt.networks.mark_one import Wiring
 from rosenblatt.plot import style
 
 LIGHT = LinearSegmentedColormap.from_list("light", ["#2b2b2b", "#fff6d5"])
@@ -44,7 +44,7 @@ def squares() -> Figure:
     cards, curve = figure.subfigures(1, 2, width_ratios=[1, 1.5])
     for ax, card, side in zip(cards.subplots(2, 3).flat, X, y, strict=False):
         photograph(ax, card.reshape(20, 20))
-        ax.set_title("right" if side > 0 else "left", fontsize=style.SMALL)
+        ax.set_title("right" if side > 0 else "left", fontsize=style.SMALL_FONT_POINTS)
     ax = curve.subplots()
     trials = np.arange(TRIALS + 1)
     ax.plot(trials, right.T, color=style.FAINT, linewidth=0.7, alpha=0.35)
@@ -52,7 +52,8 @@ def squares() -> Figure:
     ax.set(ylim=(0.45, 1.02), xlim=(0, TRIALS))
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     ax.set_title(
-        f"{HELD_OUT} cards it has never seen, told apart: each machine, and their mean", fontsize=style.NORMAL
+        f"{HELD_OUT} cards it has never seen, told apart: each machine, and their mean",
+        fontsize=style.NORMAL_FONT_POINTS,
     )
     style.tidy(ax, "cards shown", "right")
     return figure
@@ -70,13 +71,13 @@ def digits() -> Figure:
 
     figure, axes = plt.subplots(1, 4, figsize=(12, 4.1), layout="constrained", width_ratios=[1, 1.25, 1.4, 1])
     photograph(axes[0], image.reshape(8, 8))
-    axes[0].set_title("image, 8 × 8", fontsize=style.NORMAL)
+    axes[0].set_title("image, 8 × 8", fontsize=style.NORMAL_FONT_POINTS)
     photograph(axes[1], machine.see(B[chosen : chosen + 1])[0])
-    axes[1].set_title("retina, 20 × 20 photocells", fontsize=style.NORMAL)
+    axes[1].set_title("retina, 20 × 20 photocells", fontsize=style.NORMAL_FONT_POINTS)
     units = on.reshape(32, 16)
     axes[2].imshow(units, cmap=LIGHT, vmin=0, vmax=1, aspect="auto")
     axes[2].set(xticks=[], yticks=[])
-    axes[2].set_title(f"{on.sum():.0f} of {len(on)} association units on", fontsize=style.NORMAL)
+    axes[2].set_title(f"{on.sum():.0f} of {len(on)} association units on", fontsize=style.NORMAL_FONT_POINTS)
     for unit in (83, 276, 452):
         wires(axes[1], axes[2], machine.wiring_, unit)
     responses(axes[3], machine.classes_, scores)
@@ -130,7 +131,7 @@ def responses(ax: Axes, classes: np.ndarray, scores: np.ndarray) -> None:
     ax.set_yticks(classes)
     ax.invert_yaxis()
     ax.axvline(0, color=style.INK, linewidth=0.8)
-    ax.set_title("response units", fontsize=style.NORMAL)
+    ax.set_title("response units", fontsize=style.NORMAL_FONT_POINTS)
     style.tidy(ax, "score", "digit")
 
 

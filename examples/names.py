@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import rosenblatt as rb
-from rosenblatt.sequence_evaluation import evaluate_sequences
+from rosenblatt.sequences.tag_scores import evaluate_sequences
 
 FIRST = ["Ada", "Grace", "Frank", "Alan", "Emmy", "Marvin", "Rosalind", "Warren", "Barbara", "Seymour"]
 FAMILY = [

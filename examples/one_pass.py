@@ -50,8 +50,8 @@ def picture(n_rows: int = 6000) -> Figure:
     for ax, (title, (X, y)) in zip(axes, streams.items(), strict=True):
         for name, curve in mistakes_on_the_way(X, np.asarray(y)).items():
             ax.plot(curve, label=f"{name}: {curve[-1]:,}", linewidth=1.4)
-        ax.set_title(title, fontsize=style.NORMAL)
-        ax.legend(frameon=False, fontsize=style.SMALL)
+        ax.set_title(title, fontsize=style.NORMAL_FONT_POINTS)
+        ax.legend(frameon=False, fontsize=style.SMALL_FONT_POINTS)
         style.tidy(ax, "rows seen", "mistakes so far")
     return figure
 

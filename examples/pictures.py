@@ -58,9 +58,9 @@ def three_in_a_row() -> None:
             clf.fit(X, y)
         regions(ax, clf, X, y)
         passes = f"{clf.n_iter_:,} passes, {clf.stop_reason_!r}: {clf.score(X, y):.0%} right"
-        ax.set_title(f"{title}\n{passes}", fontsize=style.NORMAL)
+        ax.set_title(f"{title}\n{passes}", fontsize=style.NORMAL_FONT_POINTS)
     axes[1].set_ylabel("")
-    axes[1].legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=style.SMALL)
+    axes[1].legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=style.SMALL_FONT_POINTS)
     save(figure, "three_in_a_row.png")
 
 
@@ -124,16 +124,16 @@ def margins() -> None:
     widest = rb.MaxMarginClassifier().fit(X, y)
     rb.plot.boundary(widest, X, y, ax=axes[0], shade=False)
     line(axes[0], rb.Perceptron(random_state=5).fit(X, y), "perceptron", style.PALETTE[2], "--")
-    axes[0].set_title("The widest of all lines, and one a perceptron finds", fontsize=style.NORMAL)
+    axes[0].set_title("The widest of all lines, and one a perceptron finds", fontsize=style.NORMAL_FONT_POINTS)
     rings(axes[0], widest.support_vectors_)
     X, y = np.vstack([X, outlier]), np.append(y, y[0])
     narrow = rb.MaxMarginClassifier().fit(X, y)
     rb.plot.boundary(narrow, X, y, ax=axes[1], shade=False)
     line(axes[1], rb.SoftMarginClassifier(alpha=0.05).fit(X, y), "soft margin", style.PALETTE[3], "-")
     rings(axes[1], narrow.support_vectors_)
-    axes[1].set_title("One row more: a soft margin gives it up", fontsize=style.NORMAL)
+    axes[1].set_title("One row more: a soft margin gives it up", fontsize=style.NORMAL_FONT_POINTS)
     for ax in axes:
-        ax.legend(loc="lower left", fontsize=style.SMALL, frameon=False)
+        ax.legend(loc="lower left", fontsize=style.SMALL_FONT_POINTS, frameon=False)
         ax.set_ylim(-5.2, 3.2)
     save(figure, "margins.png")
 

@@ -26,17 +26,19 @@ def four_inequalities() -> None:
     points(left, X, y, 110)
     left.set(xlim=(-0.3, 1.5), ylim=(-0.3, 1.3), aspect="equal", xticks=(0, 1), yticks=(0, 1))
     style.tidy(left, "$x_1$", "$x_2$")
-    left.set_title("Points", fontsize=style.NORMAL)
+    left.set_title("Points", fontsize=style.NORMAL_FONT_POINTS)
     right.fill([1, 3, 3, 1], [1, 1, 3, 3], color=style.POSITIVE, alpha=0.2)
     right.fill([-1, 2, -1], [-1, -1, 2], color=style.NEGATIVE, alpha=0.2)
     right.plot([1, 1], [-1, 3], color=style.POSITIVE, linewidth=1.5)
     right.plot([-1, 3], [1, 1], color=style.POSITIVE, linewidth=1.5)
     right.plot([-1, 2], [2, -1], color=style.NEGATIVE, linewidth=1.5, linestyle="--")
-    right.text(2, 2, "$w_1 > 1$ and $w_2 > 1$", ha="center", color=style.POSITIVE, fontsize=style.NORMAL)
-    right.text(-0.15, -0.4, "$w_1 + w_2 < 1$", ha="center", color="#a34700", fontsize=style.NORMAL)
+    right.text(
+        2, 2, "$w_1 > 1$ and $w_2 > 1$", ha="center", color=style.POSITIVE, fontsize=style.NORMAL_FONT_POINTS
+    )
+    right.text(-0.15, -0.4, "$w_1 + w_2 < 1$", ha="center", color="#a34700", fontsize=style.NORMAL_FONT_POINTS)
     right.set(xlim=(-1, 3), ylim=(-1, 3), aspect="equal", xticks=range(-1, 4), yticks=range(-1, 4))
     style.tidy(right, "$w_1$", "$w_2$")
-    right.set_title("Weights, with $b = -1$", fontsize=style.NORMAL)
+    right.set_title("Weights, with $b = -1$", fontsize=style.NORMAL_FONT_POINTS)
     save(figure, "four_inequalities.png")
 
 
@@ -77,7 +79,7 @@ def pocket() -> None:
         }
         right.axline((0, -bias / w2), slope=-w1 / w2, **line)
     right.set(xlim=(-3.4, 3.4), ylim=(-4, 3), aspect="equal")
-    right.legend(frameon=False, fontsize=style.SMALL, loc="lower left")
+    right.legend(frameon=False, fontsize=style.SMALL_FONT_POINTS, loc="lower left")
     style.tidy(right, "$x_1$", "$x_2$")
     save(figure, "pocket.png")
 
@@ -102,7 +104,7 @@ def lifting() -> None:
     points(left, table, SIDES)
     left.set(xlim=view[0], ylim=view[1])
     style.tidy(left, "$a\\,x$", "own coordinate of the fifth row")
-    left.set_title("The fifth row is lifted", fontsize=style.NORMAL)
+    left.set_title("The fifth row is lifted", fontsize=style.NORMAL_FONT_POINTS)
     shares = np.linspace(0.05, 0.95, 19)
     runs = [rb.LiftedPerceptron(a=share, order="cyclic").fit(LINE[:, None], SIDES) for share in shares]
     right.plot(shares, [run.mistake_bound_ for run in runs], color=style.NEGATIVE, linewidth=2, label="bound")
@@ -133,7 +135,7 @@ def widest() -> None:
     right.hist(margins, bins=np.linspace(0, 1.02 * best.margin_, 26), color=style.FAINT, alpha=0.7)
     right.axvline(best.margin_, color=style.PALETTE[2], linewidth=3)
     right.set_ylim(0, 62)
-    label: dict[str, Any] = {"color": "#00654a", "ha": "right", "fontsize": style.NORMAL}
+    label: dict[str, Any] = {"color": "#00654a", "ha": "right", "fontsize": style.NORMAL_FONT_POINTS}
     right.text(0.98 * best.margin_, 0.92, "the largest: $γ$", transform=right.get_xaxis_transform(), **label)
     style.tidy(right, "distance of the line from the nearest row", "of 300 perceptrons")
     save(figure, "widest.png")
@@ -179,8 +181,8 @@ def layers() -> None:
         axes[0].axline((0, -b), slope=-1, color=style.INK, linewidth=1.8)
     arrow(axes[0], (0.1, 0.4), (0.3, 0.6))
     arrow(axes[0], (0.9, 0.6), (0.7, 0.4))
-    axes[0].text(0.35, 0.68, "$h_1$: OR", fontsize=style.NORMAL, ha="center")
-    axes[0].text(0.62, 0.25, "$h_2$: NAND", fontsize=style.NORMAL, ha="center")
+    axes[0].text(0.35, 0.68, "$h_1$: OR", fontsize=style.NORMAL_FONT_POINTS, ha="center")
+    axes[0].text(0.62, 0.25, "$h_2$: NAND", fontsize=style.NORMAL_FONT_POINTS, ha="center")
     points(axes[0], X, y, 110)
     half_planes(axes[1], [1, 1], -1.5, view)
     points(axes[1], hidden, y, 110)
@@ -188,8 +190,8 @@ def layers() -> None:
     for ax, names in ((axes[0], ("$x_1$", "$x_2$")), (axes[1], ("$h_1$", "$h_2$"))):
         ax.set(xlim=view[0], ylim=view[1], aspect="equal", xticks=(0, 1), yticks=(0, 1))
         style.tidy(ax, *names)
-    axes[0].set_title("Two lines", fontsize=style.NORMAL)
-    axes[1].set_title("What two neurons say", fontsize=style.NORMAL)
+    axes[0].set_title("Two lines", fontsize=style.NORMAL_FONT_POINTS)
+    axes[1].set_title("What two neurons say", fontsize=style.NORMAL_FONT_POINTS)
     _activations(axes[2])
     save(figure, "layers.png")
 
@@ -201,7 +203,7 @@ def _activations(ax: Axes) -> None:
     ax.plot(f, 1 / (1 + np.exp(-f)), color=style.PALETTE[1], linewidth=2, linestyle="-.", label="logistic")
     ax.legend(frameon=False)
     style.tidy(ax, "$f$", "output")
-    ax.set_title("Steps, hard and smooth", fontsize=style.NORMAL)
+    ax.set_title("Steps, hard and smooth", fontsize=style.NORMAL_FONT_POINTS)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def drift() -> None:
     ax.axvline(2000, color=style.FAINT, linewidth=1)
     ax.annotate("the change", (2000, 40), (6, 0), textcoords="offset points", color=style.INK)
     ax.set_ylim(35, 100)
-    ax.legend(loc="lower left", frameon=False, fontsize=style.SMALL)
+    ax.legend(loc="lower left", frameon=False, fontsize=style.SMALL_FONT_POINTS)
     style.tidy(ax, "readings", "percent right, of the last 200")
     save(figure, "drift.png")
 

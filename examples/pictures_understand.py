@@ -54,7 +54,7 @@ def neuron() -> None:
     f = float(w @ x + b)
     left.set(xlim=(-0.4, 8.6), ylim=(-1.9, 1.9), aspect="equal")
     left.axis("off")
-    text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": style.NORMAL + 1}
+    text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": style.NORMAL_FONT_POINTS + 1}
     inputs = ((1.2, f"$x_1 = {x[0]}$", f"$w_1 = {w[0]}$"), (0, f"$x_2 = {x[1]}$", f"$w_2 = {w[1]}$"))
     for height, value, weight in (*inputs, (-1.2, "$1$", f"$b = {b}$")):
         left.text(0.6, height, value, bbox=_disc(style.POSITIVE), **text)
@@ -86,24 +86,26 @@ def geometry() -> None:
     foot, origin = project(x, w, b), project([0.0, 0.0], w, b)
     for start, end, label in ((foot, x, "$r$"), (origin, np.zeros(2), "$b\\,/\\,‖w‖$")):
         axes[0].plot(*np.array([start, end]).T, color=style.PALETTE[2], linewidth=2.5, zorder=3)
-        axes[0].text(*(0.5 * (start + end) + [0.18, -0.12]), label, fontsize=style.NORMAL, color="#00654a")
+        axes[0].text(
+            *(0.5 * (start + end) + [0.18, -0.12]), label, fontsize=style.NORMAL_FONT_POINTS, color="#00654a"
+        )
     names = ((x, "$x$", (0.15, 0.15)), (foot, "$x_p$", (-0.5, -0.25)), (np.zeros(2), "$0$", (0.12, 0.12)))
     for place, name, shift in names:
         axes[0].plot(*place, "o", color=style.INK, markersize=6, zorder=5)
-        axes[0].text(*(place + shift), name, fontsize=style.NORMAL + 2)
+        axes[0].text(*(place + shift), name, fontsize=style.NORMAL_FONT_POINTS + 2)
     tail = project([-2.0, 0.0], w, b)
     arrow(axes[0], tail, tail + 0.6 * w)
-    axes[0].text(*(tail + 0.6 * w + [-0.1, 0.18]), "$w$", fontsize=style.NORMAL + 2)
-    axes[0].set_title("A point and its foot", fontsize=style.NORMAL)
+    axes[0].text(*(tail + 0.6 * w + [-0.1, 0.18]), "$w$", fontsize=style.NORMAL_FONT_POINTS + 2)
+    axes[0].set_title("A point and its foot", fontsize=style.NORMAL_FONT_POINTS)
     for bias, colour in zip((-3.0, 0.0, 3.0), (style.PALETTE[1], style.FAINT, style.PALETTE[0]), strict=True):
         ends = segment((w, bias), SQUARE)
         assert ends is not None
         axes[1].plot(*ends.T, color=colour, linewidth=2, label=f"$b = {bias:+.0f}$" if bias else "$b = 0$")
     axes[1].plot(0, 0, "o", color=style.INK, markersize=6)
     arrow(axes[1], (0, 0), 0.75 * w)
-    axes[1].text(*(0.75 * w + [0.1, 0.1]), "$w$", fontsize=style.NORMAL + 2)
-    axes[1].set_title("The bias shifts the line", fontsize=style.NORMAL)
-    axes[1].legend(frameon=False, loc="lower left", fontsize=style.SMALL)
+    axes[1].text(*(0.75 * w + [0.1, 0.1]), "$w$", fontsize=style.NORMAL_FONT_POINTS + 2)
+    axes[1].set_title("The bias shifts the line", fontsize=style.NORMAL_FONT_POINTS)
+    axes[1].legend(frameon=False, loc="lower left", fontsize=style.SMALL_FONT_POINTS)
     for ax in axes[:2]:
         square(ax)
     _augmented(axes[2])
@@ -124,7 +126,7 @@ def _augmented(ax: Axes) -> None:
     ax.plot(0, 0, "o", color=style.INK, markersize=6)
     ax.set(xlim=view[0], ylim=view[1], yticks=(0, 1))
     style.tidy(ax, "$x$", "the added feature")
-    ax.set_title("With a feature 1", fontsize=style.NORMAL)
+    ax.set_title("With a feature 1", fontsize=style.NORMAL_FONT_POINTS)
 
 
 def update() -> None:
@@ -141,12 +143,12 @@ def update() -> None:
         ax.scatter(*x, s=500, color=style.HALO, zorder=1)
         points(ax, x[None], np.array([1]))
         arrow(ax, (0, 0), weights)
-        ax.text(*(weights + 0.12), "$w$" if ax is axes[0] else "$w + x$", fontsize=style.NORMAL + 2)
-        ax.text(*(x + 0.2), "$x$, a $+$", fontsize=style.NORMAL + 2)
-        ax.set_title(f"{title}: $f(x) = {weights @ x:g}$", fontsize=style.NORMAL)
+        ax.text(*(weights + 0.12), "$w$" if ax is axes[0] else "$w + x$", fontsize=style.NORMAL_FONT_POINTS + 2)
+        ax.text(*(x + 0.2), "$x$, a $+$", fontsize=style.NORMAL_FONT_POINTS + 2)
+        ax.set_title(f"{title}: $f(x) = {weights @ x:g}$", fontsize=style.NORMAL_FONT_POINTS)
     arrow(axes[1], (0, 0), w, style.FAINT, 1.2)
     arrow(axes[1], w, after, style.POSITIVE)
-    axes[1].text(1.75, 0.0, "$+x$", fontsize=style.NORMAL + 2, color=style.POSITIVE)
+    axes[1].text(1.75, 0.0, "$+x$", fontsize=style.NORMAL_FONT_POINTS + 2, color=style.POSITIVE)
     visits = np.arange(5)
     heights = w @ x + visits * (x @ x)
     axes[2].axhline(0, color=style.FAINT, linewidth=1)
@@ -154,10 +156,12 @@ def update() -> None:
     sides = np.where(heights <= 0, style.NEGATIVE, style.POSITIVE)
     axes[2].scatter(visits, heights, c=sides, s=60, zorder=2)
     for k, height in zip(visits, heights, strict=True):
-        axes[2].annotate(f"{height:g}", (k, height), (8, -12), textcoords="offset points", fontsize=style.SMALL)
+        axes[2].annotate(
+            f"{height:g}", (k, height), (8, -12), textcoords="offset points", fontsize=style.SMALL_FONT_POINTS
+        )
     style.whole_ticks(axes[2])
     style.tidy(axes[2], "times $x$ was added", "$y\\,f(x)$")
-    axes[2].set_title("$y\\,f$ rises by $‖x‖^2$", fontsize=style.NORMAL)
+    axes[2].set_title("$y\\,f$ rises by $‖x‖^2$", fontsize=style.NORMAL_FONT_POINTS)
     save(figure, "update.png")
 
 
@@ -174,11 +178,12 @@ def six_points_steps() -> None:
             ax.scatter(*X[clf.trace_.index[k]], s=420, color=style.HALO, zorder=1)
         points(ax, X, y)
         for row, place in enumerate(X):
-            ax.annotate(str(row + 1), place, (7, 5), textcoords="offset points", fontsize=style.SMALL)
+            ax.annotate(str(row + 1), place, (7, 5), textcoords="offset points", fontsize=style.SMALL_FONT_POINTS)
         square(ax)
         weights = f"$w = ({W[k][0]:g},\\ {W[k][1]:g})$, $b = {b[k]:g}$"
         ax.set_title(
-            f"{('start', *(f'after update {i}' for i in (1, 2, 3)))[k]}\n{weights}", fontsize=style.NORMAL
+            f"{('start', *(f'after update {i}' for i in (1, 2, 3)))[k]}\n{weights}",
+            fontsize=style.NORMAL_FONT_POINTS,
         )
     save(figure, "six_points_steps.png")
 
@@ -203,7 +208,7 @@ def six_points_runs() -> None:
         assert ends is not None
         ax.plot(*ends.T, dash, color=colour, linewidth=2.2, label=f"{name}: {clf.n_mistakes_} updates")
     square(ax)
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=style.SMALL)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=style.SMALL_FONT_POINTS)
     save(figure, "six_points_runs.png")
 
 
@@ -227,7 +232,7 @@ def two_curves() -> None:
     ax.annotate(note, (most, run.radius * np.sqrt(most)), (-225, -4), textcoords="offset points", va="center")
     ax.set(xlim=(0, far[-1]), ylim=(0, None))
     style.tidy(ax, "updates $k$", "")
-    ax.legend(frameon=False, loc="lower right", fontsize=style.NORMAL)
+    ax.legend(frameon=False, loc="lower right", fontsize=style.NORMAL_FONT_POINTS)
     save(figure, "two_curves.png")
 
 
@@ -252,8 +257,8 @@ def learning_rate() -> None:
         assert ends is not None
         right.plot(*ends.T, dash, color=colour, linewidth=2, label=f"$η = {rate:g}$")
     square(right)
-    right.set_title("The last line, from $(1,\\ 0.5)$", fontsize=style.NORMAL)
-    right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=style.SMALL)
+    right.set_title("The last line, from $(1,\\ 0.5)$", fontsize=style.NORMAL_FONT_POINTS)
+    right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=style.SMALL_FONT_POINTS)
     save(figure, "learning_rate.png")
 
 
@@ -265,11 +270,11 @@ def orders() -> None:
     updates = np.array([clf.n_mistakes_ for clf in runs])
     values, counts = np.unique(updates, return_counts=True)
     bars = left.bar(values, counts, color=style.PALETTE[2], width=0.7)
-    left.bar_label(bars, fontsize=style.NORMAL)
+    left.bar_label(bars, fontsize=style.NORMAL_FONT_POINTS)
     left.set(xlim=(0, 8), ylim=(0, 560))
     style.whole_ticks(left)
     style.tidy(left, "updates", "orders of the six points")
-    left.set_title(f"The bound allows {int(rb.bounds(X, y)['padded'].value)}", fontsize=style.NORMAL)
+    left.set_title(f"The bound allows {int(rb.bounds(X, y)['padded'].value)}", fontsize=style.NORMAL_FONT_POINTS)
     ends = {(*clf.coef_[0], clf.intercept_[0]): 0 for clf in runs}
     for clf in runs:
         ends[*clf.coef_[0], clf.intercept_[0]] += 1
@@ -282,7 +287,7 @@ def orders() -> None:
         assert line is not None
         right.plot(*line.T, color=colour, linestyle=dash, linewidth=2, label=f"{many} orders")
     square(right)
-    right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=style.SMALL)
+    right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1), fontsize=style.SMALL_FONT_POINTS)
     save(figure, "orders.png")
 
 
@@ -305,7 +310,7 @@ def cycle() -> None:
     left.set(xlim=(0, 12.9), ylim=(-1.5, 1.5), xticks=range(0, 13, 2), yticks=(-1, 0, 1))
     left.legend(frameon=False, ncols=3, loc="lower right")
     style.tidy(left, "updates $k$", "")
-    left.set_title("XOR: a cycle of four updates", fontsize=style.NORMAL)
+    left.set_title("XOR: a cycle of four updates", fontsize=style.NORMAL_FONT_POINTS)
     rng = np.random.default_rng(3)
     sides = np.repeat([1, -1], 60)
     clouds = rng.normal(0, 0.9, (120, 2)) + sides[:, None] * [0.9, 0.6]
@@ -321,7 +326,7 @@ def cycle() -> None:
     right.set(xscale="log", ylim=(0, 4 * length.max()))
     style.tidy(right, "updates $k$", "")
     right.legend(frameon=False)
-    right.set_title("Two overlapping clouds", fontsize=style.NORMAL)
+    right.set_title("Two overlapping clouds", fontsize=style.NORMAL_FONT_POINTS)
     save(figure, "cycle.png")
 
 

@@ -77,7 +77,9 @@ def picture() -> Figure:
         clf, training, held_out = fitted(degree)
         print(f"degree {degree}: {training:.1%} of training rows and {held_out:.1%} of rows held out are wrong")
         draw(ax, clf)
-        ax.set_title(f"degree {degree}\nwrong: {training:.1%}, held out {held_out:.1%}", fontsize=style.NORMAL)
+        ax.set_title(
+            f"degree {degree}\nwrong: {training:.1%}, held out {held_out:.1%}", fontsize=style.NORMAL_FONT_POINTS
+        )
     for ax in axes[1:]:
         ax.set_ylabel("")
     return figure

@@ -54,8 +54,8 @@ def picture() -> Figure:
     rings = {"s": 85, "marker": "o", "facecolors": "none", "edgecolors": style.INK, "linewidths": 0.9}
     ax.scatter(*clf.support_vectors_.T, label=f"{len(clf.support_)} support vectors", **rings)
     ax.set(aspect="equal", xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
-    ax.set_title(f"{right:.1%} of {n_rows} new points are classified correctly", fontsize=style.NORMAL)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=style.SMALL)
+    ax.set_title(f"{right:.1%} of {n_rows} new points are classified correctly", fontsize=style.NORMAL_FONT_POINTS)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=style.SMALL_FONT_POINTS)
     style.tidy(ax, "$x_1$", "$x_2$")
     return figure
 

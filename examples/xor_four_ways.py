@@ -66,7 +66,9 @@ def shown(ax: Axes, machine: rb.MarkOne) -> None:
         inset.set(xticks=[], yticks=[])
         colour = style.POSITIVE if score > 0 else style.NEGATIVE
         inset.spines[:].set(color=colour, linewidth=2.5)
-        inset.set_title(f"says {'+1' if score > 0 else '−1'}", fontsize=style.SMALL, color=colour, pad=3)
+        inset.set_title(
+            f"says {'+1' if score > 0 else '−1'}", fontsize=style.SMALL_FONT_POINTS, color=colour, pad=3
+        )
     ax.set_axis_off()
     ax.set_aspect("equal")
 
@@ -77,7 +79,7 @@ def picture() -> Figure:
     for ax, (name, (clf, errors)) in zip(axes, found.items(), strict=True):
         print(f"{errors} errors: {name}")
         shown(ax, clf) if isinstance(clf, rb.MarkOne) else regions(ax, clf)
-        ax.set_title(name, fontsize=style.NORMAL)
+        ax.set_title(name, fontsize=style.NORMAL_FONT_POINTS)
     for ax in axes[1:3]:
         ax.set_ylabel("")
     return figure

@@ -16,23 +16,24 @@ from hypothesis import HealthCheck, settings
 mpl.use("Agg")
 
 # numba does not notice that a helper in another file was edited: keep the cache under a name made of the sources.
-_loops = Path(__file__).parents[1] / "src" / "rosenblatt" / "loops"
-_key = zlib.crc32(b"".join(path.read_bytes() for path in sorted(_loops.glob("*.py"))))
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_loops.parents[2] / ".numba_cache" / f"{_key:08x}"))
+_root = Path(__file__).parents[1]
+_sources = {path: path.read_bytes() for path in sorted(_root.glob("src/rosenblatt/**/*.py"))}
+_loops = [text for path, text in _sources.items() if path.parent.name == "loops" or b"loops._jit" in text]
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_root / ".numba_cache" / f"{zlib.crc32(b''.join(_loops)):08x}"))
 assert "numba" not in sys.modules, "numba reads its settings when it is imported"
 
 # Shells let background processes ignore Ctrl-C, which tests send to themselves and to processes they start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# `make test` draws a quarter of the examples of `make test-all`.
+# `make test` draws a tenth of the examples of `make test-all`.
 HEALTH = (
     HealthCheck.too_slow,  # machines are busy
     HealthCheck.data_too_large,
     HealthCheck.filter_too_much,
     HealthCheck.function_scoped_fixture,  # examples may share a folder
 )
-for name, most in (("default", 25), ("full", 100)):
+for name, most in (("default", 10), ("full", 100)):
     settings.register_profile(
         name,
         max_examples=most,
@@ -46,9 +47,9 @@ settings.load_profile("default")
 # Limits of time within the package, and the clock of exact answers: a busy machine must not change a result.
 # Tests of a limit set it themselves.
 LIMITS = {
-    "rosenblatt.blocks.checkpoint": "SECONDS",
-    "rosenblatt.learners.lifted": "LEMMA_SECONDS",
-    "rosenblatt.theory.inseparable": "SECONDS",
+    "rosenblatt.learning.checkpoint": "CHECKPOINT_SECONDS",
+    "rosenblatt.estimators.lifted": "LEMMA_SECONDS",
+    "rosenblatt.theory.inseparable": "MAX_SOLUTION_SECONDS",
 }
 CLOCK = "rosenblatt.certify.time_limit"
 

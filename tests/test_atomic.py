@@ -93,7 +93,7 @@ def test_a_link_is_followed(tmp_path):
     assert (tmp_path / "elsewhere" / "model").read_bytes() == b"new"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_what_is_no_plain_file_is_written_to_and_stays(tmp_path):
     """A superuser who wrote to /dev/null by renaming would leave a plain file in its place."""
     path = tmp_path / "pipe"
@@ -109,7 +109,7 @@ def test_what_is_no_plain_file_is_written_to_and_stays(tmp_path):
     assert left_over(tmp_path) == ["pipe"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions are other here")
+@pytest.mark.skipif(os.name != "posix", reason="file permissions are those of POSIX")
 def test_threads_do_not_see_another_umask(tmp_path):
     """Reading the umask used to set it to 0 for a moment, in which other threads' files came out 0666."""
     stop, modes = threading.Event(), set()
@@ -137,7 +137,7 @@ def test_threads_do_not_see_another_umask(tmp_path):
     assert {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()} == {0o600}
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions are other here")
+@pytest.mark.skipif(os.name != "posix", reason="file permissions are those of POSIX")
 def test_what_replaces_a_private_file_is_private_while_it_is_written(tmp_path):
     path = tmp_path / "model"
     path.write_bytes(b"old")
@@ -149,7 +149,7 @@ def test_what_replaces_a_private_file_is_private_while_it_is_written(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-posix = pytest.mark.skipif(os.name != "posix", reason="there are no owners, links and pipes of this kind here")
+posix = pytest.mark.skipif(os.name != "posix", reason="owners, links and pipes are those of POSIX")
 
 
 @posix
@@ -228,7 +228,7 @@ def test_temporary_files_of_other_targets_are_not_removed(tmp_path):
     assert left_over(tmp_path) == [other.name]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device here")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_a_full_device_is_named():
     with pytest.raises(StorageError, match="/dev/full could not be written: No space left on device"):
         write_whole("/dev/full", b"new")

@@ -14,10 +14,13 @@ import pytest
 from benchmarks import page as benchmark_page
 from benchmarks import results
 from rosenblatt.cli.main import commands, main
+from rosenblatt.registry import BUILT_IN, able, able_in_words
+from tests.shared.examples import slowly
 from tests.shared.pages import BLOCK, commands_of, plain, run
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+LESSONS = [page for page in PAGES if page.name in ("first_model.md", "tour.md")]  # the pages that `make test` runs
 
 
 def name_of(page: Path) -> str:
@@ -44,7 +47,9 @@ def test_the_examples_of_the_readme_print_what_it_says(tmp_path, monkeypatch):
     assert printed.getvalue() == "".join(blocks(text, "text"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize(
+    "page", [*LESSONS, *slowly(*(each for each in PAGES if each not in LESSONS))], ids=name_of
+)
 def test_the_examples_of_a_page(page, tmp_path, monkeypatch):
     """Run the Python and the commands of a page from top to bottom, as a reader pastes them into one folder."""
     monkeypatch.chdir(tmp_path)
@@ -63,17 +68,63 @@ def test_the_examples_of_a_page(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=name_of)
 def test_commands_without_output_exist(page):
-    """Blocks in bash show no output. The commands and options of rosenblatt in them must exist."""
-    for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if language == "bash":
-            for line in re.findall(r"^(?:.*\s)?rosenblatt (\w.*)$", block.replace("\\\n", ""), re.MULTILINE):
-                name, *words = shlex.split(line, comments=True)
-                command = commands.get_command(None, name)
-                if isinstance(command, click.Group):
-                    command = command.get_command(None, words.pop(0))
-                assert command is not None, line
-                known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
-                assert {word.split("=")[0] for word in words if word.startswith("--")} <= known, line
+    """Blocks in bash, and commands within a sentence, show no output. Their commands and options must exist."""
+    text = page.read_text(encoding="utf-8")
+    shown = "\n".join(block for language, block in BLOCK.findall(text) if language == "bash").replace("\\\n", "")
+    within = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    lines = re.findall(r"^(?:.*\s)?rosenblatt (\w.*)$", shown, re.MULTILINE)
+    for line in [*lines, *re.findall(r"`rosenblatt\s+([a-z][^`]*)`", within)]:
+        name, *words = shlex.split(line, comments=True)
+        command = commands.get_command(None, name)
+        if isinstance(command, click.Group) and words:
+            command = command.get_command(None, words.pop(0))
+        assert command is not None, line
+        known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+        assert {word.split("=")[0] for word in words if word.startswith("--")} <= known, line
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_nothing_stands_behind_the_output_of_an_example(page):
+    """A doctest ends at an empty line, so that nobody would run or compare what stands behind it."""
+    for block in blocks(page.read_text(encoding="utf-8"), "python"):
+        for part in filter(None, (part.strip("\n") for part in block.split("\n\n"))):
+            assert part.startswith((">>> ", "... ")), part
+
+
+SPEEDS = {  # a row of a page, and the workload and the peer of the benchmarks that it repeats
+    "from_scikit_learn.md": {
+        "200,000 × 100 until separated, 38 passes": ("D1 f64, 38 passes", "scikit-learn"),
+        "the same, shuffled, 52 passes": ("D1 shuffled, 52 passes", "scikit-learn"),
+        "ten classes, 60,000 × 784, 5 passes": ("M1 f64, 5 passes", "scikit-learn"),
+        "sparse, 200,000 × 2²⁰, 5 passes": ("S1 f64, 5 passes", "scikit-learn"),
+        "one example of 100 features, `partial_fit` against `learn_one`": (
+            "learn one, 100 features",
+            "scikit-learn",
+        ),
+    },
+    "from_river.md": {
+        "learn, dictionary of 14 known names": ("learn one dict of 14", "river"),
+        "predict, dictionary of 14 known names": ("predict one dict of 14", "river"),
+        "learn, 100 numbers (ours as an array)": ("learn one, 100 features", "river"),
+    },
+    "from_vowpal_wabbit.md": {
+        "learn one example, parsed before, 100 features": ("learn one, 100 features", "VW, parsed before"),
+        "predict one example, parsed before, 100 features": ("predict one, 100 features", "VW, parsed before"),
+    },
+}
+
+
+def cells(text: str) -> list[list[str]]:
+    """Return the cells of all rows of all tables."""
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+
+
+@pytest.mark.parametrize("name", SPEEDS)
+def test_speeds_on_a_page_are_the_kept_ones(name):
+    kept = {tuple(row[:2]): row[2:4] for row in cells(benchmark_page.PAGE.read_text("utf-8"))}
+    shown = {row[0]: row[1:] for row in cells((ROOT / "docs" / "learn" / name).read_text("utf-8"))}
+    for row, workload in SPEEDS[name].items():
+        assert shown[row] == kept[workload], row
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *PAGES], ids=name_of)
@@ -85,7 +136,31 @@ def test_links_lead_somewhere(page):
 def test_the_architecture_names_files_that_exist():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:\w+/)+\w+\.py)`", text):
-        assert (ROOT / "src" / "rosenblatt" / name).exists(), name
+        assert (ROOT / name).exists() or (ROOT / "src" / "rosenblatt" / name).exists(), name
+
+
+def test_the_page_on_large_files_and_the_help_name_the_learners_of_the_registry():
+    """The registry lists learners of other packages too, if a test before has registered some."""
+    page = (ROOT / "docs" / "learn" / "larger_than_memory.md").read_text(encoding="utf-8")
+    told = re.search(
+        r"The learners (.*?) learn from\s+files of any size; all of these but (.*?) keep", page, re.DOTALL
+    )
+    named = [re.findall(r"`([\w-]+)`", part) for part in told.groups()]
+    ours = [name for entry in BUILT_IN.values() for name in entry.commands]
+    assert named[0] == [name for name in able("blocks") if name in ours]
+    assert set(named[0]) - set(named[1]) == {name for name in able("checkpoints") if name in ours}
+    text = commands.get_command(None, "train").epilog
+    told = re.search(r"^(.*?) learn from files of any size", text, re.MULTILINE)[1]
+    assert [name for name in re.split(", | and ", told) if name in ours] == named[0]
+
+
+def test_memory_that_is_not_enough_is_answered_with_the_learners_of_the_registry(capsys, monkeypatch):
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("rosenblatt.tasks.training.train", exhausted)
+    assert main(["train", "@or", "-o", "m"]) == 2
+    assert f"{able_in_words('blocks')} train on more rows than memory holds." in capsys.readouterr().err
 
 
 def test_the_benchmark_page_shows_the_kept_results():

@@ -8,12 +8,13 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics
+from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score, roc_auc_score
 
-from rosenblatt.evaluation import Evaluation, evaluate, wilson
+from rosenblatt.evaluation import Evaluation, Ranking, RegressionEvaluation, evaluate, rank_scores, wilson
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 
 
@@ -150,3 +151,59 @@ def test_command_line_needs_no_heavy_import():
         "assert not {'sklearn', 'matplotlib', 'scipy', 'numba', 'pyarrow'} & set(sys.modules), sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_errors_of_numbers_merge_to_those_of_all_rows():
+    truth, found = np.array([1.0, 2.0, 3.0, 10.0, 14.0]), np.array([1.5, 2.0, 2.0, 11.0, 13.0])
+    whole = RegressionEvaluation.of(truth, found)
+    parts = RegressionEvaluation.of(truth[:3], found[:3]).merged(RegressionEvaluation.of(truth[3:], found[3:]))
+    assert (parts.n_rows, parts.mse, parts.mean) == (5, whole.mse, whole.mean)
+    assert parts.r2 == pytest.approx(whole.r2, rel=1e-14)
+
+
+ROWS = st.lists(st.tuples(st.integers(-8, 8), st.booleans()), min_size=2, max_size=80)
+
+
+@given(ROWS)
+def test_they_are_scikit_learns(rows):
+    scores, positive = (np.array(each) for each in zip(*rows, strict=True))
+    assume(0 < positive.sum() < len(positive))
+    found = Ranking(scores.astype(float), positive)
+    np.testing.assert_allclose(found.roc_auc, roc_auc_score(positive, scores))
+    np.testing.assert_allclose(found.average_precision, average_precision_score(positive, scores))
+    for each in found.thresholds:
+        called = scores >= each.threshold
+        assert each.flagged == called.sum()
+        np.testing.assert_allclose(each.precision, precision_score(positive, called))
+        np.testing.assert_allclose(each.recall, recall_score(positive, called))
+        np.testing.assert_allclose(each.f1, f1_score(positive, called))
+    best, half = found.thresholds[:2]
+    assert best.f1 >= max(f1_score(positive, scores >= each) for each in scores) - 1e-12
+    higher = scores[scores > half.threshold]
+    assert half.recall >= 0.5
+    assert all(recall_score(positive, scores >= each) < 0.5 for each in higher)
+
+
+def test_the_first_class_and_one_of_several_can_be_positive():
+    codes = np.array([0, 0, 1, 1])
+    scores = np.array([-2.0, 1.0, 0.5, 3.0])
+    assert rank_scores(scores, codes, 1, 2).roc_auc == rank_scores(scores, codes, 0, 2).roc_auc == 0.75
+    several = np.array([[1.0, 0, 0], [0, 5.0, 4.0], [0, 0, 2.0]])
+    assert rank_scores(several, np.array([0, 1, 2]), 2, 3).scores.tolist() == [-1.0, -1.0, 2.0]
+
+
+def test_parts_of_the_data_add_up():
+    rng = np.random.default_rng(0)
+    truth, scores = rng.integers(0, 2, 50), rng.normal(size=50)
+    predicted = (scores > 0).astype(int)
+    whole = evaluate(truth, predicted, ["no", "yes"], scores=scores)
+    parts = [evaluate(truth[s], predicted[s], ["no", "yes"], scores=scores[s]) for s in (slice(20), slice(20, 50))]
+    assert parts[0].merged(parts[1]).to_json() == whole.to_json()
+    assert "ROC AUC" in str(whole)
+    assert "score for 'yes' at least" in str(whole)
+
+
+def test_rows_of_one_class_have_no_ranking():
+    found = evaluate([1, 1], [1, 0], ["no", "yes"], scores=[1.0, -1.0])
+    assert found.to_json()["ranking"] is None
+    assert "ROC AUC" not in str(found)

@@ -61,6 +61,7 @@ def test_one_pass(example):
         assert found[name][-1] == clf.fit(X, y).n_mistakes_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["drift", "hulls", "one_pass", "polynomial_boundaries", "six_points", "spirals", "xor_four_ways"]
 )
@@ -76,6 +77,7 @@ FIRST = ["neuron", "geometry", "update", "six_points_steps", "six_points_runs", 
 LATER = ["four_inequalities", "pocket", "lifting", "kernel_trick", "layers"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "name"), [*(("understand", name) for name in FIRST), *(("beyond", name) for name in LATER)]
 )
@@ -85,6 +87,26 @@ def test_pictures_of_the_chapters_are_drawn(example, script, name, monkeypatch, 
     getattr(module, name)()
     module.plt.close("all")
     assert (tmp_path / f"{name}.png").stat().st_size > 5000
+
+
+LECTURES = [
+    *("koski_steps", "system", "cell", "network", "hierarchy", "convex"),
+    *("margins", "diagonal", "or", "classes", "losses", "organisation"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LECTURES)
+def test_pictures_of_the_lectures_are_drawn_light_and_dark(example, name, tmp_path):
+    module = example("pictures_lectures")
+    assert [each.__name__ for each in module.PICTURES] == [f"lecture_{each}" for each in LECTURES]
+    before = dict(module.LIGHT)
+    module.save_both(getattr(module, f"lecture_{name}"), tmp_path)
+    light, dark = ((tmp_path / f"lecture_{name}{suffix}.svg").read_text("utf-8") for suffix in ("", "_dark"))
+    assert len(light) > 5000
+    assert module.DARK["INK"].lower() in dark.lower()
+    assert module.DARK["INK"].lower() not in light.lower()
+    assert {key: getattr(module.style, key) for key in before} == before
 
 
 def test_the_moving_run_ends_where_every_point_is_on_its_side(example):

@@ -235,7 +235,7 @@ def test_the_machine_around_a_fit_is_published():
 
 
 def test_a_soft_margin_is_the_best_so_far(monkeypatch):
-    from rosenblatt.margins import soft_margin
+    from rosenblatt.margins import softest as soft_margin
 
     judge = soft_margin._Pursuit.judge
     monkeypatch.setattr(soft_margin._Pursuit, "judge", lambda self, iterate: press() or judge(self, iterate))
@@ -264,7 +264,11 @@ def _answer(child, lines, errors):
     raise Empty
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs POSIX signals")
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not hasattr(signal, "pthread_sigmask"),
+    reason="signals are blocked by pthread_sigmask, which this system lacks",
+)
 def test_at_random_moments(tmp_path):
     """As many as KILLS says, many of them under load; each must end the training that it falls into."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}

@@ -1,5 +1,6 @@
 """Learners declare themselves; one of another package is a learner like those of this one."""
 
+import inspect
 import math
 import re
 import subprocess
@@ -15,14 +16,14 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt import registry
-from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.cli.main import main
-from rosenblatt.data.batch import as_batch
-from rosenblatt.estimators.schemas import perceptron_state
+from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.loops.rows import square
 from rosenblatt.loops.visits import VERB, resized
-from rosenblatt.registry import BUILT_IN, class_of, command, commands, declared
+from rosenblatt.registry import BUILT_IN, INDEXED, able, class_of, command, commands, declaration_of
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
 
 # A learner from outside the package, whole: a rule as a value, its arithmetic, and its estimator.
 
@@ -167,6 +168,7 @@ class TestNormalisedPerceptron:
         assert main(["train", "--help"]) == 0
         assert "normalised-wide" in re.sub(r"\s", "", capfd.readouterr().out)
 
+    @pytest.mark.slow
     def test_every_check(self):
         outcomes = rb.testing.check_estimator(NormalisedPerceptron(longest=0.5))
         assert [outcome for outcome in outcomes if outcome.skipped] == []
@@ -178,10 +180,10 @@ class TestNormalisedPerceptron:
 def test_the_index_is_what_the_classes_declare():
     for name, entry in BUILT_IN.items():
         cls = class_of(name)
-        assert (cls.__name__, cls.__module__) == (name, f"rosenblatt.estimators.{entry.module}")
+        assert (cls.__name__, cls.__module__) == (name, f"rosenblatt.{entry.module}")
         assert "_learner" in vars(cls), "a class declares itself, not by its base class"
-        assert declared(cls).commands == entry.commands
-        assert ("linear" in declared(cls).abilities) == entry.linear
+        assert declaration_of(cls).commands == entry.commands
+        assert declaration_of(cls).abilities & INDEXED == entry.abilities
         assert getattr(rb, name) is cls
 
 
@@ -192,7 +194,15 @@ METHODS = {"streams": "partial_fit", "examples": "learn_one", "blocks": "fit_blo
 def test_abilities_are_what_the_classes_have(name):
     cls = class_of(name)
     has = {ability for ability, method in METHODS.items() if any(method in vars(base) for base in cls.__mro__)}
-    assert declared(cls).abilities & METHODS.keys() == has
+    assert declaration_of(cls).abilities & METHODS.keys() == has
+    resumes = "blocks" in has and "checkpoint" in inspect.signature(cls.fit_blocks).parameters
+    assert ("checkpoints" in declaration_of(cls).abilities) == resumes
+
+
+def test_learners_of_other_packages_are_listed_by_what_they_can():
+    assert "normalised" in able("blocks")
+    assert "normalised" in able("mixing")
+    assert "lifted" not in able("blocks")
 
 
 def test_names_are_listed_without_importing_much():

@@ -113,3 +113,8 @@ def test_validation_waits_by_default_for_ten_passes_or_half_of_them():
     assert [rule.ends(epoch) for epoch in (10, 11)] == [False, True]
     rule.improves(30, 0.4)
     assert [rule.ends(epoch) for epoch in (59, 60)] == [False, True]
+
+
+def test_a_loss_that_hardly_falls_ends_training():
+    rule = Tolerance(tol=0.125, patience=2)
+    assert [rule.ends(loss) for loss in (1.0, 0.9375, 0.5, 0.4375, 0.40625)] == [False, False, False, False, True]

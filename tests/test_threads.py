@@ -14,7 +14,17 @@ import pytest
 from rosenblatt import threads
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible, stop_if_interrupted
-from rosenblatt.threads import Pool, allowed, available, in_parts, one_blas_thread, ordered, quota, resolved, using
+from rosenblatt.threads import (
+    Pool,
+    allowed,
+    available,
+    in_parts,
+    one_blas_thread,
+    ordered,
+    quota,
+    resolve_threads,
+    using,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -60,14 +70,14 @@ def test_parts_cover_all_items():
 
 def test_negative_numbers_count_from_all_cores(monkeypatch):
     monkeypatch.setattr(threads, "available", lambda: 8)
-    assert [resolved(n) for n in (-1, -2, -8, -100)] == [8, 7, 1, 1]
-    assert resolved(np.int64(2)) == 2
+    assert [resolve_threads(n) for n in (-1, -2, -8, -100)] == [8, 7, 1, 1]
+    assert resolve_threads(np.int64(2)) == 2
 
 
 @pytest.mark.parametrize("bad", [0, 1.5, "2", True, None])
 def test_other_values_are_refused(bad):
     with pytest.raises(ParameterError, match=r"n_jobs is .*-1 for all cores"):
-        resolved(bad)
+        resolve_threads(bad)
 
 
 @pytest.mark.parametrize("bad", ["0", "many", "1.5"])
@@ -156,7 +166,8 @@ def test_a_process_of_joblib_uses_its_share(monkeypatch, inner):
 
 
 def test_a_task_of_dask_is_one_thread(monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     monkeypatch.setenv("ROSENBLATT_THREADS", "2")
     with (
         distributed.LocalCluster(
@@ -262,7 +273,9 @@ def test_the_calling_thread_works_too(n_threads):
     assert threading.get_ident() in found
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not say where threads run")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system does not tell on which cores threads run"
+)
 def test_threads_keep_off_the_core_of_the_calling_one(monkeypatch):
     """Unless there are more of them than cores; afterwards every core may be used again."""
     before = os.sched_getaffinity(0)
@@ -294,7 +307,9 @@ def test_threads_keep_off_the_core_of_the_calling_one(monkeypatch):
     assert cores_of(2) == [before]
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not say where threads run")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system does not tell on which cores threads run"
+)
 def test_what_work_of_others_starts_may_use_every_core():
     before = os.sched_getaffinity(0)
     all_work = threading.Barrier(2)

@@ -92,7 +92,13 @@ TEXTS = documented() | helped()
 
 def test_the_texts_are_found():
     assert len(TEXTS) > 200
-    assert {"Perceptron", "Perceptron.fit", "plot.bounds", "certify.Separable", "rosenblatt train"} <= TEXTS.keys()
+    assert {
+        "Perceptron",
+        "Perceptron.fit",
+        "plot.bounds",
+        "certify.Separable",
+        "rosenblatt train",
+    } <= TEXTS.keys()
     assert "Random seed" in TEXTS["rosenblatt train"]
 
 

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [, , executablePath = "/usr/bin/chromium", pagePath = join(here, "..", "src", "rosenblatt", "lab_page", "index.html")] = process.argv;
+const [, , executablePath = "/usr/bin/chromium", pagePath = join(here, "..", "src", "rosenblatt", "lab", "index.html")] = process.argv;
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
 page.setDefaultTimeout(120_000);

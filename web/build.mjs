@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const folder = process.argv[2] ?? join(here, "..", "src", "rosenblatt", "lab_page");
+const folder = process.argv[2] ?? join(here, "..", "src", "rosenblatt", "lab");
 const MOST = 250_000;
 
 async function bundled(entry, options) {

@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [, , folder = join(here, ".build", "shots"), executablePath = "/usr/bin/chromium", ...only] = process.argv;
-const url = pathToFileURL(join(here, "..", "src", "rosenblatt", "lab_page", "index.html")).href;
+const url = pathToFileURL(join(here, "..", "src", "rosenblatt", "lab", "index.html")).href;
 const WIDTHS = [390, 1280, 1920];
 
 const button = (page, name) => page.getByRole("button", { name, exact: false }).first().click();

@@ -12,7 +12,7 @@ from rosenblatt.typing import Floats, Ints
 
 Method: TypeAlias = Literal["sigmoid", "isotonic"]
 METHODS: tuple[str, ...] = get_args(Method)
-FOLDS = 5
+DEFAULT_FOLDS = 5
 """Parts of the rows, each scored by a model that was trained on the others."""
 MOST_STEPS = 100
 """Newton steps that fit a sigmoid; about ten are needed."""
@@ -96,7 +96,7 @@ class Calibration:
         return np.asarray(np.divide(shares, total, out=even, where=total > 0.0))
 
 
-def calibrated_on(scores: Any, codes: Ints, *, method: str = "sigmoid", scale: float = 1.0) -> Calibration:
+def fit_calibration(scores: Any, codes: Ints, *, method: str = "sigmoid", scale: float = 1.0) -> Calibration:
     """Fit the curves of a calibration.
 
     Parameters
@@ -112,7 +112,7 @@ def calibrated_on(scores: Any, codes: Ints, *, method: str = "sigmoid", scale: f
     """
     require_method(method)
     scores = np.asarray(scores, np.float64)
-    fit = fitted_sigmoid if method == "sigmoid" else fitted_steps
+    fit = fit_sigmoid if method == "sigmoid" else fit_steps
     if scores.ndim == 1:
         return Calibration((fit(scores, codes == 1).stretched(scale),))
     return Calibration(tuple(fit(each, codes == c).stretched(scale) for c, each in enumerate(scores.T)))
@@ -124,7 +124,7 @@ def require_method(method: str) -> None:
         raise ParameterError(f"method is {method!r}; choose 'sigmoid' or 'isotonic'.")
 
 
-def fitted_sigmoid(scores: Floats, positive: Any) -> SigmoidCurve:
+def fit_sigmoid(scores: Floats, positive: Any) -> SigmoidCurve:
     """Return the sigmoid of the greatest likelihood, by Newton's method (Lin, Lin & Weng 2007).
 
     The targets are not 0 and 1 but Platt's: (n₊ + 1) / (n₊ + 2) and 1 / (n₋ + 2). So the slope stays finite where
@@ -155,7 +155,7 @@ def fitted_sigmoid(scores: Floats, positive: Any) -> SigmoidCurve:
     return SigmoidCurve(slope / size, shift)
 
 
-def fitted_steps(scores: Floats, positive: Any) -> StepCurve:
+def fit_steps(scores: Floats, positive: Any) -> StepCurve:
     """Return the rising curve of least squares, by pooling neighbours that fall (Ayer et al. 1955)."""
     order = np.argsort(scores, kind="stable")
     places, starts, counts = np.unique(scores[order], return_index=True, return_counts=True)

@@ -1,22 +1,239 @@
-"""How well labels are predicted: the confusion matrix, and the rates that follow from it."""
+"""How well labels are predicted: the confusion matrix, and the rates that follow from it.
+
+Whether a model was trained on the rows that it is measured on.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
-from rosenblatt.ranking import MOST_RANKED, Ranking, ranked
 from rosenblatt.typing import Floats, Ints
 
+__all__ = ["Seen", "not_new", "seen_words"]
+
+
+Seen: TypeAlias = Literal["all", "some", "other"]
+"""Which rows were in the training data: all, some, or other rows than these."""
+
+
+def seen_words(seen: Seen | None, rows: str = "rows") -> str:
+    """Return whether the model was trained on these rows, in a sentence.
+
+    Examples
+    --------
+    >>> seen_words("all")
+    'The model was trained on these rows. Expect worse results on new rows.'
+    """
+    if seen is None:
+        return f"It is not known whether the model was trained on these {rows}."
+    if seen == "other":
+        return f"These are not the {rows} that the model was trained on, although some of them may be."
+    which = f"most of these {rows}" if seen == "some" else f"these {rows}"
+    return f"The model was trained on {which}. Expect worse results on new {rows}."
+
+
+def not_new(seen: Seen | None, rows: str = "rows") -> list[str]:
+    """Return a line that says so if rows are known to be training rows, and none otherwise."""
+    return [seen_words(seen, rows)] if seen in ("all", "some") else []
+
+
+# How well scores rank the rows of one class above the others: ROC AUC, average precision, thresholds.
+
+MOST_RANKED = 10**7
+"""Scores of more rows are not kept."""
+RECALLS = (0.5, 0.8, 0.9, 0.95, 0.99)
+"""The table of thresholds has the highest threshold that reaches each of these."""
+
+
+class Threshold(NamedTuple):
+    """The rates of calling every row positive whose score is at least `threshold`."""
+
+    name: str
+    threshold: float
+    flagged: int
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Scores, and which rows are positive; there are rows of both kinds.
+
+    Examples
+    --------
+    >>> found = Ranking(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    >>> found.roc_auc, round(found.average_precision, 4)
+    (0.75, 0.8333)
+    """
+
+    scores: Floats
+    positive: NDArray[np.bool_]
+
+    @cached_property
+    def _steps(self) -> tuple[Floats, Ints, Ints]:
+        """Each distinct score from the largest, with the true and the false positives at that threshold."""
+        order = np.argsort(-self.scores, kind="stable")
+        scores, hits = self.scores[order], self.positive[order]
+        last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
+        true = np.cumsum(hits, dtype=np.int64)[last]
+        return scores[last], true, last + 1 - true
+
+    @property
+    def roc_auc(self) -> float:
+        """The probability that a positive row scores higher than a negative one; ties count one half."""
+        _, true, false = self._steps
+        t, f = np.insert(true, 0, 0).astype(float), np.insert(false, 0, 0).astype(float)
+        return float(np.sum(np.diff(f) * (t[1:] + t[:-1]) / 2.0) / (t[-1] * f[-1]))
+
+    @property
+    def average_precision(self) -> float:
+        """The mean precision at the scores of the positive rows."""
+        _, true, false = self._steps
+        return float(np.sum(np.diff(true, prepend=0) / true[-1] * (true / (true + false))))
+
+    @property
+    def thresholds(self) -> list[Threshold]:
+        """The threshold of the best F1, and the highest ones that reach recalls of 50 % to 99 %."""
+        scores, true, false = self._steps
+        precision, recall = true / (true + false), true / true[-1]
+        f1 = 2.0 * true / (true + false + true[-1])
+        chosen = [("best F1", int(np.argmax(f1)))]
+        chosen += [(f"recall {each:.0%}", int(np.argmax(recall >= each))) for each in RECALLS]
+        return [
+            Threshold(
+                name,
+                float(scores[k]),
+                int(true[k] + false[k]),
+                float(precision[k]),
+                float(recall[k]),
+                float(f1[k]),
+            )
+            for name, k in chosen
+        ]
+
+    def merged(self, other: Ranking) -> Ranking:
+        """Return the ranking of the rows of both."""
+        return Ranking(np.append(self.scores, other.scores), np.append(self.positive, other.positive))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "roc_auc": self.roc_auc,
+            "average_precision": self.average_precision,
+            "thresholds": [each._asdict() for each in self.thresholds],
+        }
+
+
+def rank_scores(scores: Any, codes: Ints, positive: int, n_classes: int) -> Ranking | None:
+    """Return how decision scores rank one class; None where there are too many rows.
+
+    The score of the first of two classes is the opposite of the decision score; of more classes, it is the lead of
+    the class over the best other one.
+    """
+    if len(codes) > MOST_RANKED:
+        return None
+    scores = np.asarray(scores, np.float64)
+    if scores.ndim == 1:
+        return Ranking(scores if positive == n_classes - 1 else -scores, codes == positive)
+    rivals = np.delete(scores, positive, axis=1).max(axis=1)
+    return Ranking(scores[:, positive] - rivals, codes == positive)
+
+
+# How well numbers are predicted: the mean squared error beside that of the mean.
+
+
+@dataclass(frozen=True)
+class RegressionEvaluation:
+    """Predicted numbers against true ones.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows.
+    squared_error : float
+        The sum of the squared errors.
+    mean, squares : float
+        The mean of the true numbers, and the sum of their squared differences from it.
+    seen : "all", "some", "other" or None
+        Whether the model was trained on all of these rows, on some of them or on others, where that is known.
+
+    Examples
+    --------
+    >>> found = RegressionEvaluation.of([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    >>> print(found)
+    MSE       0.333333   3 rows; root 0.57735
+    mean      0.666667   MSE of always predicting the mean, 2
+    R²        0.5000
+    """
+
+    n_rows: int
+    squared_error: float
+    mean: float
+    squares: float
+    seen: Seen | None = None
+
+    @classmethod
+    def of(cls, truth: Any, predicted: Any) -> RegressionEvaluation:
+        """Compare predicted numbers with true ones."""
+        y, found = np.asarray(truth, np.float64), np.asarray(predicted, np.float64)
+        mean = float(y.mean()) if len(y) else 0.0
+        return cls(len(y), float(((y - found) ** 2).sum()), mean, float(((y - mean) ** 2).sum()))
+
+    @property
+    def mse(self) -> float:
+        """The mean squared error; 0.0 without rows."""
+        return self.squared_error / self.n_rows if self.n_rows else 0.0
+
+    @property
+    def variance(self) -> float:
+        """The mean squared error of always predicting the mean of these rows; 0.0 without rows."""
+        return self.squares / self.n_rows if self.n_rows else 0.0
+
+    @property
+    def r2(self) -> float | None:
+        """The share of the variance that is explained; None if all true numbers are the same."""
+        return 1.0 - self.squared_error / self.squares if self.squares else None
+
+    def merged(self, other: RegressionEvaluation) -> RegressionEvaluation:
+        """Return the evaluation of the rows of both."""
+        n_rows = self.n_rows + other.n_rows
+        apart, share = other.mean - self.mean, other.n_rows / max(n_rows, 1)
+        squares = self.squares + other.squares + apart * apart * share * self.n_rows
+        return RegressionEvaluation(
+            n_rows, self.squared_error + other.squared_error, self.mean + apart * share, squares
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "rows": self.n_rows,
+            "mse": self.mse,
+            "r2": self.r2,
+            "mean": self.mean,
+            "variance": self.variance,
+            "seen": self.seen,
+        }
+
+    def __str__(self) -> str:
+        r2 = "undefined: all numbers are the same" if self.r2 is None else f"{self.r2:.4f}"
+        return "".join(f"{line}\n\n" for line in not_new(self.seen)) + (
+            f"MSE       {self.mse:g}   {self.n_rows:,} rows; root {sqrt(self.mse):g}\n"
+            f"mean      {self.variance:g}   MSE of always predicting the mean, {self.mean:g}\n"
+            f"R²        {r2}"
+        )
+
+
 NORMAL_95 = 1.959963984540054  # the absolute value of a standard normal exceeds it with probability 0.05
-WIDEST = 12
+MAX_MATRIX_CLASSES = 12
 """Up to so many classes the text has the whole confusion matrix."""
 MOST_CONFUSED = 10
 """For more classes, the number of confusions that are listed."""
@@ -39,6 +256,8 @@ class Evaluation:
         The position of the positive class; by default the second of two classes.
     ranking : Ranking or None
         How well the scores rank the positive class, where they are known.
+    seen : "all", "some", "other" or None
+        Whether the model was trained on all of these rows, on some of them or on others, where that is known.
 
     Examples
     --------
@@ -63,6 +282,7 @@ class Evaluation:
     classes: NDArray[Any]
     positive: int | None = None
     ranking: Ranking | None = None
+    seen: Seen | None = None
 
     @property
     def n_rows(self) -> int:
@@ -186,14 +406,17 @@ class Evaluation:
             "classes": per_class,
             "confusion": self.confusion.tolist(),
             "ranking": None if self.ranks is None else self.ranks.to_json(),
+            "seen": self.seen,
         }
 
     def __str__(self) -> str:
         if not self.n_rows:
             return "no rows"
         low, high = self.interval
-        right = f"{self.n_right:,} of {self.n_rows:,} rows right; 95% interval {low:.4f} to {high:.4f}"
+        seen = not_new(self.seen)
+        right = f"{self.n_right:,} of {self.n_rows:,} rows right"
         lines = [f"accuracy  {self.accuracy:.4f}   {right}"]
+        lines[0] += "" if seen else f"; 95% interval {low:.4f} to {high:.4f}"
         labels = [printable(label) for label in self.classes.tolist()]
         lines.append(f"majority  {self.majority:.4f}   always '{labels[int(self.support.argmax())]}'")
         if self.f1_positive is None:
@@ -204,7 +427,7 @@ class Evaluation:
             if self.ranks is not None:
                 auc, mean = self.ranks.roc_auc, self.ranks.average_precision
                 lines.append(f"ROC AUC   {auc:.4f}   of '{positive}'; average precision {mean:.4f}")
-        parts = [lines, self.rate_lines(labels), self.confusion_lines(labels), self._threshold_lines(labels)]
+        parts = [seen, lines, self.rate_lines(labels), self.confusion_lines(labels), self._threshold_lines(labels)]
         return "\n\n".join("\n".join(part) for part in parts if part)
 
     def rate_lines(self, labels: list[str], unit: str = "rows") -> list[str]:
@@ -214,16 +437,16 @@ class Evaluation:
         for c, label in enumerate(labels):
             cells = ["–" if self.undefined[name][c] else f"{rate[c]:.4f}" for name, rate in rates.items()]
             table.append([label, *cells, f"{self.support[c]:,}"])
-        lines = aligned(table)
+        lines = align_columns(table)
         if any(where.any() for where in self.undefined.values()):
             lines.append("– is undefined (never predicted, or no such row) and counts as 0")
         return lines
 
     def confusion_lines(self, labels: list[str]) -> list[str]:
         """Return the lines of the confusion matrix, or of the most frequent confusions."""
-        if len(labels) <= WIDEST:
+        if len(labels) <= MAX_MATRIX_CLASSES:
             counts = [[f"{count:,}" for count in row] for row in self.confusion.tolist()]
-            lines = aligned([["", *labels], *([a, *row] for a, row in zip(labels, counts, strict=True))])
+            lines = align_columns([["", *labels], *([a, *row] for a, row in zip(labels, counts, strict=True))])
             return [lines[0] + "   predicted", *lines[1:]]
         shown = self.confusions[:MOST_CONFUSED]
         return ["most frequent confusions:"] * bool(shown) + [
@@ -239,7 +462,7 @@ class Evaluation:
         for each in self.ranks.thresholds:
             rates = [f"{rate:.4f}" for rate in (each.precision, each.recall, each.f1)]
             table.append([each.name, f"{each.threshold:.6g}", f"{each.flagged:,}", *rates])
-        return aligned(table)
+        return align_columns(table)
 
     @property
     def ranks(self) -> Ranking | None:
@@ -277,7 +500,7 @@ def evaluate(
         raise ShapeError(f"{len(truth)} rows have a true class, but {len(predicted)} a predicted one.")
     counts = np.bincount(truth * K + predicted, minlength=K * K).reshape(K, K)
     code = 1 if positive is None and K == 2 else positive
-    ranking = None if scores is None or code is None else ranked(scores, truth, code, K)
+    ranking = None if scores is None or code is None else rank_scores(scores, truth, code, K)
     return Evaluation(_read_only(counts.astype(np.int64)), labels, positive, ranking)
 
 
@@ -338,7 +561,7 @@ def _read_only(array: Ints) -> Ints:
     return array
 
 
-def aligned(table: list[list[str]]) -> list[str]:
+def align_columns(table: list[list[str]]) -> list[str]:
     """Return the lines of a table: the first column aligned left, all others right."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table]

@@ -17,6 +17,7 @@
     │   └── ParameterError                  any other argument
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
     ├── ClusterError (also a RuntimeError)  a Dask cluster that cannot go on
+    ├── MissingRoomError (an ImportError)   a part of the package that this installation was made without
     ├── UndecidedError (also a ValueError)  a proof is needed, but the question is undecided
     ├── TrainingOverflowError               finite data, but weights beyond the largest float
     │   (also a ValueError and an OverflowError)
@@ -91,18 +92,40 @@ class FormatError(InputError):
 
     Attributes
     ----------
+    problem : str
+        What is wrong.
+    remedies : tuple of str
+        What can be done about it, each the end of a sentence such as "correct it".
     file : str or None
         Its name; ``<stdin>`` for standard input.
     line, column : int or None
         The place, both from 1; the column counts bytes in lines of text, and fields in tables.
+
+    Examples
+    --------
+    >>> FormatError("a quote is never closed", ("close it", "save it as TSV"), file="a.csv", line=3)
+    FormatError('a.csv:3: a quote is never closed; close it, or save it as TSV')
     """
 
     def __init__(
-        self, problem: str, *, file: str | None = None, line: int | None = None, column: int | None = None
+        self,
+        problem: str,
+        remedies: tuple[str, ...] = (),
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
     ) -> None:
+        self.problem, self.remedies = problem, remedies
         self.file, self.line, self.column = file, line, column
-        places = [str(each) for each in (file, line, column) if each is not None]
-        super().__init__(f"{':'.join(places)}: {problem}" if places else problem)
+        super().__init__(self.told(remedies))
+
+    def told(self, remedies: tuple[str, ...]) -> str:
+        """Return the message with some of the remedies, or none."""
+        places = [str(each) for each in (self.file, self.line, self.column) if each is not None]
+        *others, last = remedies or ("",)
+        ways = "; " * bool(last) + ", ".join([*others, f"or {last}" if others else last])
+        return f"{':'.join(places)}: {self.problem}{ways}" if places else f"{self.problem}{ways}"
 
 
 class NoRowsError(FormatError):
@@ -115,6 +138,10 @@ class ModelFileError(InputError):
 
 class ParameterError(InputError):
     """An argument outside its allowed values."""
+
+
+class MissingRoomError(RosenblattError, ImportError):
+    """A part of the package is needed that this installation was made without."""
 
 
 class UndecidedError(RosenblattError, ValueError):
@@ -142,7 +169,7 @@ class TrivialSeparationWarning(UserWarning):
 
 
 class ScaleWarning(UserWarning):
-    """Columns of very different scales, of which the perceptron hears only the largest."""
+    """Training has not separated the rows, and their columns should be scaled."""
 
 
 class KernelWarning(UserWarning):

@@ -13,7 +13,7 @@ import numpy as np
 from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.typing import Floats
 
-BLOCK = 1 << 18  # values summed together
+BLOCK_VALUES = 1 << 18  # values summed together
 
 __all__ = [
     "Criterion",
@@ -165,7 +165,7 @@ def perceptron_criterion(X: Rows, y: Any, w: Any, b: float = 0.0) -> Criterion:
 def _sum_in_order(pull: Floats, rows: Floats) -> Floats:
     """Return Σ pull_i x_i, one row after the other, as sparse rows are summed: the bits are the same."""
     total, used = np.zeros(rows.shape[1]), np.flatnonzero(pull)
-    step = max(1, BLOCK // rows.shape[1])
+    step = max(1, BLOCK_VALUES // rows.shape[1])
     for start in range(0, len(used), step):
         part = used[start : start + step]
         total = np.cumsum(np.vstack([total, pull[part, None] * rows[part]]), axis=0)[-1]

@@ -16,7 +16,7 @@ from inspect import currentframe
 from types import FrameType
 from typing import Any
 
-__all__ = ["cancelled_by", "interruptible", "stop_if_interrupted"]
+__all__ = ["cancel_by", "interruptible", "stop_if_interrupted"]
 
 
 class Watch:
@@ -106,7 +106,7 @@ def stop_if_interrupted() -> None:
         _watch.deliver()
 
 
-def cancelled_by(event: threading.Event) -> None:
+def cancel_by(event: threading.Event) -> None:
     """Let `stop_if_interrupted` end the work of this context once the event is set.
 
     Only the main thread sees Ctrl-C; it tells the others so.

@@ -14,7 +14,7 @@ from rosenblatt.atomic import OPENED
 from rosenblatt.exceptions import StorageError
 
 HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what systems say of a lock that another run holds
-FAR = 1 << 30  # the byte that Windows locks, behind all that is read
+LOCKED_BYTE = 1 << 30  # the byte that Windows locks, behind all that is read
 
 try:
     import fcntl
@@ -22,7 +22,7 @@ except ImportError:  # Windows
     import msvcrt
 
     def _take(descriptor: int) -> None:
-        os.lseek(descriptor, FAR, os.SEEK_SET)
+        os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
 else:
 
@@ -35,7 +35,7 @@ class InUseError(StorageError):
 
 
 @contextmanager
-def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+def hold_lock(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold the lock of a file; it ends with the process, however that ends.
 
     The lock is a private file beside `path`, with ``.lock`` behind its name and the number of the process in it.
@@ -50,7 +50,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder, locked(f"{folder}/checkpoint"):
+    >>> with TemporaryDirectory() as folder, hold_lock(f"{folder}/checkpoint"):
     ...     os.listdir(folder)
     ['checkpoint.lock']
     """

@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from math import inf
 from typing import (
     TYPE_CHECKING,
@@ -27,15 +26,17 @@ from typing import (
 )
 
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
     from rosenblatt.schema.estimators import StateSchema
 
-Ability: TypeAlias = Literal["streams", "examples", "blocks", "linear", "traces", "onnx", "groups"]
+Ability: TypeAlias = Literal[
+    "streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx", "groups"
+]
 Parameters: TypeAlias = Mapping[str, Any]
 T = TypeVar("T", bound=type)
 
-ESTIMATORS = "rosenblatt.estimators."
 GROUP = "rosenblatt.learners"
 """The group of entry points. The name of an entry point is the name of its learner on the command line."""
 
@@ -52,9 +53,11 @@ class Learner:
         Its names on the command line, each with the parameters that the name fixes.
     abilities : frozenset of str
         ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
-        has `fit_blocks`. ``"linear"``: it predicts by hyperplanes alone, and its state includes
-        `rosenblatt.model.schemas.HYPERPLANES`. ``"traces"``: it has `trace_`. ``"onnx"``: `to_onnx` takes it.
-        ``"groups"``: `fit` takes the group of each row as `qid`, and rows are ranked by what `predict` returns.
+        has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: `fit_blocks` can go on from a
+        checkpoint. ``"mixing"``: `rosenblatt.distributed.fit` takes it. ``"linear"``: it predicts by hyperplanes
+        alone, and its state includes `learning.stored_state.HYPERPLANES`. ``"traces"``: it has `trace_`.
+        ``"onnx"``: `to_onnx` takes it. ``"groups"``: `fit` takes the group of each row as `qid`, and rows are
+        ranked by what `predict` returns.
     """
 
     state: StateSchema
@@ -74,45 +77,50 @@ class BuiltIn(NamedTuple):
 
     module: str
     commands: dict[str, Parameters]
-    linear: bool = False
+    abilities: frozenset[Ability] = frozenset()  # those of `INDEXED`
     bare: tuple[str, str] | None = (
         None  # the module and the class that trains without scikit-learn, if there is one
     )
 
 
+INDEXED: frozenset[Ability] = frozenset({"linear", "blocks", "checkpoints", "mixing"})
+"""The abilities that are known before a learner of this package is imported."""
+_LINEAR: frozenset[Ability] = frozenset({"linear"})
+_FILES: frozenset[Ability] = frozenset({"linear", "blocks", "checkpoints"})
+
 BUILT_IN = {
     "Perceptron": BuiltIn(
-        "perceptron",
+        "estimators.perceptron",
         {"averaged": {"average": True}, "perceptron": {}},
-        linear=True,
-        bare=("perceptron_core", "BarePerceptron"),
+        INDEXED,
+        bare=("estimators.perceptron_core", "BarePerceptron"),
     ),
-    "VotedPerceptron": BuiltIn("voted", {"voted": {}}),
-    "PocketPerceptron": BuiltIn("pocket", {"pocket": {}}, linear=True),
-    "LiftedPerceptron": BuiltIn("lifted", {"lifted": {}}, linear=True),
-    "KernelPerceptron": BuiltIn("kernel_perceptron", {"kernel": {}}),
-    "SoftMarginClassifier": BuiltIn("soft_margin", {"soft-margin": {}}, linear=True),
-    "MaxMarginClassifier": BuiltIn("max_margin", {"max-margin": {}}, linear=True),
+    "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}),
+    "PocketPerceptron": BuiltIn("estimators.pocket", {"pocket": {}}, _LINEAR),
+    "LiftedPerceptron": BuiltIn("estimators.lifted", {"lifted": {}}, _LINEAR),
+    "KernelPerceptron": BuiltIn("kernels.kernel_perceptron", {"kernel": {}}),
+    "SoftMarginClassifier": BuiltIn("estimators.soft_margin", {"soft-margin": {}}, _LINEAR),
+    "MaxMarginClassifier": BuiltIn("estimators.max_margin", {"max-margin": {}}, _LINEAR),
     "PassiveAggressiveClassifier": BuiltIn(
-        "passive_aggressive", {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}}, linear=True
+        "estimators.passive_aggressive", {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}}, INDEXED
     ),
     "ConfidenceWeightedClassifier": BuiltIn(
-        "confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, linear=True
+        "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _FILES
     ),
-    "PNormPerceptron": BuiltIn("p_norm", {"p-norm": {}}, linear=True),
-    "PassiveAggressiveRegressor": BuiltIn("passive_aggressive_regressor", {"pa-regressor": {}}),
-    "OrdinalPerceptron": BuiltIn("ordinal", {"prank": {}}),
-    "RankingPerceptron": BuiltIn("ranking_perceptron", {"ranking": {}}),
-    "MultilabelPerceptron": BuiltIn("multilabel", {}),
-    "MultilayerPerceptron": BuiltIn("multilayer_perceptron", {"network": {}}),
-    "MarkOne": BuiltIn("mark_one", {"mark-one": {}}),
-    "ExtremeLearningMachine": BuiltIn("extreme_learning", {"extreme": {}}),
-    "VisualHierarchy": BuiltIn("visual_hierarchy", {}),
-    "MonomialMap": BuiltIn("monomial_map", {}),
-    "AdaptiveFilter": BuiltIn("adaptive_filter", {}),
-    "SequencePerceptron": BuiltIn("sequence", {}),
+    "PNormPerceptron": BuiltIn("estimators.p_norm", {"p-norm": {}}, _FILES),
+    "PassiveAggressiveRegressor": BuiltIn("estimators.passive_aggressive", {"pa-regressor": {}}),
+    "OrdinalPerceptron": BuiltIn("estimators.ordinal", {"prank": {}}, frozenset({"blocks"})),
+    "RankingPerceptron": BuiltIn("estimators.ranking_perceptron", {"ranking": {}}),
+    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}),
+    "MultilayerPerceptron": BuiltIn("networks.multilayer_perceptron", {"network": {}}),
+    "MarkOne": BuiltIn("networks.mark_one", {"mark-one": {}}),
+    "ExtremeLearningMachine": BuiltIn("networks.extreme_learning", {"extreme": {}}),
+    "VisualHierarchy": BuiltIn("networks.visual_hierarchy", {}),
+    "MonomialMap": BuiltIn("estimators.monomial_map", {}),
+    "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}),
+    "SequencePerceptron": BuiltIn("sequences.estimator", {}),
 }
-"""The learners of this package by class name, each in a module of `rosenblatt.estimators`."""
+"""The learners of this package by class name, each with its module."""
 
 _registered: dict[str, type] = {}
 
@@ -175,7 +183,7 @@ def is_known(name: str) -> bool:
 def class_of(name: str) -> Any:
     """Return the learner class with a name, or raise `ParameterError`."""
     if name in BUILT_IN:
-        return getattr(import_module(ESTIMATORS + BUILT_IN[name].module), name)
+        return getattr(find(BUILT_IN[name].module), name)
     if not is_known(name):
         raise ParameterError(f"No learner {name!r:.60} is registered. Call rosenblatt.register on its class.")
     return _registered[name]
@@ -183,13 +191,14 @@ def class_of(name: str) -> Any:
 
 def is_linear(name: str) -> bool:
     """Return whether the learner class with a name predicts by hyperplanes alone, without importing it."""
-    return BUILT_IN[name].linear if name in BUILT_IN else "linear" in declared(class_of(name)).abilities
+    known = BUILT_IN[name].abilities if name in BUILT_IN else declaration_of(class_of(name)).abilities
+    return "linear" in known
 
 
 def name_of(model: Any) -> str:
     """Return the class name of a learner; one without scikit-learn has that of its estimator."""
     cls = type(model)
-    bare = {(ESTIMATORS + entry.bare[0], entry.bare[1]): name for name, entry in BUILT_IN.items() if entry.bare}
+    bare = {(f"rosenblatt.{entry.bare[0]}", entry.bare[1]): name for name, entry in BUILT_IN.items() if entry.bare}
     return bare.get((cls.__module__, cls.__name__), cls.__name__)
 
 
@@ -199,7 +208,7 @@ def is_registered(model: Any) -> bool:
     return is_known(name) and (name != cls.__name__ or class_of(name) is cls)
 
 
-def declared(cls: Any) -> Learner:
+def declaration_of(cls: Any) -> Learner:
     """Return what a learner class declares."""
     learner: Learner = cls._learner
     return learner
@@ -213,6 +222,33 @@ def abilities(model: Any) -> frozenset[Ability]:
 def commands() -> list[str]:
     """Return all names that learners have on the command line; installed learners are not imported."""
     return list(dict.fromkeys([*_owners(), *(point.name for point in _entry_points())]))
+
+
+def able(ability: Ability) -> list[str]:
+    """Return the command names of all learners with an ability of `INDEXED`, without importing them.
+
+    Of learners of other packages, those registered so far are listed.
+
+    Examples
+    --------
+    >>> "arow" in able("blocks"), "arow" in able("mixing"), "pocket" in able("blocks")
+    (True, False, False)
+    """
+    built_in = [each for entry in BUILT_IN.values() if ability in entry.abilities for each in entry.commands]
+    others = [declaration_of(cls) for cls in _registered.values()]
+    return built_in + [each for learner in others if ability in learner.abilities for each in learner.commands]
+
+
+def able_in_words(ability: Ability) -> str:
+    """Return the names of `able` as part of a sentence.
+
+    Examples
+    --------
+    >>> able_in_words("mixing")  # learners that were registered come after these
+    'averaged, perceptron, pa, pa1...pa2...
+    """
+    *first, last = able(ability)
+    return f"{', '.join(first)} and {last}"
 
 
 def is_command(name: str) -> bool:
@@ -231,14 +267,14 @@ def command(name: str, *, bare: bool = False) -> tuple[Any, Parameters]:
         raise ParameterError(f"{name!r} is not a learner. Use one of {', '.join(commands())}.")
     owner = _owners()[name]
     found = BUILT_IN[owner].bare if bare and owner in BUILT_IN else None
-    cls = class_of(owner) if found is None else getattr(import_module(ESTIMATORS + found[0]), found[1])
-    return cls, declared(cls).commands[name]
+    cls = class_of(owner) if found is None else getattr(find(found[0]), found[1])
+    return cls, declaration_of(cls).commands[name]
 
 
 def _owners() -> dict[str, str]:
     """Return the class name of each command name."""
     owners = {each: name for name, entry in BUILT_IN.items() for each in entry.commands}
-    return owners | {each: name for name, cls in _registered.items() for each in declared(cls).commands}
+    return owners | {each: name for name, cls in _registered.items() for each in declaration_of(cls).commands}
 
 
 def _same_place(one: type, other: type) -> bool:

@@ -26,11 +26,12 @@ StopReason: TypeAlias = Literal[
 ]
 
 LEAST_PATIENCE = 10
-BRIEF = 5  # passes without a fall after which averages end, and after which a fit asks whether it can succeed
-FALL = 0.02  # the share by which mistakes must fall below their mark
+# Passes without a fall after which averages end, and after which a fit asks whether it can succeed
+BRIEF_PATIENCE_PASSES = 5
+MIN_FALL_SHARE = 0.02  # the share by which mistakes must fall below their mark
 FEWEST_PASSES = 12  # before a trend is judged
-AFFORDABLE = 5e8  # values to read before a trend is judged: about a second
-STEADY = 0.95  # mistakes of later passes above this share of those of earlier ones do not fall
+AFFORDABLE_VALUES = 5e8  # values to read before a trend is judged: about a second
+STEADY_SHARE = 0.95  # mistakes of later passes above this share of those of earlier ones do not fall
 IN_A_ROW = 3  # passes that must agree
 
 
@@ -38,8 +39,8 @@ IN_A_ROW = 3  # passes that must agree
 class Plateau:
     """Ends when the mistakes of a pass have not fallen for some passes.
 
-    They fall where they are at least 2 % below the mark, the count of the last pass that brought such a fall. So a
-    minimum that is a hair lower does not renew patience, while many small falls add up.
+    They fall where they are more than 2 % below the mark, the count of the last pass that brought such a fall. So
+    a minimum that is a hair lower does not renew patience, while many small falls add up.
 
     Parameters
     ----------
@@ -47,13 +48,13 @@ class Plateau:
         Passes to wait.
     """
 
-    patience: int = BRIEF
+    patience: int = BRIEF_PATIENCE_PASSES
     mark: float = np.inf
     mark_epoch: int = 0
 
     def ends(self, epoch: int, mistakes: int) -> bool:
         """Take note of a pass, and say whether to end."""
-        if mistakes < self.mark * (1.0 - FALL):
+        if mistakes < self.mark * (1.0 - MIN_FALL_SHARE):
             self.mark, self.mark_epoch = mistakes, epoch
         return epoch - self.mark_epoch >= self.patience
 
@@ -62,9 +63,9 @@ class Plateau:
 class Trend:
     """Ends when the mistakes of later passes are hardly fewer than those of earlier ones.
 
-    After each pass the mean of the second half of all passes is compared with that of the quarter before it. Data
-    that is separated in the end makes at least 5 % fewer mistakes each time the passes double, even where single
-    passes scatter. Training ends when three passes in a row find less than that.
+    After each pass the mean of the second half of all passes is compared with that of the quarter before it. Most
+    data that is separated in the end makes at least 5 % fewer mistakes each time the passes double, even where
+    single passes scatter. Training ends when three passes in a row find less than that.
 
     Parameters
     ----------
@@ -92,8 +93,8 @@ class Trend:
         half, quarter = epoch // 2, epoch // 4
         late = (self.sums[epoch] - self.sums[half]) * (half - quarter)
         early = (self.sums[half] - self.sums[quarter]) * (epoch - half)
-        self.steady = self.steady + 1 if late >= STEADY * early else 0
-        fewest = self.fewest if stored is None else max(self.fewest, AFFORDABLE / max(stored, 1))
+        self.steady = self.steady + 1 if late >= STEADY_SHARE * early else 0
+        fewest = self.fewest if stored is None else max(self.fewest, AFFORDABLE_VALUES / max(stored, 1))
         return self.steady >= IN_A_ROW and epoch >= fewest
 
 

@@ -15,15 +15,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from rosenblatt.cores import cores_beside, quota
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.interrupts import cancelled_by, interruptible, stop_if_interrupted
+from rosenblatt.interrupts import cancel_by, interruptible, stop_if_interrupted
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,20 +31,80 @@ __all__ = [
     "Pool",
     "allowed",
     "available",
+    "cores_beside",
     "in_parts",
     "on_pool",
     "one_blas_thread",
     "ordered",
-    "resolved",
+    "quota",
+    "resolve_threads",
     "using",
 ]
 
+
+# Cores that this process may use, as the system tells.
+
+
+def cores_beside(n_threads: int) -> set[int]:
+    """Return the cores for the threads of a pool beside the calling one; none if the kernel is to choose.
+
+    The kernel of a virtual machine takes an idle core for one that the host has withdrawn. It leaves a thread for
+    many milliseconds on the core of the thread that started or woke it, and the two take turns there. So the other
+    threads keep off the core of the calling one, if each can have a core.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return set()
+    cores = os.sched_getaffinity(0)
+    _, _, fields = _read(Path("/proc/thread-self/stat")).rpartition(")")  # a name may hold spaces
+    return cores - {int(fields.split()[36])} if fields and n_threads <= len(cores) else set()
+
+
+@cache
+def quota(root: Path) -> float:
+    """Return the limit on processor time that control groups set, in cores, rounded up; it is read once.
+
+    Parameters
+    ----------
+    root : Path
+        Where ``proc`` and ``sys`` are.
+    """
+    return min(_quotas(root), default=math.inf)
+
+
+def _quotas(root: Path) -> Iterator[int]:
+    groups = root / "sys" / "fs" / "cgroup"
+    own = _read(root / "proc" / "self" / "cgroup")
+    paths = [line.split("::", 1)[1] for line in own.splitlines() if line.startswith("0::")]
+    for path in paths or ["/"]:
+        place = groups / path.lstrip("/")
+        for folder in (place, *place.parents):
+            most, _, period = _read(folder / "cpu.max").partition(" ")
+            yield from _cores(most, period)
+            if folder == groups:
+                break
+    old = groups / "cpu"
+    yield from _cores(_read(old / "cpu.cfs_quota_us"), _read(old / "cpu.cfs_period_us"))
+
+
+def _cores(quota: str, period: str) -> Iterator[int]:
+    if quota.isdigit() and period.isdigit() and int(period) > 0:  # "max" and -1 are no limit
+        yield -(-int(quota) // int(period))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, ValueError):  # there is no such limit here, or no right to read it
+        return ""
+
+
 VARIABLE = "ROSENBLATT_THREADS"
-SECONDS = 0.1  # between two looks for Ctrl-C while a result is waited for
-AHEAD = 2  # items per thread that are begun before the first result is used
-WORTH = 2e6  # nanoseconds of work that several threads do sooner: starting them takes about a quarter of it
+INTERRUPT_CHECK_SECONDS = 0.1  # between two looks for Ctrl-C while a result is waited for
+ITEMS_AHEAD = 2  # items per thread that are begun before the first result is used
+# Nanoseconds of work that several threads do sooner: starting them takes about a quarter of it
+WORTH_NANOSECONDS = 2e6
 FEW_VALUES = 1 << 14  # of data whose folds, or questions, one thread settles as soon as several
-PARTS = 4  # for each thread, so that one that is held up leaves work to the others
+PARTS_A_THREAD = 4  # for each thread, so that one that is held up leaves work to the others
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -60,12 +119,12 @@ def available() -> int:
     return max(1, int(min(cores, quota(Path("/")))))
 
 
-def resolved(n_jobs: int, name: str = "n_jobs") -> int:
+def resolve_threads(n_jobs: int, name: str = "n_jobs") -> int:
     """Return a number of threads, given in the way of scikit-learn: −1 is all cores, −2 all but one.
 
     Examples
     --------
-    >>> resolved(3), resolved(-1) == available()
+    >>> resolve_threads(3), resolve_threads(-1) == available()
     (3, True)
     """
     try:
@@ -86,7 +145,7 @@ def using(n_jobs: int | None, n_values: float = math.inf) -> Iterator[None]:
     Parameters
     ----------
     n_jobs : int or None
-        The number of threads, as `resolved` takes it.
+        The number of threads, as `resolve_threads` takes it.
     n_values : float
         The values of the data. Little data takes more time in Python than in loops, and so one thread.
 
@@ -145,7 +204,7 @@ def _default() -> int:
 
 
 def _shared(n_jobs: int) -> int:
-    number = resolved(n_jobs)
+    number = resolve_threads(n_jobs)
     return 1 if number == 1 else min(number, _share_of_worker())
 
 
@@ -172,7 +231,7 @@ def _share_of_worker() -> int:
 
 
 def ordered(
-    work: Callable[[T], U], items: Iterable[T], *, ahead: int = AHEAD, foreign: bool = False
+    work: Callable[[T], U], items: Iterable[T], *, ahead: int = ITEMS_AHEAD, foreign: bool = False
 ) -> Generator[U, None, None]:
     """Yield the result of each item, in order, by as many threads as are allowed here.
 
@@ -207,8 +266,10 @@ def in_parts(n_items: int, nanoseconds: float) -> list[range]:
     ...     in_parts(10, 100.0), len(in_parts(10, 1e9))
     ([range(0, 10)], 8)
     """
-    n_threads = 1 if nanoseconds < WORTH else allowed()
-    n_parts = 1 if n_threads == 1 else min(n_items, PARTS * n_threads, int(2 * nanoseconds / WORTH))
+    n_threads = 1 if nanoseconds < WORTH_NANOSECONDS else allowed()
+    n_parts = (
+        1 if n_threads == 1 else min(n_items, PARTS_A_THREAD * n_threads, int(2 * nanoseconds / WORTH_NANOSECONDS))
+    )
     ends = [n_items * k // n_parts for k in range(n_parts + 1)] if n_items else [0, 0]
     return [range(first, last) for first, last in pairwise(ends)]
 
@@ -241,7 +302,7 @@ class Pool:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
     def ordered(
-        self, work: Callable[[T], U], items: Iterable[T], *, ahead: int = AHEAD
+        self, work: Callable[[T], U], items: Iterable[T], *, ahead: int = ITEMS_AHEAD
     ) -> Generator[U, None, None]:
         """Yield the result of each item, in order; see `ordered`.
 
@@ -284,7 +345,7 @@ class Pool:
 
     def _run(self, work: Callable[[T], U], item: T) -> U:
         _in_pool.set(True)
-        cancelled_by(self._over)
+        cancel_by(self._over)
         return work(item)
 
 
@@ -324,7 +385,7 @@ def _first(begun: deque[_Task[U]]) -> U:
         waiting = iter(tuple(begun))
         while not first.future.done() and any(task.done_here() for task in waiting):
             stop_if_interrupted()
-    while not wait([first.future], timeout=SECONDS).done:
+    while not wait([first.future], timeout=INTERRUPT_CHECK_SECONDS).done:
         stop_if_interrupted()
     return first.future.result()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import itertools
 import json
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -236,7 +237,7 @@ def holds(proof: Proof, rows: list[list[float]], labels: list[str]) -> bool:
     if not balances(proof["combination"]):
         return False
     ties = proof.get("ties")
-    if ties is None:
+    if ties is None or ties["kind"] == "open":
         return True
     if ties["kind"] == "quasi":
         made = outputs(ties)
@@ -247,6 +248,60 @@ def holds(proof: Proof, rows: list[list[float]], labels: list[str]) -> bool:
     if any(sum(a * b for a, b in zip(v, z[i], strict=True)) for v in null for i in part):
         return False
     return rank(null) == len(null) and rank([z[i] for i in ties["rows"]]) + len(null) == d + bias
+
+
+def hash_of_classes(rows: list[list[float]], codes: list[int]) -> str:
+    X = np.array(rows, "<f8")
+    at, columns = np.nonzero(X)
+    lengths = np.bincount(at, minlength=len(X))
+    pieces = np.array(codes, "<u8"), lengths.astype("<u8"), columns.astype("<u8"), X[at, columns]
+    digests = b"".join(hashlib.sha256(piece.tobytes()).digest() for piece in pieces)
+    return hashlib.sha256(b"rosenblatt-classes-1\n" + np.array(X.shape, "<u8").tobytes() + digests).hexdigest()
+
+
+def codes_of(classes: list[str], labels: list[str]) -> list[int] | None:
+    """Return the place of each label among classes that all differ; None if there is no such place."""
+    if any(same(a, b) for a, b in itertools.combinations(classes, 2)):
+        return None
+    places = [next((k for k, name in enumerate(classes) if same(name, label)), None) for label in labels]
+    return None if None in places else places
+
+
+def holds_of_classes(proof: Proof, rows: list[list[float]], labels: list[str]) -> bool:
+    """Tell if a well-formed proof about all classes together is true of the data, and shown by what it gives."""
+    data, bias, count = proof["data"], proof["bias"], len(proof["data"]["classes"])
+    n, d = len(rows), len(rows[0])
+    own = codes_of(data["classes"], labels)
+    if own is None or count < 2:
+        return False
+    if (data["rows"], data["features"], data["sha256"]) != (n, d, hash_of_classes(rows, own)):
+        return False
+    X = [[Fraction(x) for x in [*row, 1.0]] for row in rows]
+    if proof["verdict"] == "separable":
+        vectors = []
+        for plane in proof["hyperplanes"]:
+            w = plane["w"]
+            columns, values = (w["columns"], w["values"]) if isinstance(w, dict) else (list(range(d)), w)
+            if columns != sorted(set(columns)) or len(columns) != len(values) or any(j >= d for j in columns):
+                return False
+            there = dict(zip(columns, map(value, values), strict=True))
+            vectors.append([*(there.get(j, Fraction(0)) for j in range(d)), value(plane["b"])])
+        if len(vectors) != count or (not bias and any(vector[-1] for vector in vectors)):
+            return False
+        scores = [[sum(c * v for c, v in zip(vector, x, strict=True)) for vector in vectors] for x in X]
+        return all(f[k] > g for f, k in zip(scores, own, strict=True) for j, g in enumerate(f) if j != k)
+    given = proof["combination"]
+    lines, weights = list(zip(given["rows"], given["rivals"], strict=False)), list(map(value, given["weights"]))
+    if not lines or not len(set(lines)) == len(given["rows"]) == len(given["rivals"]) == len(weights):
+        return False
+    if min(weights) <= 0 or any(i >= n or k >= count or k == own[i] for i, k in lines):
+        return False
+    sums = [[Fraction(0)] * (d + bias) for _ in range(count)]
+    for (i, rival), weight in zip(lines, weights, strict=True):
+        for j in range(d + bias):
+            sums[own[i]][j] += weight * X[i][j]
+            sums[rival][j] -= weight * X[i][j]
+    return not any(map(any, sums))
 
 
 def accepted(proof: Proof, rows: Any, labels: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -30,7 +31,8 @@ from rosenblatt.exceptions import (
     UndecidedError,
 )
 from tests.certify import oracle
-from tests.shared.examples import examples
+from tests.shared.examples import examples, slowly
+from tests.shared.strategies import quietly
 
 pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
 
@@ -56,7 +58,7 @@ def kind(found: Certificate) -> str:
     return found.ties.kind
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(5), *slowly(*range(5, 20))])
 def test_degenerate_problems(seed):
     """Ten thousand in `make test-all`."""
     for case in oracle.degenerate(seed, examples(500)):
@@ -120,14 +122,14 @@ def test_iris():
     read = Certificate.from_json(tables.to_json())
     assert read.verify(X, y)
     assert str(read) == str(tables)
-    assert "2 of 3 pairs" in str(tables)
+    assert "1 of 3 pairs of classes is not separable (1 and 2)" in str(tables)
     assert str(tables).splitlines()[2].split() == ["0", "·", "yes", "yes", "yes"]
 
 
 @pytest.mark.parametrize("digit", range(10))
 def test_digits_against_the_rest(digit):
     X, y = load_digits(return_X_y=True)
-    found = proved(X, np.where(y == digit, "yes", "no"))
+    found = proved(X, np.where(y == digit, "yes", "no"), ties=True)
     assert found.verdict == ("inseparable" if digit in (8, 9) else "separable")
     if digit in (8, 9):
         assert isinstance(found.ties, Quasi)
@@ -180,7 +182,7 @@ def test_hulls_a_hair_apart(gap, layout):
 def test_a_flipped_label(gap):
     X, y = near_pairs(gap)
     y[2000] *= -1
-    found = proved(X, y)
+    found = proved(X, y, ties=True)
     assert found.verdict == "inseparable"
     assert len(found.support) <= 14
     assert isinstance(found.ties, Overlap)
@@ -399,3 +401,27 @@ def test_representations_are_short():
     X, y = rng.normal(size=(300, 100)), rng.integers(0, 2, 300)
     assert len(repr(rb.certify(X, y))) < 2000
     assert len(str(rb.certify(X, np.where(y, "a" * 10_000, "b")))) < 2000
+
+
+@pytest.mark.parametrize(
+    ("X", "general"),
+    [
+        ([[0, 0], [1, 0], [0, 1], [1, 1]], True),  # so the bound is reached
+        ([[0, 0], [0, 0], [1, 0], [2, 0]], False),  # equal rows, and all of them on a line
+        ([[0, 0], [1, 1], [2, 2], [0, 1], [1, 1]], False),
+        ([[3, 0, 1], [3, 0, 1], [0, 0, 0]], False),  # fewer rows than weights
+    ],
+)
+def test_the_probability_printed_holds_in_any_position(X, general):
+    """Ask about every labelling: no more of them are separable than the last line allows."""
+    labellings = list(product([-1, 1], repeat=len(X)))
+    answers = [quietly(rb.certify, X, y) for y in labellings if len(set(y)) == 2]
+    separable = 2 + sum(answer.verdict == "separable" for answer in answers)  # one class alone always is
+    last = str(answers[0]).splitlines()[-1]
+    if "at most" not in last:
+        assert last == "So few rows in general position would be separable for any labels (Cover 1965)."
+        assert len(X) <= len(X[0]) + 1
+        return
+    most = float(last.split("at most ")[1].split()[0])
+    assert separable / len(labellings) <= most
+    assert (separable / len(labellings) == most) is general

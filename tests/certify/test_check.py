@@ -409,7 +409,7 @@ def test_odd_labels_are_themselves_alone(label):
 def test_the_page_names_every_field_of_a_proof():
     page = Path(__file__).parents[2] / "docs" / "look_up" / "proofs.md"
     if not page.exists():
-        pytest.skip("there is only the package here")
+        pytest.skip("the pages are in the repository only, not in the source distribution")
     text = page.read_text("utf-8")
     shapes = [checker.PROOF, checker.VERDICTS, checker.CLASS_DATA, checker.CLASS_VERDICTS, checker.SENTENCES]
     shapes += [

@@ -175,7 +175,8 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err == "a line has more than 2000 characters\n"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no file without end here")
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no /dev/zero, a file without end")
 @pytest.mark.parametrize("program", [["-m", "rosenblatt.certify.check"], ["-m", "rosenblatt", "check"]])
 def test_files_without_end_take_bounded_memory(tmp_path, program):
     """With 3 GB they would run out of memory, or run on for ever, if they read all of it."""
@@ -193,7 +194,7 @@ def test_files_without_end_take_bounded_memory(tmp_path, program):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there is no bash here")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no bash")
 @pytest.mark.parametrize("answer", [0, 1])
 def test_a_reader_that_leaves_changes_no_answer(tmp_path, answer):
     proof = rest("a") if answer == 0 else put(rest("a"), ("hyperplane", "b"), "0x5")

@@ -14,7 +14,7 @@ from rosenblatt import threads
 from rosenblatt.certify import class_rows, fingerprint, proof_reader
 from rosenblatt.certify.class_rows import ClassRows, SidedPlane
 from rosenblatt.certify.proof_reader import verify_proofs
-from rosenblatt.data.batch import as_batch
+from rosenblatt.rows.batch import as_batch
 from rosenblatt.threads import using
 
 SIDES = ([1, -1, 0], [1, 0, -1], [0, 1, -1], [1, -1, -1], [-1, 1, -1])

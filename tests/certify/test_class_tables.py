@@ -10,7 +10,7 @@ import rosenblatt as rb
 from rosenblatt import threads
 from rosenblatt.certify import fingerprint
 from rosenblatt.certify.proof_reader import verify_proofs
-from rosenblatt.data.features import as_rows
+from rosenblatt.rows.features import as_rows
 from rosenblatt.threads import using
 
 

@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from rosenblatt import certify
-from rosenblatt.certify import decide, problem
+from rosenblatt.certify import InseparableVerdict, decide, problem
 from rosenblatt.certify.verdict import verdict
-from rosenblatt.data.batch import as_batch
+from rosenblatt.rows.batch import as_batch
 
 LAYOUTS = {"dense": np.asarray, "single": lambda X: np.asarray(X, np.float32), "sparse": csr_array}
 
@@ -20,9 +20,8 @@ def table(n=2000, d=3, seed=0):
 
 
 def tried(n, d, bias=True):
-    """Return the rows that are tried alone."""
-    count = decide.FEW * (d + bias)
-    return np.arange(count) * n // count
+    """Return the rows that are tried alone first."""
+    return decide.first_rows(n, d + bias)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -38,7 +37,7 @@ def test_rows_that_contradict_each_other_among_few_are_a_proof(layout, bias, mos
     found = certify(given, y, bias=bias, ties=False)
     assert found.verdict == "inseparable"
     assert found.verify(given, y)
-    assert set(found.support) <= set(tried(*X.shape, bias).tolist())
+    assert len(found.support) <= X.shape[1] + 1 + bias
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -66,13 +65,24 @@ def test_few_rows_of_one_class_alone_decide_nothing(flipped):
     assert found.verify(X, y)
 
 
-def test_fits_ask_about_all_rows_at_once(monkeypatch):
-    def refuse(*_):
-        raise AssertionError("few rows were tried alone")
-
-    monkeypatch.setattr(decide, "_among_few", refuse)
+def test_few_rows_are_a_proof_at_once(monkeypatch):
+    monkeypatch.setattr(decide, "guesses", None)
     X, y = table()
-    y[np.argmax(X @ [1.0, 2.0, 3.0])] = 0
-    assert verdict(as_batch(X, y)).verdict == "inseparable"
-    with pytest.raises(AssertionError, match="few rows"):
-        certify(X, y)
+    y = np.where(np.random.default_rng(0).random(len(y)) < 0.2, 1 - y, y)
+    first = set(tried(*X.shape).tolist())
+    assert set(certify(X, y, ties=False).support) <= first
+    found = verdict(as_batch(X, y))
+    assert isinstance(found, InseparableVerdict)
+    assert set(found.support) <= first
+    assert found.verify(X, y)
+    assert found.proof.verify(X, y)
+
+
+def test_rows_that_matter_are_tried_next():
+    X, y = table()
+    far = np.setdiff1d(np.argsort(X @ [1.0, 2.0, 3.0])[-20:], tried(*X.shape))
+    y[far[0]] = 0
+    found = verdict(as_batch(X, y))
+    assert isinstance(found, InseparableVerdict)
+    assert far[0] in found.support
+    assert far[0] in found.proof.support

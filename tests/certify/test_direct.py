@@ -15,9 +15,10 @@ from sklearn.datasets import load_digits, load_iris
 import rosenblatt as rb
 from rosenblatt.certify import Certificate, DirectInseparable, DirectSeparable, DirectUndecided, check, direct
 from rosenblatt.certify.verdict import verdict
-from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import LabelError, ParameterError, UndecidedError
+from rosenblatt.rows.batch import as_batch
 from tests.certify import oracle
+from tests.certify.proofs import hash_of_classes
 
 
 def constructed(X, y, bias) -> oracle.Problem:
@@ -142,6 +143,21 @@ def test_false_functions_are_rejected(change):
         del proof["hyperplanes"][0]
     else:
         proof["bias"] = False
+    rejected(proof, X, y)
+
+
+def test_one_class_is_no_question():
+    X, y = [[0.0], [1.0]], ["a", "a"]
+    data = {"rows": 2, "features": 1, "classes": ["a"], "sha256": hash_of_classes(X, [0, 0])}
+    known = {"format": "rosenblatt-proof", "version": 1, "verdict": "separable", "bias": True, "data": data}
+    rejected({**known, "hyperplanes": [{"w": ["0x1"], "b": "0x0"}]}, X, y)
+
+
+@pytest.mark.parametrize("features", [2**64, 10**25])
+def test_a_false_number_of_features_makes_no_vector_of_that_length(features):
+    X, y = [[0.0], [1.0], [2.0]], [0, 1, 2]
+    proof = json.loads(proved(X, y).to_json())
+    proof["data"]["features"] = features
     rejected(proof, X, y)
 
 

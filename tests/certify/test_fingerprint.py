@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from rosenblatt.certify import fingerprint
 from rosenblatt.certify.fingerprint import Fingerprint
-from rosenblatt.data.features import as_rows
+from rosenblatt.rows.features import as_rows
 
 
 def plain(X, signs):

@@ -10,7 +10,7 @@ import rosenblatt as rb
 from rosenblatt.certify import decide, hinge, shortcuts
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.data.features import as_rows
+from rosenblatt.rows.features import as_rows
 
 
 def problem(n, d, *, separable, form=np.asarray, bias=True, seed=0) -> SeparationProblem:
@@ -59,7 +59,7 @@ def test_rows_that_a_column_shows_to_have_no_weight():
     X = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 2.0], [0.0, 0.0, 3.0], [0.0, 0.0, 4.0]]
     y = np.array([1.0, 1.0, 1.0, 1.0, -1.0])
     for form in (np.asarray, csr_array):
-        left = hinge._not_alone(SeparationProblem(as_rows(form(np.array(X))), y, bias=True), np.arange(5))
+        left = shortcuts.peel(form(np.array(X)), y, bias=False).left
         assert left.tolist() == [False, True, True, True, True]
 
 
@@ -67,6 +67,7 @@ def test_the_perceptron_is_tried_before(monkeypatch):
     monkeypatch.setattr(shortcuts, "LARGE", 0)
     monkeypatch.setattr(shortcuts, "FAST", 0.1)  # as if a step of Newton's were dear
     monkeypatch.setattr(decide, "HingeNewton", None)
+    monkeypatch.setattr(decide, "MANY_EXACTLY", 10**6)
     for form in (np.asarray, csr_array):
         given = problem(400, 30, separable=True, form=form)
         assert isinstance(decide.decide(given, Clock(None)), decide.Plane)

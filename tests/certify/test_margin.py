@@ -16,8 +16,8 @@ from rosenblatt.certify.margin import margin_of
 from rosenblatt.certify.nearest_points import Corral
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NotSeparableError
+from rosenblatt.rows.features import as_rows
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import largest_margin
 from tests.shared.strategies import exact, problems, separable

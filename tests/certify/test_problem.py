@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
-from rosenblatt.data.features import as_rows
+from rosenblatt.rows.features import as_rows
 
 whole = st.integers(-(2**80), 2**80) | st.integers(-(2**700), 2**700)
 

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array
 
 from rosenblatt.certify import shortcuts
 from rosenblatt.certify.shortcuts import equal_rows
-from rosenblatt.data.features import as_rows
 from rosenblatt.margins.matrix import Matrix
+from rosenblatt.rows.features import as_rows
 
 LAYOUTS = {"dense": np.asarray, "single": lambda X: np.asarray(X, np.float32), "sparse": csr_array}
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from rosenblatt.certify import Inseparable, Separable
 from rosenblatt.certify.time_limit import Clock, Exhausted
 from rosenblatt.certify.verdict import verdict
-from rosenblatt.data.batch import as_batch
+from rosenblatt.rows.batch import as_batch
 from tests.certify import oracle
 from tests.shared.examples import examples
 

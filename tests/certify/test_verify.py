@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.certify import Certificate, Quasi, check, fingerprint
-from rosenblatt.data.features import as_rows
+from rosenblatt.rows.features import as_rows
 from tests.certify import oracle
 from tests.certify.proofs import CASES, holds
 from tests.certify.test_check import FALSE, pairs_of_mutations, single_mutations
@@ -56,6 +56,7 @@ def test_zeros_that_are_stored_are_zeros():
     assert fingerprint.Fingerprint(as_rows(X)).of(signs) == check.fingerprint([[1.0, 0.0], [3.0, 4.0]], [1, -1], 2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
 def test_as_many_rows_as_can_be_are_strictly_separated():
     met = 0

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.tasks.annotation import certify_corpus
+from rosenblatt.sequences.annotation import certify_corpus
 
 HOUSE = "the house was put up for sale"
 TAGS = ["DET NOUN AUX VERB ADP ADP NOUN", "DET NOUN AUX VERB ADV ADP NOUN", "DET NOUN AUX VERB ADP ADP NOUN"]

@@ -10,8 +10,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from rosenblatt.formats.svmlight_writer import write_svmlight
-from rosenblatt.storage.stored import open_model
+from rosenblatt.models.stored import open_model
+from rosenblatt.tables.svmlight_plain import write_svmlight
 from tests.cli.messages import messages, write_tsv
 
 UNUSED = ["sklearn", "pandas", "scipy.stats", "scipy.optimize", "matplotlib", "rich"]  # by training a perceptron
@@ -61,8 +61,10 @@ def test_little_is_loaded(done, tmp_path, name, content, options):
     ("name", "options"),
     [
         ("t.parquet", []),
-        ("t.parquet", ["--memory", "1"]),  # through a cache
-        ("t.parquet", ["--memory", "1", "--max-iter", "1", "--no-scale"]),  # while it is read
+        pytest.param("t.parquet", ["--memory", "1"], marks=pytest.mark.slow),  # through a cache
+        pytest.param(  # while it is read
+            "t.parquet", ["--memory", "1", "--max-iter", "1", "--no-scale"], marks=pytest.mark.slow
+        ),
         ("t.csv", ["--holdout", "0.2"]),
         ("t.svm", ["--learner", "perceptron"]),
     ],

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="there is no bash here")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no bash")
 
 
 def bash(command, folder):
@@ -19,6 +19,7 @@ def bash(command, folder):
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "answers"),
     [
@@ -35,6 +36,7 @@ def test_a_reader_that_leaves_changes_no_answer(tmp_path, command, answers):
     assert done.returncode in answers
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_a_check_changes_no_answer(tmp_path):
     bash("rosenblatt certify @xor -o proof.json", tmp_path)
     for _ in range(3):
@@ -42,6 +44,7 @@ def test_a_reader_that_leaves_a_check_changes_no_answer(tmp_path):
         assert bash("rosenblatt check proof.json @and | true", tmp_path).returncode in (1, 141)
 
 
+@pytest.mark.slow
 def test_head_ends_predict_as_it_ends_others(tmp_path):
     (tmp_path / "data.csv").write_text("x,y\n" + "0,no\n1,yes\n" * 200_000)
     assert bash("rosenblatt train data.csv -o model -q", tmp_path).returncode == 0
@@ -49,11 +52,13 @@ def test_head_ends_predict_as_it_ends_others(tmp_path):
     assert (done.returncode, done.stdout) == (141, "no\n")
 
 
+@pytest.mark.slow
 def test_a_full_output_is_an_error(tmp_path):
     done = bash("rosenblatt certify @and > /dev/full", tmp_path)
     assert done.returncode == 2
     assert "No space left on device" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_no_defect(tmp_path):
     assert bash("rosenblatt certify @xor >&-", tmp_path).returncode == 1

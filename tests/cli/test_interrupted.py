@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.learners.fit_loop import FitLoop
+from rosenblatt.learning.fit_loop import FitLoop
 from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
 from tests.shared.strategies import noisy
 

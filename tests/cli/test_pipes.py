@@ -14,7 +14,9 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError
-from rosenblatt.formats.source import open_source
+from rosenblatt.tables.file_source import open_source
+
+pytestmark = pytest.mark.slow
 
 ROWS = 8192
 
@@ -53,10 +55,9 @@ def bash(script, folder, **variables):
     ("kind", "compressed"),
     [
         ("csv", False),
-        ("svmlight", True),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
-            for each in [("csv", True), ("svmlight", False), ("jsonl", False), ("jsonl", True)]
+            for each in [("csv", True), ("svmlight", True), ("svmlight", False), ("jsonl", False), ("jsonl", True)]
         ),
     ],
 )

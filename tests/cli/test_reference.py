@@ -8,7 +8,7 @@ import pytest
 
 FILE = Path(__file__).parents[2] / "docs" / "command_reference.py"
 if not FILE.exists():
-    pytest.skip("there is only the package here", allow_module_level=True)
+    pytest.skip("the pages are in the repository only, not in the source distribution", allow_module_level=True)
 spec = importlib.util.spec_from_file_location("command_reference", FILE)
 command_reference = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(command_reference)
@@ -37,4 +37,4 @@ def test_examples_are_code_and_the_rest_is_prose():
     assert "```sh\nrosenblatt completion fish" not in text  # the first line of the block is its title
     assert '```sh\neval "$(rosenblatt completion bash)"' in text
     assert "\b" not in text
-    assert "Without this command each loop is compiled at its first use" in text
+    assert "A loop that was not compiled ahead is compiled at its first use" in text

@@ -90,7 +90,7 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
         if len(begun) > 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("rosenblatt.learners.sequence.stop_if_interrupted", ctrl_c)
+    monkeypatch.setattr("rosenblatt.sequences.tagger_fit.stop_if_interrupted", ctrl_c)
     ran = run("train", "x.conllu", "-o", "m", "--margin", "100")
     assert ran.code == 130, ran
     assert "interrupted after 2 passes" in ran.out
@@ -120,6 +120,8 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
         ("predict tagger x.conllu --probabilities", "no probabilities"),
         ("evaluate tagger x.conllu --positive DET", "no positive class"),
         ("evaluate tagger words", "has no column of labels beside its words"),
+        ("evaluate tagger plain", "no label of the model is in column 3, which begins with 'barks'; its labels"),
+        ("predict tagger tabbed", "tabbed:1: the only line has tabs between its 3 fields, and none"),
         ("predict tagger t.csv --format csv", "sentences are read as one of conllu, conll, text"),
         ("predict tagger pairs", "the line has 1 field, but the first line of tokens has 2 fields"),
         ("predict tagger x.conllu -o x.conllu", "would be overwritten"),
@@ -131,7 +133,9 @@ def test_what_cannot_be_done_is_said(run, corpus, tmp_path, command, message):
     rb.save(rb.Perceptron().fit([[0.0], [1.0]], ["n", "y"]), tmp_path / "rows")
     (tmp_path / "t.csv").write_text("a,label\n0,n\n1,y\n")
     (tmp_path / "words").write_text("a\ntree\n")
-    (tmp_path / "pairs").write_text("a b\ntree\n")
+    (tmp_path / "pairs").write_text("a DET\ntree\n")
+    (tmp_path / "plain").write_text("a tree barks\n")
+    (tmp_path / "tabbed").write_text("a\ttree\tbarks\n")
     ran = run(*command.split())
     assert ran.code == 2, ran
     assert message in " ".join(ran.err.split()), ran.err
@@ -151,3 +155,56 @@ def test_a_file_of_another_name_needs_a_label(done, tmp_path):
     assert rb.evaluate("m", "ner.tsv").spans.f1 == 1.0
     tagger = rb.load("m")
     assert rb.evaluate(tagger, [["New", "York"]], [["B-LOC", "I-LOC"]]).accuracy == 1.0
+
+
+def test_a_line_of_several_words_is_a_sentence(done, run, corpus, tmp_path):
+    done("train", "x.conllu", "-o", "m")
+    one = "the\tDET\ncat\tNOUN\nbarks\tVERB\n\n"
+    (tmp_path / "one").write_text("the cat barks\n")
+    assert done("predict", "m", "one") == one
+    (tmp_path / "two").write_text("the cat barks\n\na tree\n")
+    assert done("predict", "m", "two") == one + "a\tDET\ntree\tNOUN\n\n"
+    told = run("predict", "m", "two")
+    assert "two: each line was read as a sentence; --format conll reads a word a line" in told.err
+    # Lines of one length may be words with what is known of them.
+    (tmp_path / "even").write_text("the cat\na tree\n")
+    refused = run("predict", "m", "even")
+    assert refused.code == 2
+    assert "even:1: every line has 2 fields" in refused.err
+    assert "use --format text if each line is a sentence, or --format conll if each is one word" in refused.err
+    assert done("predict", "m", "even", "--format", "text").split() == [
+        "the",
+        "DET",
+        "cat",
+        "NOUN",
+        "a",
+        "DET",
+        "tree",
+        "NOUN",
+    ]
+    assert done("predict", "m", "even", "--format", "conll").split() == ["the", "DET", "a", "DET"]
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("words", "the\ncat\nbarks\n"),
+        ("words", "# a comment of words\nthe\ncat\nbarks\n"),
+        ("labelled", "the DET\ncat NOUN\nbarks VERB\n"),
+        ("tabs", "the\tx\ty\ncat\tx\ty\nbarks\tx\ty\n"),
+        ("named.conll", "the x y\ncat x y\nbarks x y\n"),
+    ],
+)
+def test_a_word_a_line_stays_a_word(done, corpus, tmp_path, name, content):
+    done("train", "x.conllu", "-o", "m")
+    (tmp_path / name).write_text(content)
+    assert done("predict", "m", name) == "the\tDET\ncat\tNOUN\nbarks\tVERB\n\n"
+
+
+def test_columns_with_a_mistake_are_no_sentences(done, run, corpus, tmp_path):
+    done("train", "x.conllu", "-o", "m")
+    for content in ("the DET\ncat\nbarks VERB\n", "the\nbig cat\nbarks\n"):
+        (tmp_path / "wrong").write_text(content)
+        refused = run("predict", "m", "wrong")
+        assert refused.code == 2
+        assert "wrong:2: the line has" in refused.err

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+import rosenblatt as rb
 from rosenblatt import datasets
 from rosenblatt.datasets import (
     load_and,
@@ -23,7 +24,7 @@ from rosenblatt.datasets import (
     make_separable,
     make_text,
 )
-from rosenblatt.datasets.builtin import BUILTIN, BuiltinSource
+from rosenblatt.datasets.loaded import BUILTIN, BuiltinSource
 from rosenblatt.exceptions import ParameterError
 
 LOADERS = [load_six_points, load_spam_table, load_or, load_and, load_xor]
@@ -189,7 +190,7 @@ def test_the_normal_is_as_dense_as_it_can_be(d):
 
 def test_rows_do_not_depend_on_the_chunk(monkeypatch):
     whole = make_separable(100, 7, margin=0.1, seed=1)
-    monkeypatch.setattr("rosenblatt.datasets.separable._CHUNK", 20)
+    monkeypatch.setattr("rosenblatt.datasets.made._NUMBERS_AT_ONCE", 20)
     assert_array_equal(make_separable(100, 7, margin=0.1, seed=1).X, whole.X)
 
 
@@ -312,3 +313,20 @@ def test_unknown_names_of_built_in_sets_are_refused():
         BuiltinSource("irs")
     with pytest.raises(ParameterError, match=r"there are @six-points, .*@digits"):
         BuiltinSource("mnist")
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_measurements_are_scaled_on_the_command_line_and_worked_examples_are_not(name, tmp_path, monkeypatch):
+    from rosenblatt.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    measured = name in ("iris", "wine", "breast-cancer", "digits")
+    assert BuiltinSource(name).measured is measured
+
+    def provenance(*options):
+        assert main(["train", f"@{name}", "-o", "m", "-q", "--max-iter", "2", *options]) == 0
+        return rb.inspect_model("m").provenance["scaled"]
+
+    assert provenance() is measured
+    assert provenance("--no-scale") is False
+    assert provenance("--scale") is True

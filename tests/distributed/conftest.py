@@ -7,8 +7,6 @@ import pytest
 
 from tests.shared.clusters import workers_environment
 
-distributed = pytest.importorskip("distributed")
-
 
 @pytest.fixture(scope="session")
 def cluster():

@@ -19,7 +19,7 @@ from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.exceptions import ClusterError
 from tests.shared.clusters import workers_environment
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 KILLS = max(1, int(os.environ.get("KILLS", "40")) // 20)
 """So many workers are killed in training, and as many in proofs; 50 in the long run."""
 
@@ -116,7 +116,7 @@ def test_a_task_that_ends_its_workers_is_an_error(client, monkeypatch):
     from distributed import KilledWorker
 
     cluster = Cluster(client)
-    monkeypatch.setattr("rosenblatt.distributed.cluster.RETRIES", 1)
+    monkeypatch.setattr("rosenblatt.distributed.cluster.MAX_RETRIES", 1)
     monkeypatch.setattr(client, "gather", lambda futures: raise_(KilledWorker("train_part-1", None, 3)))
     with pytest.raises(ClusterError, match="train_part-1 was running on workers that died"):
         cluster.answer(cluster.run(abs, -1))
@@ -129,7 +129,7 @@ def raise_(error):
 
 def test_a_cluster_without_workers_is_an_error(client, monkeypatch):
     monkeypatch.setattr("rosenblatt.distributed.cluster.NO_WORKERS", 0.0)
-    monkeypatch.setattr("rosenblatt.distributed.cluster.LOOK", 0.0)
+    monkeypatch.setattr("rosenblatt.distributed.cluster.WORKER_CHECK_SECONDS", 0.0)
     cluster = Cluster(client)
     monkeypatch.setattr(cluster, "_n_workers", lambda: 0)
     with pytest.raises(ClusterError, match="has had no workers for 0 seconds"):

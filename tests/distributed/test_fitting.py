@@ -10,13 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 import rosenblatt.distributed as rd
-from rosenblatt.blocks.memory import MemoryBlocks
 from rosenblatt.distributed.cluster import Cluster, WorkerRoom
-from rosenblatt.distributed.mixing import PartialPass, PassCounts, mixed
+from rosenblatt.distributed.mixing import PartialPass, PassCounts, mix_states
 from rosenblatt.distributed.pass_tasks import train_passes
 from rosenblatt.exceptions import ClusterError, LabelError, NonFiniteError, ParameterError, ShapeError
-from rosenblatt.loops.reference_mixing import train_mixed
-from rosenblatt.model.state import State
+from rosenblatt.learning.state import State
+from rosenblatt.tables.blocks import MemoryBlocks
+from tests.oracles.mixing import train_mixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -117,7 +117,7 @@ def test_the_average_of_uneven_partitions_is_mixed_by_their_own_visits():
         PartialPass(State(np.array([4.0]), np.array([2.0]), 10), PassCounts(1, 10)),
         PartialPass(State(np.array([8.0]), np.array([3.0]), 30), PassCounts(1, 30)),
     ]
-    found = mixed(state, parts, "uniform")
+    found = mix_states(state, parts, "uniform")
     assert found.visits == 40
     assert found.hypothesis()[0] == pytest.approx(((4 - 0.2) + (8 - 0.1)) / 2)
 
@@ -154,7 +154,7 @@ def test_large_weights_are_mixed_by_a_worker_to_the_same_bits(client, labelled, 
     X, y = labelled(n=120, classes=3, noise=0.3)
     small = rd.fit(rb.Perceptron(max_iter=3), *arrays(X, y, 3), client=client)
     machines = rd.fit(rb.Perceptron(max_iter=3, multiclass="ovr"), *arrays(X, y, 1), client=client, by="machines")
-    monkeypatch.setattr("rosenblatt.distributed.training.SMALL", 0)
+    monkeypatch.setattr("rosenblatt.distributed.mixing_run.SMALL_WEIGHTS_BYTES", 0)
     assert same(rd.fit(rb.Perceptron(max_iter=3), *arrays(X, y, 3), client=client), small)
     again = rd.fit(rb.Perceptron(max_iter=3, multiclass="ovr"), *arrays(X, y, 1), client=client, by="machines")
     assert same(again, machines)
@@ -170,7 +170,7 @@ def test_several_passes_of_one_task_change_no_bit(client, labelled, monkeypatch,
     monkeypatch.setattr(Cluster, "run", lambda self, *given: calls.append(given) or run(self, *given))
     monkeypatch.setattr(Cluster, "holders", lambda self, futures: [["here"]] * len(futures))
     monkeypatch.setattr(Cluster, "rooms", lambda self: {"here": WorkerRoom(1, 0)})
-    monkeypatch.setattr("rosenblatt.distributed.training.TOGETHER", 1e9)
+    monkeypatch.setattr("rosenblatt.distributed.mixing_run.SECONDS_A_TASK", 1e9)
     together = rd.fit(rb.Perceptron(**made), *arrays(X, y, 3), client=client)
     assert same(together, apart)
     assert together.mixing_ == apart.mixing_
@@ -292,6 +292,22 @@ def test_errors_name_the_partition(client, labelled):
 def test_what_needs_one_place_is_refused(parameters):
     with pytest.raises(ParameterError, match=next(iter(parameters))):
         rd.fit(rb.Perceptron(**parameters), None)
+
+
+@pytest.mark.parametrize(
+    "estimator", [rb.PNormPerceptron(p=8), rb.ConfidenceWeightedClassifier(), rb.OrdinalPerceptron()], ids=str
+)
+def test_learners_that_keep_more_than_weights_are_refused(estimator):
+    with pytest.raises(ParameterError, match=r"parameter mixing\. Use Perceptron or PassiveAggressiveClassifier"):
+        rd.fit(estimator, None)
+
+
+def test_more_than_weights_is_refused_whatever_a_learner_declares(client, labelled):
+    class Undeclared(rb.PNormPerceptron):
+        _learner = rb.Perceptron._learner
+
+    with pytest.raises(ParameterError, match="only weights are mixed"):
+        rd.fit(Undeclared(p=8), *arrays(*labelled(), 2), client=client)
 
 
 def test_no_client_and_no_scheduler():

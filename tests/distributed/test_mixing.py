@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 import rosenblatt as rb
 import rosenblatt.distributed as rd
-from rosenblatt.distributed.mixing import PartialPass, PassCounts, mixed, shares_of, weighted_mistakes
-from rosenblatt.loops import reference_mixing
-from rosenblatt.model.state import State
+from rosenblatt.distributed.mixing import PartialPass, PassCounts, mix_states, shares_of, weighted_mistakes
+from rosenblatt.learning.state import State
+from tests.oracles import mixing as oracle
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=9), st.sampled_from(["uniform", "mistakes"]))
 def test_weights_are_those_of_the_reference(mistakes, kind):
-    assert shares_of(mistakes, kind) == reference_mixing.shares(mistakes, kind)
+    assert shares_of(mistakes, kind) == oracle.shares(mistakes, kind)
     assert sum(shares_of(mistakes, kind)) == 1
     assert weighted_mistakes(mistakes, kind) <= max(mistakes)
 
@@ -31,9 +31,9 @@ def test_mixed_weights_are_those_of_the_reference(vectors, data, kind):
     counts = [data.draw(st.integers(0, 9)) for _ in vectors]
     before = State(np.array([1.0, 2.0, 3.0]))
     parts = [PartialPass(State(np.array(w)), PassCounts(k, 10)) for w, k in zip(vectors, counts, strict=True)]
-    found = mixed(before, parts, kind)
-    shares = [float(share) for share in reference_mixing.shares(counts, kind)]
-    wanted = reference_mixing.mix(vectors, shares) if any(counts) else before.w.tolist()
+    found = mix_states(before, parts, kind)
+    shares = [float(share) for share in oracle.shares(counts, kind)]
+    wanted = oracle.mix(vectors, shares) if any(counts) else before.w.tolist()
     if len(vectors) == 1:
         wanted = vectors[0]
     assert found.w.tolist() == wanted

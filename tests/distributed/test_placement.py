@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.distributed.cluster import WorkerRoom
+from rosenblatt.distributed.mixing_run import group_partitions
 from rosenblatt.distributed.parts import PartFacts
-from rosenblatt.distributed.placement import grouped
 
 
 def facts(*rows, values=1, in_memory=True):
@@ -31,16 +31,19 @@ ONE, TWO = {"a": WorkerRoom(1, 0)}, {"a": WorkerRoom(1, 0), "b": WorkerRoom(1, 0
     ],
 )
 def test_groups(rows, holders, rooms, wanted):
-    assert grouped(facts(*rows), [[each] if each in rooms else list(each) for each in holders], rooms) == wanted
+    assert (
+        group_partitions(facts(*rows), [[each] if each in rooms else list(each) for each in holders], rooms)
+        == wanted
+    )
 
 
 def test_partitions_that_fill_a_worker_are_tasks_of_their_own():
     """Dask may have spilled some of them: one task would bring all of them back at once."""
     full = {"a": WorkerRoom(1, 2 * 3 * 12 * 1000 - 1)}
     alone = [[0], [1], [2]]
-    assert grouped(facts(10, 10, 10, values=100), ["a"] * 3, full) == alone
-    assert grouped(facts(10, 10, 10, values=99), ["a"] * 3, full) == [[0, 1, 2]]
-    assert grouped(facts(10, 10, 10, values=100, in_memory=False), ["a"] * 3, full) == [[0, 1, 2]]
+    assert group_partitions(facts(10, 10, 10, values=100), ["a"] * 3, full) == alone
+    assert group_partitions(facts(10, 10, 10, values=99), ["a"] * 3, full) == [[0, 1, 2]]
+    assert group_partitions(facts(10, 10, 10, values=100, in_memory=False), ["a"] * 3, full) == [[0, 1, 2]]
 
 
 @given(
@@ -50,7 +53,7 @@ def test_partitions_that_fill_a_worker_are_tasks_of_their_own():
 )
 def test_every_partition_is_in_one_group(parts, threads, memory):
     rooms = {name: WorkerRoom(count, memory) for name, count in zip("abc", threads, strict=True)}
-    groups = grouped(facts(*(n for n, _ in parts)), [sorted(held) for _, held in parts], rooms)
+    groups = group_partitions(facts(*(n for n, _ in parts)), [sorted(held) for _, held in parts], rooms)
     assert sorted(number for group in groups for number in group) == list(range(len(parts)))
     rows = np.array([n for n, _ in parts])
     for group in groups:

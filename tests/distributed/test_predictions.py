@@ -9,6 +9,8 @@ import rosenblatt as rb
 import rosenblatt.distributed as rd
 from rosenblatt.exceptions import InputError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=[2, 3])
 def trained(request, labelled):

@@ -12,8 +12,10 @@ import rosenblatt.distributed as rd
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.fingerprint import Fingerprint, fingerprint_of_blocks
-from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import NonFiniteError, ParameterError
+from rosenblatt.rows.features import as_rows
+
+pytestmark = pytest.mark.slow
 
 
 def parts_of(X, y, cuts):
@@ -72,8 +74,7 @@ def test_few_rows_come_to_this_node(client):
     y = np.where(X @ [1, 2, -1] > 0.1, 1, 0)
     blocks = rd.partition(parts_of(X, y, [1000, 2000]), client=client)
     from rosenblatt.certify.time_limit import Clock
-    from rosenblatt.distributed.proof_tasks import TwoSides
-    from rosenblatt.distributed.proofs import PartitionQuestion
+    from rosenblatt.distributed.proofs import PartitionQuestion, TwoSides
 
     question = PartitionQuestion(blocks, TwoSides(1, 0, True), ["0", "1"], Clock(None))
     assert question.answer().verdict == "separable"

@@ -13,7 +13,7 @@ import rosenblatt as rb
 import rosenblatt.distributed as rd
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, ShapeError
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import rosenblatt as rb
 from rosenblatt.datasets import make_echo
+from rosenblatt.estimators import adaptive_filter as filtering
 from rosenblatt.exceptions import (
     DataTypeError,
     InputError,
@@ -21,8 +22,7 @@ from rosenblatt.exceptions import (
     ShapeError,
     TrainingOverflowError,
 )
-from rosenblatt.learners import filtering
-from rosenblatt.loops import reference_family as reference
+from tests.oracles import family as reference
 
 
 def call(n=3000, n_taps=37, seed=0, complex_=False):

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.kernels import Linear, Polynomial
+from tests.shared.examples import examples, slowly
 from tests.shared.strategies import quietly
 
 CLEAR = 1e-10
@@ -55,7 +56,7 @@ def tables(draw):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("degree", [1, 2, 3])
+@pytest.mark.parametrize("degree", [1, 2, *slowly(3)])
 @given(
     X=tables(),
     c=st.sampled_from([0.0, 1.0, 0.5]),
@@ -64,7 +65,7 @@ def tables(draw):
     margin=st.sampled_from([0.0, 1.0]),
     data=st.data(),
 )
-@settings(max_examples=30)
+@settings(max_examples=examples(100))
 def test_a_polynomial_kernel_makes_the_mistakes_of_monomials(degree, n_classes, X, c, sparse, bias, margin, data):
     n = len(X)
     rest = st.lists(st.integers(0, n_classes - 1), min_size=n - n_classes, max_size=n - n_classes)

@@ -58,6 +58,7 @@ def test_it_is_an_estimator_of_its_own(cancer):
     assert made.classes_.tolist() == ["benign", "malignant"]
 
 
+@pytest.mark.slow
 def test_texts_and_several_classes(tmp_path):
     texts = [f"{word} {i % 3}" for i in range(20) for word in ("red", "green", "blue")]
     labels = ["warm", "calm", "cold"] * 20

@@ -13,6 +13,7 @@ import rosenblatt as rb
 from rosenblatt.certify import ClassTables, Inseparable, Separable, Undecided, decide
 from rosenblatt.datasets import load_xor
 from rosenblatt.exceptions import DataTypeError, InputError, LabelError, ParameterError, ShapeError
+from tests.shared.examples import slowly
 from tests.shared.strategies import quietly, separable, trained
 
 CLASSIFIERS = [
@@ -32,7 +33,7 @@ def data():
 
 
 @pytest.mark.parametrize("clf", CLASSIFIERS, ids=lambda clf: str(clf)[:20])
-@pytest.mark.parametrize("layout", [np.asarray, csr_array, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array, lambda X: X.astype(np.float32))])
 def test_every_classifier(clf, layout, data):
     X, y = layout(data[0]), data[1]
     quietly(clf.fit, X, y)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops import reference
-from rosenblatt.loops.reference_confidence import coefficients, train_confidence
 from rosenblatt.loops.rules import Confidence
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
+from tests.oracles.confidence import coefficients, train_confidence
+from tests.shared.examples import slowly
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(-8, 9, (36, 11)) / 8
@@ -30,7 +31,7 @@ RULES = {
 }
 
 
-@pytest.fixture(params=["dense", "sparse"])
+@pytest.fixture(params=["dense", *slowly("sparse")])
 def layout(request):
     return np.asarray if request.param == "dense" else csr_array
 
@@ -41,7 +42,7 @@ def quietly(**parameters):
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("how", ["two", "two weighted", "direct", "ovr", "ovo"])
+@pytest.mark.parametrize("how", ["two", "two weighted", "direct", *slowly("ovr", "ovo")])
 def test_it_is_the_reference(name, how, layout):
     parameters, rule = RULES[name]
     weight = WEIGHT if how == "two weighted" else None
@@ -106,8 +107,8 @@ def test_no_other_gaussian_is_better(z, v, r, C, other_mean, other_spread):
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
-@pytest.mark.parametrize("multiclass", ["direct", "ovr"])
+@pytest.mark.parametrize("y", [TWO, *slowly(THREE)], ids=["two", "three"])
+@pytest.mark.parametrize("multiclass", ["direct", *slowly("ovr")])
 def test_fit_replay_stream_and_blocks_leave_the_same_bits(name, y, multiclass, layout, tmp_path):
     rows = layout(X)
     options = {"multiclass": multiclass, "trace": "mistakes", **RULES[name][0]}
@@ -133,6 +134,7 @@ def test_fit_replay_stream_and_blocks_leave_the_same_bits(name, y, multiclass, l
     assert again.variance_.tobytes() == chunks.variance_.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RULES)
 def test_features_and_classes_that_come_later_have_a_variance_of_one(name):
     clf = rb.ConfidenceWeightedClassifier(**RULES[name][0])

@@ -13,10 +13,12 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.certify import Inseparable, check, witness
+from rosenblatt.certify import Inseparable, check
+from rosenblatt.certify import verdict as witness
 from rosenblatt.datasets import load_or, load_xor
 from rosenblatt.exceptions import ParameterError, TrivialSeparationWarning
-from rosenblatt.learners import cycles, visitor
+from rosenblatt.learning import plan as cycles
+from rosenblatt.learning import visitor
 from tests.certify.oracle import Problem, decide
 from tests.shared.examples import examples
 from tests.shared.relatives import CONVENTIONS, laid_out, problems
@@ -275,7 +277,7 @@ def test_control_c_during_the_proof_leaves_the_last_pass(monkeypatch):
     assert (clf.stop_reason_, clf.n_iter_, clf.certificate_) == ("interrupted", 1, None)
 
 
-@pytest.mark.parametrize(("name", "few", "enough"), [("STATES", 13, 14), ("MISTAKES", 21, 22)])
+@pytest.mark.parametrize(("name", "few", "enough"), [("MAX_KEPT_STATES", 13, 14), ("MAX_KEPT_MISTAKES", 21, 22)])
 def test_memory_is_bounded(name, few, enough, monkeypatch):
     """A cycle of 14 passes and 22 mistakes is noticed only by who remembers as many."""
     X, y = np.array([[1.0], [10.0], [100.0]]), np.array([1, -1, 1])
@@ -286,10 +288,10 @@ def test_memory_is_bounded(name, few, enough, monkeypatch):
     assert proved(trained(X, y, **rule), X, y)
 
 
-@pytest.mark.parametrize("remembered", [1, 2, cycles.STATES])
+@pytest.mark.parametrize("remembered", [1, 2, cycles.MAX_KEPT_STATES])
 def test_repeats_that_are_refuted_are_tried_ever_more_rarely(remembered, monkeypatch):
     calls = count()
-    monkeypatch.setattr(cycles, "STATES", remembered)
+    monkeypatch.setattr(cycles, "MAX_KEPT_STATES", remembered)
 
     def refuted(*arguments, **named):
         next(calls)

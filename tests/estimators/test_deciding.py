@@ -1,6 +1,8 @@
 """Fits that end by proof: asked where mistakes no longer fall, only about this fit, with counted work."""
 
+import pickle
 import warnings
+from copy import deepcopy
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,13 +13,15 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.blocks.scaled import transformed
-from rosenblatt.columns.scaling import Transformation
-from rosenblatt.columns.statistics import Statistics
-from rosenblatt.data.batch import as_batch
-from rosenblatt.estimators import deciding
-from rosenblatt.learners import perceptron as learner
+from rosenblatt.certify import Inseparable, InseparableVerdict
+from rosenblatt.estimators import perceptron_core as deciding
+from rosenblatt.exceptions import UndecidedError
+from rosenblatt.learning import perceptron_fit as learner
+from rosenblatt.learning.scaled import transform_blocks
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
+from rosenblatt.tables.scaling import Transformation
+from rosenblatt.tables.statistics import Statistics
 from tests.shared.examples import examples
 from tests.shared.strategies import bits, noisy, problems, quietly, trained
 
@@ -83,9 +87,25 @@ def test_a_proof_of_separability_lifts_patience_but_not_max_iter(asked):
     assert (clf.stop_reason_, clf.n_iter_, clf.certificate_, len(asked.work)) == ("max_iter", 20, None, 1)
     assert "Some hyperplane does (proved)." in said[0]
     assert said[0].endswith("Allow more passes.")
-    clf = rb.Perceptron(order="cyclic", n_iter_no_change=2, max_iter=10**6).fit(X, y)
+    clf = rb.Perceptron(order="cyclic", n_iter_no_change=100, max_iter=10**6).fit(X, y)
     assert (clf.stop_reason_, len(asked.work)) == ("separated", 2)
     assert clf.n_iter_ > 300
+
+
+def test_patience_grows_tenfold_and_the_end_names_a_hyperplane(tmp_path, monkeypatch):
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.997, 0.0]]), np.array([0, 1, 0])
+    clf = rb.Perceptron(order="cyclic", n_iter_no_change=2)
+    assert _said(clf, X, y) == []  # so few rows go on until they are separated
+    assert clf.stop_reason_ == "separated"
+    monkeypatch.setattr(learner, "HOPEFUL_WORK", 0.0)
+    (said,) = _said(clf, X, y)
+    assert clf.stop_reason_ == "plateau"
+    assert 20 <= clf.n_iter_ < 60
+    assert "Some hyperplane does separate it (proved: see certificate_.coef_ and certificate_.intercept_)" in said
+    proof = clf.certificate_
+    assert ((X @ proof.coef_[0] + proof.intercept_[0] > 0.0) == (y == 1)).all()
+    rb.save(clf, tmp_path / "m")
+    assert rb.load(tmp_path / "m").certificate_.verify(X, y)
 
 
 def test_undecided_leaves_the_trend_or_the_patience_given(asked):
@@ -194,13 +214,14 @@ def test_a_proof_is_about_rows_before_they_were_scaled():
     statistics = Statistics()
     batch = as_batch(X, y)
     statistics.add(batch.rows, 3, 1)
-    scaled = transformed(MemoryBlocks(batch), *Transformation.of(statistics, fill=False, scale=True))
+    scaled = transform_blocks(MemoryBlocks(batch), *Transformation.of(statistics, fill=False, scale=True))
     assert rb.certify(scaled.batch.rows, y).verdict == "inseparable"
     clf = quietly(rb.Perceptron(max_iter=50).fit_blocks, scaled)
     assert (clf.stop_reason_, clf.certificate_) == ("max_iter", None)
 
 
-def test_a_run_that_was_cut_short_asks_no_more(tmp_path, asked):
+def test_a_run_that_was_cut_short_asks_no_more(tmp_path, asked, monkeypatch):
+    monkeypatch.setattr("rosenblatt.learning.perceptron_fit.HOPEFUL_PATIENCE_FACTOR", 1000)
     X, y = rb.datasets.make_separable(200, 10, margin=0.002, seed=1)
     blocks, path = MemoryBlocks(as_batch(X, y)), tmp_path / "c"
 
@@ -233,6 +254,25 @@ def test_the_proof_is_kept_in_the_file(tmp_path, data):
     again = rb.load(tmp_path / "m")
     assert again.stop_reason_ == "inseparable"
     assert again.certificate_.verify(*data)
+
+
+def test_a_verdict_becomes_a_proof_when_it_is_looked_at(tmp_path):
+    X, y = noisy(500, 4)
+    clf = trained(X, y)
+    held = clf.__dict__["certificate_"]
+    assert isinstance(held, InseparableVerdict)
+    rb.save(clf, tmp_path / "m")
+    for again in (pickle.loads(pickle.dumps(clf)), rb.load(tmp_path / "m")):  # they do not keep the rows
+        assert again.certificate_.verify(X, y)
+        assert "made by rosenblatt.certify(X, y)" in str(again.certificate_)
+        with pytest.raises(UndecidedError, match=r"rosenblatt\.certify"):
+            again.certificate_.to_json()
+    assert isinstance(deepcopy(clf).certificate_, Inseparable)
+    assert isinstance(clf.certificate_, Inseparable)
+    assert clf.certificate_.verify(X, y)
+    rb.save(clf, tmp_path / "m")
+    for again in (pickle.loads(pickle.dumps(clf)), rb.load(tmp_path / "m")):
+        assert again.certificate_.to_json() == clf.certificate_.to_json()
 
 
 def test_a_stream_afterwards_forgets_the_proof():

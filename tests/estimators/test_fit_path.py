@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.data.batch import as_batch
-from rosenblatt.learners import visitor
-from tests.blocks.sources import everywhere
+from rosenblatt.learning import visitor
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
 from tests.shared.strategies import noisy, quietly
+from tests.tables.sources import everywhere
 
 MOST_FRAMES = 9
 MOST_MODULES = 4

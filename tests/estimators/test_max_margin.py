@@ -18,7 +18,6 @@ from sklearn.svm import SVC
 
 import rosenblatt as rb
 from rosenblatt.certify import check
-from rosenblatt.data.batch import as_batch
 from rosenblatt.datasets import load_xor
 from rosenblatt.estimators import max_margin as _witness
 from rosenblatt.exceptions import (
@@ -28,7 +27,8 @@ from rosenblatt.exceptions import (
     ParameterError,
     TrainingOverflowError,
 )
-from rosenblatt.margins import hulls, max_margin
+from rosenblatt.margins import widest
+from rosenblatt.rows.batch import as_batch
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import largest_margin
 from tests.shared.strategies import full_state, problems, separable
@@ -122,9 +122,9 @@ def test_layouts_and_precisions_find_the_same(layout):
 @pytest.mark.parametrize(("small", "large"), [(0, 0), (0, 2**22), (300, 0)])
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
 def test_more_features_than_rows(layout, small, large, bias, monkeypatch):
-    monkeypatch.setattr(hulls, "LARGE", large)
-    monkeypatch.setattr(hulls, "NARROW", 100)
-    monkeypatch.setattr(hulls, "SMALL", small)
+    monkeypatch.setattr(widest, "MAX_DENSE_VALUES", large)
+    monkeypatch.setattr(widest, "MAX_DENSE_FEATURES", 100)
+    monkeypatch.setattr(widest, "MAX_UNREDUCED_FEATURES", small)
     rng = np.random.default_rng(1)
     X = rng.standard_normal((30, 200)) * (rng.random((30, 200)) < 0.2)
     y = np.where(rng.random(30) < 0.5, 1, -1)
@@ -137,8 +137,8 @@ def test_more_features_than_rows(layout, small, large, bias, monkeypatch):
 def test_many_rows_are_met_a_few_at_a_time(bias, monkeypatch):
     X, y = separable(3000, 5, gap=0.01)
     whole = rb.MaxMarginClassifier(fit_intercept=bias).fit(X, y)
-    monkeypatch.setattr(max_margin, "MOST_NEW", 4)
-    monkeypatch.setattr(max_margin, "MANY", 20)
+    monkeypatch.setattr(widest, "MAX_NEW_ROWS", 4)
+    monkeypatch.setattr(widest, "MANY_ROWS", 20)
     clf = rb.MaxMarginClassifier(fit_intercept=bias).fit(X, y)
     assert clf.n_iter_ > whole.n_iter_
     assert clf.margin_ == pytest.approx(whole.margin_, rel=1e-12)
@@ -149,7 +149,7 @@ def test_many_rows_are_met_a_few_at_a_time(bias, monkeypatch):
     assert error.value.certificate.verify(X, y)
     for rounds in range(3, clf.n_iter_):
         with contextlib.suppress(NotSeparableError):
-            early = max_margin.max_margin(as_batch(X, y), bias=bias, max_iter=rounds)
+            early = widest.max_margin(as_batch(X, y), bias=bias, max_iter=rounds)
             assert early.margin <= clf.margin_ * (1 + 1e-12)
             assert early.upper >= clf.margin_ * (1 - 1e-12)
 
@@ -228,7 +228,7 @@ def test_weights_leave_rows_out_and_change_nothing_else():
     assert (heavy.coef_ == clf.coef_).all()
 
 
-@pytest.mark.parametrize("exponent", [1000, 530, 201, -201, -560, -665, -1000])
+@pytest.mark.parametrize("exponent", [1000, 530, 201, -201, -500])
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_margins_scale_with_the_data_to_the_ends_of_floats(convert, exponent):
     X, y = separable(60, 3)
@@ -247,13 +247,21 @@ def test_features_that_no_finite_weights_fit_are_refused():
         rb.MaxMarginClassifier().fit(np.array([[-1.0], [1.0]]) * 1e-310, [0, 1])
 
 
+@pytest.mark.parametrize("scale", [1e-160, 1e-200, 1e-300])
+def test_features_whose_support_vectors_need_infinite_weights_are_refused(scale):
+    X, y = separable(60, 3)
+    with pytest.raises(TrainingOverflowError, match=r"support vectors.*Scale the features"):
+        rb.MaxMarginClassifier().fit(X * scale, y)
+    assert np.isfinite(rb.MaxMarginClassifier().fit(X * 1e-140, y).dual_coef_).all()
+
+
 def test_the_data_is_measured_once_and_from_its_center(monkeypatch):
     X, y = separable(2000, 3)
-    there = hulls.Hulls(as_batch(X + 1e6, y), y.astype(float), bias=True)
+    there = widest.Hulls(as_batch(X + 1e6, y), y.astype(float), bias=True)
     assert there.radius == pytest.approx(np.linalg.norm(X - X.mean(axis=0), axis=1).max(), rel=1e-6)
-    seen, squares = [], hulls.Matrix.squares
+    seen, squares = [], widest.Matrix.squares
     counted = property(lambda matrix: seen.append(1) or squares.__get__(matrix))
-    monkeypatch.setattr(hulls.Matrix, "squares", counted)
+    monkeypatch.setattr(widest.Matrix, "squares", counted)
     assert rb.MaxMarginClassifier().fit(X, y).n_iter_ > 1
     assert len(seen) == 1
 
@@ -353,7 +361,7 @@ def test_classes_an_ulp_apart_are_said_to_be_separable():
 
 
 def test_what_is_not_decided_in_time_is_told_as_floats_see_it(monkeypatch):
-    monkeypatch.setattr(_witness, "SECONDS", 0.0)
+    monkeypatch.setattr(_witness, "MAX_PROOF_SECONDS", 0.0)
     error = refused(*load_xor())
     assert "of the radius of the data" in str(error)
     assert error.certificate is None

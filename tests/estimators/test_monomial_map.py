@@ -15,8 +15,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
-from rosenblatt.data import memory
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
+from rosenblatt.rows import memory
 
 OFFSETS = st.sampled_from([0.0, 0.25, 1.0, 2.0, 3.7])
 
@@ -143,7 +143,7 @@ def test_many_rows_in_blocks_are_the_rows_one_by_one(monkeypatch):
     X = np.random.default_rng(1).standard_normal((50, 4)) * (np.random.default_rng(2).random((50, 4)) < 0.6)
     phi = rb.MonomialMap(3).fit(X)
     dense, sparse = phi.transform(X), phi.transform(csr_array(X))
-    monkeypatch.setattr("rosenblatt.maps.monomials.BLOCK", 40)
+    monkeypatch.setattr("rosenblatt.tables.monomials.BLOCK_PRODUCTS", 40)
     assert phi.transform(X).tobytes() == dense.tobytes()
     again = phi.transform(csr_array(X))
     assert (again.data.tobytes(), again.indices.tolist()) == (sparse.data.tobytes(), sparse.indices.tolist())

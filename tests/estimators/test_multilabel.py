@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from tests.shared.examples import slowly
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(-4, 5, (50, 6)) / 4
@@ -24,9 +25,9 @@ BINARY = {
 PARAMETERS = {"margin": 0.25, "C": 0.3, "r": 2.0}
 
 
-@pytest.mark.parametrize("layout", [np.asarray, csr_array])
-@pytest.mark.parametrize("rule", BINARY)
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", *slowly("pa2", "arow")])
+@pytest.mark.parametrize("average", [False, *slowly(True)])
 def test_each_label_is_a_learner_of_its_own(layout, rule, average):
     """A pass without an update changes nothing, so that binary fits may end earlier."""
     once = {"max_iter": 1, "average": average}
@@ -75,7 +76,7 @@ def test_sets_and_matrices_say_the_same():
     assert lists.coef_.tobytes() == by_sets.coef_.tobytes()
 
 
-@pytest.mark.parametrize("rule", BINARY)
+@pytest.mark.parametrize("rule", ["perceptron", "pa1", *slowly("pa2", "arow")])
 def test_streams_and_files_leave_the_bits_of_a_fit(rule, tmp_path):
     whole = rb.MultilabelPerceptron(rule, shuffle=False, max_iter=1, average=True).fit(X, SETS)
     chunks = rb.MultilabelPerceptron(rule, average=True).partial_fit(X[:21], SETS[:21], classes=list("abcd"))

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import LabelError, ParameterError
-from rosenblatt.learners.order import Blockwise
-from rosenblatt.loops.reference_family import train_ranks
+from rosenblatt.learning.order import Blockwise
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
+from tests.oracles.family import train_ranks
+from tests.shared.examples import slowly
 
 RNG = np.random.default_rng(4)
 X = RNG.integers(-8, 9, (40, 4)) / 8
@@ -20,8 +21,8 @@ RANKS = np.digitize(SCORE + RNG.integers(-1, 2, 40) / 4, (-1.0, 0.0, 1.0))
 QUIET = {"shuffle": False, "average": True, "n_iter_no_change": 1000}
 
 
-@pytest.mark.parametrize("layout", [np.asarray, csr_array])
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
+@pytest.mark.parametrize("average", [False, *slowly(True)])
 def test_it_is_the_reference(layout, average):
     """Sums of these rows are exact, so that both are the same."""
     clf = rb.OrdinalPerceptron(max_iter=3, tol=-1e9, **(QUIET | {"average": average}))
@@ -99,7 +100,7 @@ def test_mean_rank_error_is_below_that_of_single_classes():
     assert errors[0] < errors[1]
 
 
-@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
 def test_blocks_leave_the_bits_of_a_fit_with_the_same_visits(layout):
     blocks = MemoryBlocks(as_batch(layout(X), RANKS), np.array([0, 9, 30, 40]))
     for shuffle in (False, True):

@@ -10,19 +10,20 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.data.batch import as_batch
 from rosenblatt.exceptions import InputError, ParameterError
-from rosenblatt.loops.reference_linked import train_linked, winnow
+from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import Rule
-from rosenblatt.trace.record import Trace
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
+from tests.oracles.linked import train_linked, winnow
+from tests.shared.examples import slowly
 
 RNG = np.random.default_rng(3)
 X = RNG.integers(-3, 4, (40, 5)).astype(float)
 Y = np.where(X @ [1, 2, -1, 0, 0] + RNG.integers(-2, 3, 40) > 0, 1, -1)
 THREE = RNG.integers(0, 3, 40)
 EXACT = Rule(1, 1, 0, 1, 1)  # whole numbers, so that fractions stay fractions
-LAYOUTS = pytest.mark.parametrize("layout", [np.asarray, csr_array])
+LAYOUTS = pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
 
 
 def fractions(rows):
@@ -31,7 +32,7 @@ def fractions(rows):
 
 @LAYOUTS
 @pytest.mark.parametrize("p", [2, 3, 4, 7])
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("average", [False, *slowly(True)])
 def test_it_is_the_reference_in_rationals(layout, p, average):
     """Powers of small whole numbers are exact, so that floats and rationals are the same."""
     clf = rb.PNormPerceptron(p, order="cyclic", max_iter=3, average=average, decide=False, n_iter_no_change=9)
@@ -54,6 +55,7 @@ def nothing():
     return nullcontext()
 
 
+@pytest.mark.slow
 @LAYOUTS
 def test_with_p_2_it_is_the_perceptron(layout):
     shared = {"order": "cyclic", "decide": False, "max_iter": 7, "average": True}
@@ -94,6 +96,7 @@ def test_growing_sums_are_divided_on_the_way():
     assert clf.trace_.replay(rows, y).coef.tobytes() == clf.coef_.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiclass", ["direct", "ovr", "ovo"])
 def test_streams_and_blocks_leave_the_bits_of_a_fit(multiclass, tmp_path):
     parameters = {"p": 4, "multiclass": multiclass, "average": True}

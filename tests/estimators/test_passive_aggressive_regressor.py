@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError, ShapeError
+from tests.shared.examples import slowly
 
 RNG = np.random.default_rng(2)
 X = RNG.integers(-8, 9, (30, 5)) / 8
@@ -35,7 +36,7 @@ def plain(C, kind, epsilon, passes, weight=None):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_is_the_textbook(loss, layout, weighted):
     weight = RNG.integers(0, 4, 30) / 2 if weighted else None

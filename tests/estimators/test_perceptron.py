@@ -8,8 +8,8 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.learners.order import Random, Shuffled
-from tests.shared.examples import examples
+from rosenblatt.learning.order import Random, Shuffled
+from tests.shared.examples import examples, slowly
 from tests.shared.strategies import DYADIC, bits, exact_rule, problems, textbook, trained
 
 
@@ -33,7 +33,7 @@ LAYOUTS = {
 }
 
 
-@pytest.fixture(params=LAYOUTS, name="layout")
+@pytest.fixture(params=[*list(LAYOUTS)[:4], *slowly(*list(LAYOUTS)[4:])], name="layout")
 def _layout(request):
     return LAYOUTS[request.param]
 

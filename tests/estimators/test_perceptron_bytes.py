@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.data.features import as_rows
+from rosenblatt.rows.features import as_rows
 from tests.shared.examples import examples
 from tests.shared.strategies import bits, quietly
 
@@ -31,6 +31,7 @@ def byte_table(seed, n=40, d=45, classes=2):
     return X, y
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(st.integers(0, 10**6), st.integers(1, 80), st.sampled_from([2, 3]), st.sampled_from(PARAMETERS))
 def test_bytes_train_the_bits_of_floats(seed, d, classes, parameters):

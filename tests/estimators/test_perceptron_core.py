@@ -9,10 +9,10 @@ from sklearn.exceptions import NotFittedError
 
 import rosenblatt as rb
 from rosenblatt import registry
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.data.batch import as_batch
 from rosenblatt.estimators.perceptron_core import BarePerceptron
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
 
 
 def test_it_has_the_parameters_of_the_estimator():

@@ -305,3 +305,17 @@ def test_a_new_fit_hands_out_arrays_again():
     assert issparse(clf.coef_)
     assert pickle.loads(pickle.dumps(clf)).coef_.nnz == clf.coef_.nnz
     assert isinstance(clf.fit(X, y).coef_, np.ndarray)
+
+
+@settings(max_examples=examples(50))
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 1e-3, 1e-2, 0.1]), st.integers(1, 8))
+def test_a_tolerance_is_the_only_rule_as_there(seed, tol, patience):
+    """Mistakes that stand still do not end a fit by the loss: both make the same passes, to the same bits."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((int(rng.integers(10, 200)), int(rng.integers(1, 12))))
+    y = X @ rng.standard_normal(X.shape[1]) + rng.standard_normal(len(X)) > 0.0
+    y[:2] = [False, True]
+    rule = {"shuffle": False, "tol": tol, "n_iter_no_change": patience}
+    ours, theirs = quietly(rb.Perceptron(**rule).fit, X, y), quietly(Peer(**rule).fit, X, y)
+    assert ours.coef_.tobytes() == theirs.coef_.tobytes()
+    assert ours.intercept_.tobytes() == theirs.intercept_.tobytes()

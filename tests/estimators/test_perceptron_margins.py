@@ -13,6 +13,7 @@ from rosenblatt.datasets import make_separable
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Margins
+from tests.shared.examples import slowly
 
 RNG = np.random.default_rng(9)
 X = RNG.integers(-8, 9, (40, 5)) / 8
@@ -32,7 +33,7 @@ def test_two_classes_are_the_reference(plus, minus, sparse):
     assert clf.trace_.score.tolist() == [mistake.score for mistake in kept]
 
 
-@pytest.mark.parametrize("multiclass", ["direct", "ovr", "ovo"])
+@pytest.mark.parametrize("multiclass", ["direct", *slowly("ovr", "ovo")])
 def test_several_classes_are_the_reference(multiclass):
     clf = rb.Perceptron(margin=(2.0, 0.5), multiclass=multiclass, max_iter=2, **QUIET).fit(X, THREE)
     rule, start = Margins(margin=2.0, margin_minus=0.5), [[0.0] * 6 for _ in range(3)]

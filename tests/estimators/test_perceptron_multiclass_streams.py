@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
-from tests.shared.examples import examples
+from tests.shared.examples import examples, slowly
 from tests.shared.multiclass import SCHEMES, blobs, class_book, class_problems, padded
 from tests.shared.strategies import bits, exact_rule, full_state, quietly, trained
 
@@ -33,7 +33,7 @@ def one_by_one(clf, X, y, *, classes=None):
     return clf
 
 
-@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("layout", [LAYOUTS["dense"], *slowly(LAYOUTS["float32"], LAYOUTS["csr"])], ids=LAYOUTS)
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_declared_classes_on_floats(scheme, average, layout):

@@ -8,11 +8,11 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import Perceptron as Peer
 
 import rosenblatt as rb
-from rosenblatt.data.features import as_rows
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
-from tests.shared.examples import examples
+from rosenblatt.rows.features import as_rows
+from tests.shared.examples import examples, slowly
 from tests.shared.multiclass import blobs
 from tests.shared.strategies import bits, noisy, quietly, trained
 
@@ -40,7 +40,7 @@ def problems(draw, classes):
     return X.astype(float), y
 
 
-@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
 @settings(max_examples=examples(150))
 @given(problem=problems(2), penalty=PENALTIES, margin=st.sampled_from([0.0, 1.0]), passes=st.integers(1, 5))
 def test_two_classes_equal_the_reference(layout, problem, penalty, margin, passes):
@@ -56,8 +56,8 @@ def test_two_classes_equal_the_reference(layout, problem, penalty, margin, passe
     assert clf.trace_.score.tolist() == [mistake.score for mistake in expected.mistakes]
 
 
-@pytest.mark.parametrize("layout", [np.asarray, csr_array])
-@pytest.mark.parametrize("multiclass", ["direct", "ovr", "ovo"])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
+@pytest.mark.parametrize("multiclass", ["direct", *slowly("ovr", "ovo")])
 @settings(max_examples=examples(60))
 @given(problem=problems(3), penalty=PENALTIES, passes=st.integers(1, 5))
 def test_several_classes_equal_the_reference(layout, multiclass, problem, penalty, passes):
@@ -87,7 +87,7 @@ def test_l2_is_scikit_learns_step(alpha):
 
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 @pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+@pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
 def test_chunks_single_rows_replays_and_going_on_are_the_same_bits(penalty, classes, layout):
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(120, 9)) * (rng.random((120, 9)) < 0.6), rng.integers(classes, size=120)

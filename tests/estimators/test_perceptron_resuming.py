@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.learners.visitor import Visitor
-from rosenblatt.model.linear import LinearModel
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.visitor import Visitor
 from tests.shared.strategies import RaisesAfter, bits, noisy, quietly, trained
 
 ORDERS = ["cyclic", "shuffle", "random"]
@@ -57,7 +57,7 @@ def _interrupt_at_stretch(monkeypatch, last):
 @pytest.mark.parametrize("stretch", [9, 10, 12])
 def test_within_a_pass(monkeypatch, average, order, stretch):
     """Four stretches a pass: the ninth begins the third pass, the twelfth ends it."""
-    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 10)
+    monkeypatch.setattr("rosenblatt.learning.visitor.BLOCK_MISTAKES", 10)
     X, y = noisy(40, 3)
     clf = rb.Perceptron(order=order, average=average, warm_start=True)
     with monkeypatch.context() as patch:
@@ -120,7 +120,8 @@ print("same", flush=True)
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no signals to another process")
 def test_a_real_one():
     """Sent from outside while loops run: training ends, and what it leaves is whole."""
     child = subprocess.Popen(

@@ -14,7 +14,7 @@ from sklearn.linear_model import Perceptron as Peer
 import rosenblatt as rb
 from rosenblatt import stopping
 from rosenblatt.exceptions import InputError, NonFiniteError
-from rosenblatt.learners.validation import hold_out
+from rosenblatt.learning.visitor import hold_out
 from tests.shared.examples import examples
 from tests.shared.strategies import bits, noisy, problems, quietly, separable, trained
 
@@ -95,10 +95,10 @@ def test_plateau_by_patience_given():
 
 
 def test_small_sets_are_visited_as_often_as_is_cheap(monkeypatch):
-    monkeypatch.setattr(stopping, "AFFORDABLE", 200.0)  # XOR stores 8 values: 25 passes
+    monkeypatch.setattr(stopping, "AFFORDABLE_VALUES", 200.0)  # XOR stores 8 values: 25 passes
     clf, _ = _fit(*XOR, order="cyclic", decide=False)
     assert (clf.stop_reason_, clf.n_iter_) == ("plateau", 25)
-    monkeypatch.setattr(stopping, "AFFORDABLE", 1.0)
+    monkeypatch.setattr(stopping, "AFFORDABLE_VALUES", 1.0)
     clf, _ = _fit(*XOR, order="cyclic", decide=False)
     assert (clf.stop_reason_, clf.n_iter_) == ("plateau", 12)
 
@@ -164,8 +164,8 @@ class _Clock:
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("seconds", range(1, 9))
 def test_time_may_run_out_within_a_pass(monkeypatch, average, seconds):
-    monkeypatch.setattr("rosenblatt.learners.visitor.BLOCK_MISTAKES", 10)
-    monkeypatch.setattr("rosenblatt.learners.fit_loop.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
+    monkeypatch.setattr("rosenblatt.learning.visitor.BLOCK_MISTAKES", 10)
+    monkeypatch.setattr("rosenblatt.learning.fit_loop.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
     X, y = noisy(35, 3)
     clf, said = _fit(X, y, order="cyclic", average=average, max_time=seconds)
     assert clf.stop_reason_ == "max_time"
@@ -180,7 +180,7 @@ def test_time_may_run_out_within_a_pass(monkeypatch, average, seconds):
 
 
 def test_time_that_runs_out_with_a_separating_pass_does_not_matter(monkeypatch):
-    monkeypatch.setattr("rosenblatt.learners.fit_loop.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
+    monkeypatch.setattr("rosenblatt.learning.fit_loop.time", SimpleNamespace(perf_counter=_Clock().perf_counter))
     clf = rb.Perceptron(max_time=1).fit([[1.0], [-1.0]], [1, -1], coef_init=[1.0])
     assert (clf.stop_reason_, clf.converged_, clf.n_iter_) == ("separated", True, 1)
 
@@ -325,3 +325,15 @@ def test_a_bad_value_among_rows_held_out_is_found_where_it_is():
         table[row, 2] = np.nan
         with pytest.raises(NonFiniteError, match=f"row {row}, column 2"):
             rb.Perceptron(early_stopping=True, random_state=seed).fit(table, Y)
+
+
+def test_held_out_rows_decide_alone():
+    """Mistakes that stand still do not end a fit before the error on the rows held out does."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((200, 6))
+        y = X @ rng.standard_normal(6) + rng.standard_normal(200) > 0.0
+        clf = rb.Perceptron(early_stopping=True, n_iter_no_change=5).fit(X, y)
+        errors = clf.curve_.validation
+        assert clf.stop_reason_ == "validation"
+        assert errors[-6:].min() == errors[-6]

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError
+from tests.shared.examples import slowly
 from tests.shared.strategies import bits, noisy, problems, quietly, trained
 
 CHUNKS = ([60], [1] * 60, [7, 1, 30, 22], [59, 1])
@@ -33,7 +34,7 @@ def _one_by_one(clf, X, y):
 
 @pytest.mark.parametrize("sizes", CHUNKS, ids=str)
 @pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, *slowly(np.float32)])
 def test_dense_chunks_equal_one_fit(dtype, average, sizes):
     X, y = noisy(60, WIDE, dtype=dtype)
     whole = trained(X, y, order="cyclic", max_iter=1, average=average)
@@ -127,7 +128,7 @@ def test_chunks_and_rows_equal_one_fit_under_every_rule(problem, tie, init, marg
 
 @pytest.mark.parametrize("order", ["cyclic", "shuffle", "random"])
 @pytest.mark.parametrize("average", [False, True])
-@pytest.mark.parametrize("layout", [lambda X: X, lambda X: X.astype(np.float32), csr_array])
+@pytest.mark.parametrize("layout", [lambda X: X, *slowly(lambda X: X.astype(np.float32)), csr_array])
 def test_resumed_fits_equal_one_fit(layout, average, order):
     X, y = noisy(60, 5)
     X = layout(X)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import rosenblatt as rb
 from rosenblatt import stopping
-from rosenblatt.learners import pocket as learner
-from rosenblatt.loops import reference_family as family
-from tests.shared.examples import examples
+from rosenblatt.estimators import pocket as learner
+from tests.oracles import family
+from tests.shared.examples import examples, slowly
 from tests.shared.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
 from tests.shared.strategies import noisy, quietly, separable, trained
 
@@ -48,9 +48,10 @@ def _assert_best(clf, problem, **measure):
 @pytest.fixture(params=["alone", "together"])
 def counted(request, monkeypatch):
     """Count hypotheses one by one, or several at once even where copies of them cost more than they spare."""
-    monkeypatch.setattr(learner, "COPIED", np.inf if request.param == "alone" else 0)
+    monkeypatch.setattr(learner, "MIN_COPY_RATIO", np.inf if request.param == "alone" else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("counted")
 @settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(problems(), CONVENTIONS, LAYOUTS, st.integers(1, 5))
@@ -65,6 +66,7 @@ def test_no_hypothesis_of_the_run_has_fewer_errors(problem, conventions, layout,
     assert clf.pocket_score_ == 1 - clf.pocket_errors_ / _weight(problem).sum()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(
     problems(most_classes=2),
@@ -88,6 +90,7 @@ def test_rows_with_a_margin_are_counted_as_the_reference_counts_them(problem, co
     _assert_best(clf, problem, margin=margin, geometric=count == "geometric")
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(problems(), CONVENTIONS, LAYOUTS, st.integers(1, 4))
 def test_averages_compete_after_each_pass(problem, conventions, layout, passes):
@@ -127,7 +130,7 @@ def test_the_run_is_the_perceptrons_up_to_its_end(problem, conventions):
     assert clf.t_ == clf.trace_.visits_per_pass.sum() <= plain.t_
 
 
-@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("layout", ["dense", *slowly("csr")])
 def test_no_model_along_a_run_on_floats_is_better(layout):
     """By the bits that predict decides by, over a run whose counts are mostly given up."""
     X, y = noisy(300, 6, flip=0.15)
@@ -186,7 +189,7 @@ def test_what_counting_reads_ends_a_plateau():
         warnings.simplefilter("error")
         clf = rb.PocketPerceptron().fit(X, y)
     assert clf.stop_reason_ == "plateau"
-    assert clf.n_rows_counted_ * 20 < 10 * stopping.AFFORDABLE
+    assert clf.n_rows_counted_ * 20 < 10 * stopping.AFFORDABLE_VALUES
     plain = trained(X, y, max_iter=clf.n_iter_, decide=False)
     assert plain.stop_reason_ == "max_iter"  # which counts nothing, and would go on
 
@@ -273,12 +276,12 @@ def test_an_interrupt_leaves_the_best_of_the_completed_passes(monkeypatch, momen
         assert (clf.pocket_visit_, clf.coef_.any()) == (0, False)
 
 
-@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("layout", ["dense", *slowly("csr")])
 def test_a_run_ends_at_the_hypothesis_without_errors_though_others_were_found_since(layout, monkeypatch):
     X, y = separable(60, 3)
     runs = []
     for copied in (np.inf, 0):
-        monkeypatch.setattr(learner, "COPIED", copied)
+        monkeypatch.setattr(learner, "MIN_COPY_RATIO", copied)
         clf = pocketed(laid_out(X, layout), y)
         runs.append((clf.t_, clf.n_mistakes_, clf.pocket_visit_, clf.coef_.tolist(), clf.trace_.index.tolist()))
         assert (clf.pocket_errors_, clf.pocket_visit_) == (0, clf.t_)
@@ -291,7 +294,7 @@ def test_weights_and_margins_are_counted_together_as_alone(margin, monkeypatch):
     weight = np.random.default_rng(0).random(200)
     found = []
     for copied in (np.inf, 0):
-        monkeypatch.setattr(learner, "COPIED", copied)
+        monkeypatch.setattr(learner, "MIN_COPY_RATIO", copied)
         clf = pocketed(X, y, fit={"sample_weight": weight}, pocket_margin=margin, max_iter=20)
         found.append((clf.pocket_errors_, clf.pocket_visit_, clf.coef_.tolist()))
     assert found[0] == found[1]

@@ -11,19 +11,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
 import rosenblatt as rb
-from rosenblatt.data.pairs import pairs_of
 from rosenblatt.exceptions import InputError, LabelError, ParameterError, ShapeError
-from rosenblatt.loops.reference_family import train_pairs
+from rosenblatt.rows.pairs import pairs_of
+from tests.oracles.family import train_pairs
+from tests.shared.examples import slowly
 
 RNG = np.random.default_rng(8)
 X = RNG.integers(-8, 9, (40, 4)) / 8
 Y = np.round(X @ [1.0, 2.0, -1.0, 0.0] + RNG.integers(-1, 2, 40) / 4)
 QID = RNG.integers(0, 6, 40)
-LAYOUTS = pytest.mark.parametrize("layout", [np.asarray, csr_array])
+LAYOUTS = pytest.mark.parametrize("layout", [np.asarray, *slowly(csr_array)])
 
 
 @LAYOUTS
-@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("average", [False, *slowly(True)])
 @pytest.mark.parametrize("margin", [0.0, 0.5])
 def test_it_is_the_reference(layout, average, margin):
     ranker = rb.RankingPerceptron(

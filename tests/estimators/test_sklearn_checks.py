@@ -61,25 +61,28 @@ UNORDERED = dict.fromkeys(["check_classifiers_classes", "check_classifiers_train
 
 CASES = [
     (rb.Perceptron(), equivalence(UPDATES)),
+    (rb.PassiveAggressiveRegressor(), equivalence(UPDATES)),
+    (rb.KernelPerceptron(), equivalence(UPDATES) | STREAM),
+    (rb.SoftMarginClassifier(tol=1e-12), {}),
+    (rb.ExtremeLearningMachine(30), {}),
+    (rb.MonomialMap(), {}),
+    (rb.TableEncoder(), {}),
+]
+"""One estimator of each kind, for `make test`."""
+OTHERS = [
     (rb.PassiveAggressiveClassifier(), equivalence(UPDATES)),
     (rb.ConfidenceWeightedClassifier(), equivalence(UPDATES)),
     (rb.PNormPerceptron(4), equivalence(UPDATES)),
-    (rb.PassiveAggressiveRegressor(), equivalence(UPDATES)),
     (rb.OrdinalPerceptron(), equivalence(UPDATES) | UNORDERED),
     (rb.RankingPerceptron(), equivalence(UPDATES)),
     (rb.PocketPerceptron(), equivalence(UPDATES)),
     (rb.VotedPerceptron(max_iter=100), equivalence(UPDATES)),
     (rb.LiftedPerceptron(), equivalence(UPDATES)),
     (rb.MarkOne(100), equivalence(UPDATES) | {"check_classifiers_train": CONTRAST}),
-    (rb.KernelPerceptron(), equivalence(UPDATES) | STREAM),
-    (rb.SoftMarginClassifier(tol=1e-12), {}),
     (rb.MaxMarginClassifier(), HARD),
     # Twenty neurons find room for rows that weigh next to nothing, which the check of class weights forbids.
     (rb.MultilayerPerceptron(hidden_layer_sizes=5, max_iter=500), equivalence(BATCHES)),
     (rb.VisualHierarchy(sizes=(12, 8, 5)), {"check_transformer_n_iter": DRAWN}),
-    (rb.ExtremeLearningMachine(30), {}),
-    (rb.MonomialMap(), {}),
-    (rb.TableEncoder(), {}),
 ]
 VARIANTS = [
     (rb.Perceptron(average=True), equivalence(UPDATES) | {"check_class_weight_classifiers": AVERAGE}),
@@ -130,13 +133,19 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.slow
+@checks(OTHERS)
+def test_scikit_learn_checks_of_the_others(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @checks(VARIANTS)
 def test_scikit_learn_checks_of_variants(estimator, check):
     check(estimator)
 
 
 def test_every_estimator_is_checked():
-    checked = {type(estimator).__name__ for estimator, _ in CASES}
+    checked = {type(estimator).__name__ for estimator, _ in [*CASES, *OTHERS]}
     # The rows of an adaptive filter are moments of signals, and those of a tagger are sentences, not tables. The
     # checks know no sets of labels.
     unlike = {"AdaptiveFilter", "SequencePerceptron", "MultilabelPerceptron"}

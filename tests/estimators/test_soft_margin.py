@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError, TrainingOverflowError, WeightError
-from rosenblatt.margins import soft_margin
+from rosenblatt.margins import softest as soft_margin
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import least_objective, objective
 from tests.shared.strategies import full_state, noisy, problems, quietly, separable
@@ -344,12 +344,12 @@ def test_bad_parameters(parameters, message):
 def test_the_solver_that_suits_the_data_is_chosen(monkeypatch):
     X, y = noisy(40, 30, seed=10)
     direct = {p: fitted(X, y, penalty=p, alpha=0.05, tol=1e-6) for p in ("l2", "l1")}
-    monkeypatch.setattr(soft_margin, "DIRECT", 10)
+    monkeypatch.setattr(soft_margin, "MAX_DIRECT_SIZE", 10)
     for penalty, clf in direct.items():
         other = fitted(X, y, penalty=penalty, alpha=0.05, tol=1e-6)
         assert other.n_iter_ != clf.n_iter_
         assert other.objective_ == pytest.approx(clf.objective_, rel=2e-6)
-    monkeypatch.setattr(soft_margin, "LARGEST", 10)
+    monkeypatch.setattr(soft_margin, "MAX_MATRIX_SIZE", 10)
     with pytest.raises(ParameterError, match="too many of both"):
         fitted(X, y, penalty=None)
 

@@ -17,12 +17,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
-from rosenblatt.blocks.collect import collect, measure
-from rosenblatt.blocks.scaled import transformed
-from rosenblatt.columns.options import Options
-from rosenblatt.columns.scaling import Transformation
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, ShapeError
-from rosenblatt.formats.source import open_source
+from rosenblatt.learning.scaled import transform_blocks
+from rosenblatt.tables.collect import collect, measure
+from rosenblatt.tables.file_source import open_source
+from rosenblatt.tables.reading import Options
+from rosenblatt.tables.scaling import Transformation
 from tests.shared.examples import examples
 
 THINGS = pd.DataFrame(
@@ -49,7 +49,7 @@ def from_file(path, scale=False, **options):
     done = Transformation()
     if fill or scale:
         done = Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
-    trained = plain(transformed(blocks, *done).batch.native())
+    trained = plain(transform_blocks(blocks, *done).batch.native())
     again = open_source([str(path)], Options(labelled=False), source.recipe)
     predicted = np.concatenate([plain(done.features(chunk).native()) for chunk in again.chunks()])
     np.testing.assert_array_equal(trained, predicted)
@@ -104,6 +104,7 @@ def test_the_same_bits_as_from_a_file(tmp_path, frame, missing, scale, which):
     assert plain(files.transform(X)).tobytes() == expected.tobytes()
 
 
+@pytest.mark.slow
 def test_many_rows_have_the_statistics_of_a_file(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((60_000, 40)) * 100).round(4).rename(columns="c{}".format)
@@ -351,7 +352,7 @@ def test_in_a_pipeline_with_grids_and_folds():
     y = np.where(np.arange(60) % 2, "spam", "ham")
     mail = [" ".join(rng.choice(words[:4] if label == "spam" else words[2:], 6)) for label in y]
     frame = pd.DataFrame({"mail": mail, "length": [len(each) for each in mail]})
-    model = make_pipeline(rb.TableEncoder(text=["mail"], bits=8), rb.Perceptron(average=True))
+    model = make_pipeline(rb.TableEncoder(text=["mail"], bits=8, scale=True), rb.Perceptron(average=True))
     assert cross_val_score(model, frame, y, cv=3).mean() > 0.8
     grid = GridSearchCV(model, {"tableencoder__bits": [2, 8], "tableencoder__ngrams": [1, 2]}, cv=3).fit(frame, y)
     assert np.isfinite(grid.cv_results_["mean_test_score"]).all()

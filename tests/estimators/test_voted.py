@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.learners import voted as voted_learner
-from rosenblatt.loops import reference_family as family
-from rosenblatt.model import voted
+from rosenblatt.learning import vote as voted
+from rosenblatt.learning import vote as voted_learner
+from tests.oracles import family
 from tests.shared.examples import examples
 from tests.shared.relatives import CONVENTIONS, LAYOUTS, interrupt_at, laid_out, problems, told
 from tests.shared.strategies import noisy, quietly, separable, trained
@@ -92,7 +92,7 @@ def test_rows_predicted_side_by_side_do_not_mix(monkeypatch, rows_at_once, layou
         X, y = rng.normal(size=(70, 41)), rng.integers(classes, size=70)
         clf = voting(laid_out(X, layout), y, max_iter=3)
         whole = clf.decision_function(X)
-        monkeypatch.setattr(voted, "MOST", rows_at_once)
+        monkeypatch.setattr(voted, "ROWS_AT_ONCE", rows_at_once)
         assert clf.decision_function(X).tobytes() == whole.tobytes()
         one = [clf.decision_function(X[i : i + 1])[0] for i in range(70)]
         assert np.array(one).tobytes() == whole.tobytes()

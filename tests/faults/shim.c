@@ -1,4 +1,5 @@
-/* Preloaded before the C library: lets the n-th call of a kind fail for files under a folder that are written. */
+/* Preloaded before the C library: lets the n-th call of a kind fail for files under a folder. Calls of most kinds
+   count only for files that are open for writing; those of the kind "read" count for all. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,15 +36,17 @@ static int fails(const char *call) {
 
 static int is_under(const char *path) { return folder[0] && strncmp(path, folder, strlen(folder)) == 0; }
 
-static int is_written(int fd) {
+static int is_inside(int fd) {
     char link[64], path[4096];
     if (!folder[0]) return 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, path, sizeof path - 1);
     if (n < 0) return 0;
     path[n] = 0;
-    return is_under(path) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    return is_under(path);
 }
+
+static int is_written(int fd) { return is_inside(fd) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY; }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -56,6 +59,19 @@ ssize_t writev(int fd, const struct iovec *data, int n) {
     if (is_written(fd) && fails("write")) return -1;
     return REAL(writev)(fd, data, n);
 }
+
+ssize_t read(int fd, void *data, size_t n) {
+    if (strcmp(kind, "read") == 0 && is_inside(fd) && fails("read")) return -1;
+    return REAL(read)(fd, data, n);
+}
+
+#define PREAD(name, offset_t)                                                          \
+    ssize_t name(int fd, void *data, size_t n, offset_t at) {                          \
+        if (strcmp(kind, "read") == 0 && is_inside(fd) && fails("read")) return -1;    \
+        return REAL(name)(fd, data, n, at);                                            \
+    }
+PREAD(pread, off_t)
+PREAD(pread64, off64_t)
 
 #define PWRITE(name, offset_t)                                                         \
     ssize_t name(int fd, const void *data, size_t n, offset_t at) {                    \

@@ -11,7 +11,10 @@ import pytest
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux" or shutil.which("gcc") is None, reason="it needs Linux and gcc")
+@pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("gcc") is None,
+    reason="faults are injected by a library that gcc builds on Linux",
+)
 def test_a_disk_that_fails_leaves_files_whole(tmp_path):
     library = tmp_path / "shim.so"
     source = Path(__file__).with_name("shim.c")

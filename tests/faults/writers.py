@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import rosenblatt as rb
-from rosenblatt.blocks.checkpoint import discard
 from rosenblatt.certify import check
 from rosenblatt.cli.main import main
+from rosenblatt.learning.checkpoint import discard
 
 CALLS = {"open": errno.EROFS, "write": errno.ENOSPC, "fsync": errno.EIO, "fchmod": errno.EIO, "close": errno.EIO,
          "rename": errno.ENOSPC, "ftruncate": errno.EIO}  # fmt: skip
@@ -153,7 +153,7 @@ def wrong(name, ended, said, old, place, output, whole):
         return f"{output} is not whole: {error!r}"
     if ended == 2 and "was written, but" not in said and now[output] != old[output]:
         return "it failed, and the file is new"
-    if name == "cache" and now[CACHE] != old[CACHE] and not now[CACHE].startswith(b"rosenblatt cache 2"):
+    if name == "cache" and now[CACHE] != old[CACHE] and not now[CACHE].startswith(b"rosenblatt cache 1"):
         return "the cache is not whole"
     return None
 

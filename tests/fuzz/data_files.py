@@ -44,7 +44,8 @@ PIECES = {
     "text": (
         b"\x00|\xff|\xef\xbb\xbf|\xed\xa0\x80|\xf0\x9f\x98\x80|\xc2\x9b|\x1b]0;x\x07|\r|\n|\r\n|\n\n|\t|,|;|'|#| |"
         b'"|""|nan|NaN|inf|-inf|1e999|-1e-999|1e|--1|0x10|1_0|\xef\xbc\x91|true|False|null|NA|?|9007199254740993|'
-        b"123456789012345678901234567890|1.7976931348623157e308|4.9e-324|-0.0|a|label|x1"
+        b"123456789012345678901234567890|1.7976931348623157e308|4.9e-324|-0.0|a|label|x1|1,5|7,700|1.234|1.250,5|"
+        b"1'250|12,345,678|None|sep=;\n|sep=,\r\n"
     ),
     "svmlight": (
         b"1:1|0:1|-1:2|1:|:1|1:1 1:1|2:1 1:1|4294967295:1|4294967296:1|18446744073709551616:1|70000:1|1:nan|1:inf|"
@@ -73,8 +74,14 @@ def text_files():
             quoted,
             csv.replace(b",", b";").replace(b"\n", b"\r\n"),
             csv.split(b"\n", 1)[1],
+            b"sep=;\n" + csv.replace(b".", b",").replace(b",", b";", 3),
+            b"a;b;label\r\n1,5;7.700;p\r\n2;1.250,5;q\r\n",
         ],
-        "tsv": [csv.replace(b",", b"\t"), b"ham\thello there\nspam\twin a prize\n"],
+        "tsv": [
+            csv.replace(b",", b"\t").replace(b"3e2", b"3,200"),
+            csv.replace(b",", b"\t"),
+            b"ham\thello there\nspam\twin a prize\n",
+        ],
         "svmlight": [svmlight, b"0 0:1 1:1\n1 0:2\n2\n"],
         "jsonl": [jsonl, jsonl * 2, b'{"label": 1, "x": 2}\n{"x": 3, "label": 0, "z": null}\n'],
     }
@@ -259,6 +266,9 @@ def options_of(rng):
         ("vocabulary", (True,)),
         ("zero_based", (True, False)),
         ("bits", (1, 10)),
+        ("decimal", (".", ",")),
+        ("thousands", (",", ".", "'", " ")),
+        ("na", (("red",), ("=",), ("=NA", "no"))),
     ):
         if rng.random() < (0.3 if name in ("skip_bad", "missing") else 0.04):
             given[name] = rng.choice(values)
@@ -288,9 +298,9 @@ def require_consistent(chunk, source):
 
 def read(path, options):
     """Read a file to its end; return its rows and labels in bytes, or None if it is refused."""
-    from rosenblatt.columns.options import Options
     from rosenblatt.exceptions import InputError
-    from rosenblatt.formats.source import open_source
+    from rosenblatt.tables.file_source import open_source
+    from rosenblatt.tables.reading import Options
 
     try:
         source = open_source([path], Options(**options))
@@ -335,8 +345,8 @@ def as_whole(label):
 
 def read_in_two_ways(path, ending, options, rng):
     """Read a file; read many of them again in another way; return "rows" or "refused"."""
-    import rosenblatt.formats.svmlight as svmlight
-    import rosenblatt.text.words as words
+    import rosenblatt.tables.svmlight as svmlight
+    import rosenblatt.tables.words as words
 
     first = read(str(path), options)
     if rng.random() < AGAIN:
@@ -364,7 +374,7 @@ def always(n_bytes, small):
 
 def one_batch(seed, first, count, kinds, place):
     """Read some inputs in this process; note each before it is read, and each find."""
-    import rosenblatt.loops.svmlight
+    import rosenblatt.loops.svmlight_numbers
     import rosenblatt.loops.words  # noqa: F401  # imported before memory is watched
 
     warnings.simplefilter("error")

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOMS = ("columns", "formats", "text", "schema", "storage", "certify")
+ROOMS = ("tables", "schema", "models", "certify")
 
 
 def data_file(data, kind, folder):
@@ -52,7 +52,7 @@ def proof(data):
 def model(data, folder):
     """Open a model file, and make the estimator."""
     from rosenblatt.exceptions import RosenblattError
-    from rosenblatt.storage.stored import open_model
+    from rosenblatt.models.stored import open_model
     from tests.fuzz.stored_files import require_short
 
     path = folder / "model"

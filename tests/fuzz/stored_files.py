@@ -63,7 +63,7 @@ def container(text, tensors):
 
 def changed_header(content, rng):
     """Change the header of a file: types, shapes and places of its arrays."""
-    from tests.storage.mutations import changed_document
+    from tests.models.mutations import changed_document
 
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
@@ -77,7 +77,7 @@ def changed_header(content, rng):
 
 def changed_container(content, document, tensors, rng):
     """Return a changed model or checkpoint."""
-    from tests.storage.mutations import changed_bytes, changed_document, changed_tensors
+    from tests.models.mutations import changed_bytes, changed_document, changed_tensors
 
     how = rng.random()
     if how < 0.05:
@@ -121,7 +121,7 @@ def squeezed(array, rng):
 
 
 class Models:
-    """Model files of all learners, of all versions of the format, with preparations and calibrations."""
+    """Model files of all learners, with preparations and calibrations."""
 
     def __init__(self, folder):
         from rosenblatt.schema.container import read_container
@@ -141,7 +141,7 @@ class Models:
         """Load it, predict with it, and train it further."""
         import rosenblatt as rb
         from rosenblatt.cli.main import main
-        from tests.storage.models import survives
+        from tests.models.models import survives
 
         if rng.random() < 0.05:
             said = io.StringIO()
@@ -160,8 +160,8 @@ class Models:
     def judge(self, learner, calibration, rng):
         """Compare what a learner predicts with its weights, and with the file opened in another way."""
         import rosenblatt as rb
-        from rosenblatt.data.features import as_rows
-        from rosenblatt.storage.opened import OpenedModel
+        from rosenblatt.models.opened import OpenedModel
+        from rosenblatt.rows.features import as_rows
 
         if isinstance(learner, rb.SequencePerceptron):
             label_sentences(learner)
@@ -192,7 +192,7 @@ class Models:
 def calibrated_files(folder):
     """Write models with curves of both kinds, for two classes and for three; return where they are."""
     import rosenblatt as rb
-    from tests.storage.models import THREE, TWO, X
+    from tests.models.models import THREE, TWO, X
 
     places = []
     for name, y, method in (("2s", TWO, "sigmoid"), ("3s", THREE, "sigmoid"), ("2i", TWO, "isotonic")):
@@ -204,7 +204,7 @@ def calibrated_files(folder):
 
 def label_sentences(learner):
     """Label sentences in two ways."""
-    from tests.storage.models import sentences_for
+    from tests.models.models import sentences_for
 
     X = sentences_for(learner)
     found = learner.predict(X)
@@ -243,7 +243,7 @@ class Caches:
     """Caches of dense and of sparse rows: their descriptions, and the bytes of their blocks."""
 
     def __init__(self, folder):
-        from tests.blocks.test_cache import described
+        from tests.tables.test_cache import described
 
         self.caches = []
         for sparse in (False, True):
@@ -254,8 +254,8 @@ class Caches:
 
     def make(self, rng):
         """Write a changed cache."""
-        from rosenblatt.blocks.cache import MAGIC, PREAMBLE
-        from tests.storage.mutations import changed_bytes, changed_document
+        from rosenblatt.tables.cache import MAGIC, PREAMBLE
+        from tests.models.mutations import changed_bytes, changed_document
 
         self.read, path, content = rng.choice(self.caches)
         _, at, length, _ = PREAMBLE.unpack(content[: PREAMBLE.size])
@@ -278,7 +278,7 @@ class Caches:
 
     def change_block(self, document, blocks, rng):
         """Change some numbers in a block, and make its checksum right again."""
-        from rosenblatt.blocks.block_layout import BlockLayout, checksum
+        from rosenblatt.tables.block_layout import BlockLayout, checksum
 
         try:
             told = rng.choice(document["data"]["blocks"])
@@ -311,10 +311,10 @@ class Checkpoints:
 
     def __init__(self, folder):
         import rosenblatt as rb
-        from rosenblatt.blocks.collect import collect
         from rosenblatt.schema.container import read_container
-        from tests.blocks.sources import ArraySource
+        from rosenblatt.tables.collect import collect
         from tests.shared.strategies import noisy
+        from tests.tables.sources import ArraySource
 
         self.path, self.files = folder / "checkpoint", []
         X, y = noisy(60, 3)
@@ -356,7 +356,7 @@ class Proofs:
 
     def make(self, rng):
         """Make a changed proof."""
-        from tests.storage.mutations import changed_document, places
+        from tests.models.mutations import changed_document, places
 
         self.rows, self.labels, proof = rng.choice(self.cases)
         for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
@@ -438,13 +438,13 @@ class SentenceProofs(Proofs):
     """Proofs about sentences, compared with an evaluation over all labellings."""
 
     def __init__(self, folder):
-        from tests.certify.sentence_proofs import CASES
+        from tests.sequences.proofs import CASES
 
         self.cases = [CASES[name] for name in sorted(CASES)]
 
     def rehash(self, proof, rng):
         """Change a label, and make the fingerprint right again."""
-        from tests.certify.sentence_proofs import hash_of
+        from tests.sequences.proofs import hash_of
 
         with contextlib.suppress(KeyError, TypeError, AttributeError, ValueError, IndexError):
             names = proof["data"]["labels"]
@@ -456,7 +456,7 @@ class SentenceProofs(Proofs):
         """Check it by both checkers, and by evaluating what it says."""
         from rosenblatt.certify import check
         from rosenblatt.certify.proof_reader import read, verify_proofs
-        from tests.certify.sentence_proofs import holds
+        from tests.sequences.proofs import holds
 
         try:
             proofs = check.read_proofs(self.text)

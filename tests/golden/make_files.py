@@ -18,6 +18,7 @@ import numpy as np
 import rosenblatt as rb
 from rosenblatt.cli.main import main as command
 from tests.golden.tables import tables
+from tests.golden.trained.make import options_of
 
 FOLDER = Path(__file__).parent / "files"
 
@@ -35,9 +36,6 @@ class Case(NamedTuple):
         Whether its scores are sums of our own, to the bit, and not of a library's.
     labelled : bool
         Whether the new file has labels, to be evaluated by.
-    repeatable : bool
-        Whether training anew leads to the same model. It does not where numbers beside categories or words were
-        scaled before they were centred.
     """
 
     train: str
@@ -45,7 +43,6 @@ class Case(NamedTuple):
     options: str = ""
     exact: bool = True
     labelled: bool = True
-    repeatable: bool = True
 
     @property
     def linear(self) -> bool:
@@ -58,9 +55,7 @@ NOT_LINEAR = ("kernel", "voted", "network", "extreme", "mark-one")
 CASES = {
     "text-vocabulary": Case("mail.csv", "mail-new.csv", "--text message --bits 8 --vocabulary"),
     "text-ngrams": Case("mail.csv", "mail-new.csv", "--text message --ngrams 2 --bits 8 --ignore length"),
-    "text-scaled": Case(
-        "mail.csv", "mail-new.csv", "--text message --bits 6 --scale --learner perceptron", repeatable=False
-    ),
+    "text-scaled": Case("mail.csv", "mail-new.csv", "--text message --bits 6 --scale --learner perceptron"),
     "categories": Case("things.csv", "things-new.csv", "--target kind --max-iter 20"),
     "categories-tsv-gz": Case("things.tsv.gz", "things-new.csv", "--learner perceptron --max-iter 20 --seed 3"),
     "missing-scaled": Case("gaps.csv", "gaps-new.csv", "--missing mean --scale --max-iter 20"),
@@ -95,11 +90,7 @@ CASES = {
     "mixed-pocket": Case("things.csv", "things-new.csv", "--learner pocket --max-iter 6"),
     "mixed-lifted": Case("things.csv", "things-new.csv", "--learner lifted --features colour,weight,count"),
     "mixed-soft-margin": Case(
-        "things.csv",
-        "things-new.csv",
-        "--learner soft-margin --set alpha=0.01 --scale",
-        exact=False,
-        repeatable=False,
+        "things.csv", "things-new.csv", "--learner soft-margin --set alpha=0.01 --scale", exact=False
     ),
     "mixed-extreme": Case("things.csv", "things-new.csv", "--learner extreme --set n_hidden=7", exact=False),
     "max-margin": Case("pixels.npz", "pixels-new.npz", "--learner max-margin", exact=False),
@@ -109,9 +100,7 @@ CASES = {
     "json-lines": Case(
         "visits.jsonl", "visits-new.jsonl", "--text note --bits 6 --missing mean --max-iter 10 --vocabulary"
     ),
-    "parquet": Case(
-        "trips.parquet", "trips-new.parquet", "--missing mean --scale --max-iter 10", repeatable=False
-    ),
+    "parquet": Case("trips.parquet", "trips-new.parquet", "--missing mean --scale --max-iter 10"),
     "arrow": Case("trips.arrow", "trips-new.arrow", "--missing zero --target y --early-stopping --max-iter 10"),
     "sparse-npz": Case("sparse.npz", "sparse-new.npz", "--max-iter 10 --class-weight balanced", labelled=False),
     "text-centred": Case("mail.csv", "mail-new.csv", "--text message --bits 6 --scale --max-iter 20"),
@@ -187,11 +176,7 @@ def done(*arguments: Any) -> bytes:
 def train(name: str, model: Any) -> None:
     """Train the model of a case anew."""
     case = CASES[name]
-    options = case.options.split()
-    once = [] if "--scale" in options else ["--no-scale"]  # these were the defaults
-    if "--learner" not in options or "--learner perceptron" in case.options:
-        once += ["--set", "n_iter_no_change=1000000", "--set", "decide=false"]
-    done("train", case.train, "-o", model, *options, *once, "--quiet")
+    done("train", case.train, "-o", model, *options_of(case.options.split()), "--quiet")
 
 
 def weights_of(model: Any) -> list[list[Any]]:

@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 
 from rosenblatt import exceptions, kernels
 from rosenblatt.kernels import RBF, Function, Laplacian, Linear, Pairwise, Polynomial, as_kernel
-from rosenblatt.kernels.cache import CachedRows
 from rosenblatt.kernels.points import as_points
+from rosenblatt.kernels.values import CachedRows
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.standard_normal((23, 37)), RNG.standard_normal((9, 37))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rosenblatt import exceptions
 from rosenblatt.kernels import RBF, Polynomial, coordinates, is_psd
-from rosenblatt.rationals.quadratic import negative_direction, quadratic_form, rounding_of_form
+from rosenblatt.kernels.psd import negative_direction, quadratic_form, rounding_of_form
 from tests.shared.examples import examples
 
 RNG = np.random.default_rng(2)

@@ -12,21 +12,25 @@ from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "src" / "rosenblatt" / "lab_page" / "index.html"
+PAGE = Path(__file__).parents[2] / "src" / "rosenblatt" / "lab" / "index.html"
 WEB = Path(__file__).parents[2] / "web"
 NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-WITHOUT_NODE = "node is not installed"
+WITHOUT_NODE = "the lab page was NOT tested: install Node"
 REQUIRED = os.environ.get("LAB_BROWSER") == "required"  # CI installs all of it, and then nothing may be skipped
 HAS_PACKAGES = (WEB / "node_modules" / "playwright-core").exists() and (WEB / "node_modules" / "esbuild").exists()
 
 needs_node = pytest.mark.skipif(NODE is None and not REQUIRED, reason=WITHOUT_NODE)
 needs_packages = pytest.mark.skipif(
-    not HAS_PACKAGES and not REQUIRED, reason="web/node_modules is missing: run `make web`"
+    not HAS_PACKAGES and not REQUIRED,
+    reason="the lab page was NOT built and tested: run `make web`, which needs npm",
 )
 needs_browser = pytest.mark.skipif(
     (CHROMIUM is None or not HAS_PACKAGES) and not REQUIRED,
-    reason="the page was NOT tested in a browser: install Chromium and run `make web`",
+    reason="the lab page was NOT tested in a browser: install Chromium and run `make web`",
+)
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None and not REQUIRED, reason="the server's page was NOT tested in a browser: install Chromium"
 )
 
 SERVE = """

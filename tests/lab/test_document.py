@@ -4,10 +4,12 @@ import copy
 import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError
@@ -67,7 +69,6 @@ def known(document):
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
 def test_golden_documents_follow_the_schema(path):
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     jsonschema.validate(json.loads(path.read_text()), json.loads(SCHEMA.read_text()))
 
 
@@ -168,7 +169,7 @@ def test_what_a_document_cannot_hold_is_refused():
     shrunk = rb.Perceptron(penalty="l2").fit(X, y)
     with pytest.raises(InputError, match="penalty"):
         shrunk.trace_.to_document(X, y)
-    sparse = pytest.importorskip("scipy.sparse").csr_array(X)
+    sparse = csr_array(X)
     with pytest.raises(InputError, match="sparse"):
         rb.Perceptron().fit(sparse, y).trace_.to_document(sparse, y)
     plain = rb.Perceptron(order="cyclic").fit(X, y)

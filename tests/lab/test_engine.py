@@ -17,6 +17,7 @@ from rosenblatt.loops.rules import Rule, tie_shares
 from tests.lab.lab_engine import Engine, needs_node
 
 pytestmark = [
+    pytest.mark.slow,
     needs_node,
     pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning"),
@@ -195,7 +196,6 @@ def test_runs_equal_python(engine):
     compare(engine, range(300))
 
 
-@pytest.mark.slow
 def test_thousands_of_runs_equal_python(engine):
     ends = compare(engine, range(1000, 6000))
     assert ends["plateau"]
@@ -290,7 +290,6 @@ def test_proofs_pass_the_checker(engine):
     compare_proofs(engine, range(200))
 
 
-@pytest.mark.slow
 def test_thousands_of_proofs_pass_the_checker(engine):
     compare_proofs(engine, range(1000, 4000))
 

@@ -25,6 +25,11 @@ CHECKS = (
     "pointer",
     "phone",
     "reading",
+    "overflow",
+    "dragging",
+    "feature_map",
+    "lesson_example",
+    "recorded",
     "hashes",
     "proofs",
     "files",
@@ -59,6 +64,7 @@ def test_the_policy_names_the_very_script_and_style(tag):
     assert f"{tag}-src 'sha256-{digest}'" in page()
 
 
+@pytest.mark.slow
 @needs_node
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
 def test_the_lines_of_python_give_the_same_run():

@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from rosenblatt.data.features import as_rows
 from rosenblatt.loops import passes, reference, screen
+from rosenblatt.loops.layout import Log, Sides
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Log, Sides
+from rosenblatt.rows.features import as_rows
+from tests.shared.examples import slowly
 
-LAYOUTS = ("dense", "dense32", "csr", "csr64", "screened")
+LAYOUTS = ["dense", "dense32", "csr", "screened", *slowly("csr64")]
 
 
 class Fast(NamedTuple):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.loops.decimals import FIVES, PADDING, SMALLEST_POWER, decimal_at
+from rosenblatt.loops.svmlight_numbers import FIVES, PADDING, SMALLEST_POWER, decimal_at
 from tests.shared.examples import examples
 
 

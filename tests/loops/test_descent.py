@@ -12,10 +12,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDClassifier
 
 import rosenblatt as rb
-from rosenblatt.data.batch import as_batch
-from rosenblatt.loops import reference_family
-from rosenblatt.loops.descent import Constant, InverseScaling, Regularisation, Weights, descend
-from rosenblatt.loops.losses import Hinge, SquaredHinge
+from rosenblatt.loops.descent import (
+    Constant,
+    Hinge,
+    InverseScaling,
+    Regularisation,
+    SquaredHinge,
+    Weights,
+    descend,
+)
+from rosenblatt.rows.batch import as_batch
+from tests.oracles import family
 from tests.shared.examples import examples
 from tests.shared.strategies import exact, noisy, problems, quietly
 
@@ -52,7 +59,7 @@ def test_the_loop_is_the_textbook_on_exact_numbers(problem, order, weight, loss,
     pull = problem.y * np.array(weight[:n])
     eta = Fraction(1, 4)
     schedule = InverseScaling(0.25, 0.0) if inverse else Constant(0.25)
-    w, b, average_w, average_b = reference_family.descend(
+    w, b, average_w, average_b = family.descend(
         exact(problem.X),
         exact(pull),
         order,
@@ -77,7 +84,7 @@ def test_shrinking_and_averaging_are_the_textbook_s(problem, order, l2):
     """With η = ¼ each visit halves the weights, or if l2 = 4 leaves nothing of them, which no scale can say."""
     order = [i % len(problem.y) for i in order]
     pull = problem.y.astype(float)
-    w, b, average_w, average_b = reference_family.descend(
+    w, b, average_w, average_b = family.descend(
         exact(problem.X), exact(pull), order, SLOPES[Hinge], Fraction(1), lambda t: Fraction(1, 4), Fraction(l2)
     )
     weights = run(problem.X, pull, order, Hinge(), Constant(0.25), Regularisation(0.0, l2, 1.0), average=True)

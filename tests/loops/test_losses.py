@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rosenblatt.loops._jit import jit
-from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge, best_dual, slope, value
+from rosenblatt.loops.descent import Hinge, Logistic, SquaredHinge, best_dual, slope, value
 from rosenblatt.margins.objective import conjugates, losses, slopes
 
 LOSSES = [Hinge(1.0), Hinge(0.25), SquaredHinge(), Logistic()]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numba.core.dispatcher import Dispatcher
 
 from rosenblatt.loops import passes, reference, screen
+from rosenblatt.loops.layout import Log, Sides
 from rosenblatt.loops.rules import Rule, tie_shares
-from rosenblatt.loops.targets import Log, Sides
 from tests.loops.oracles import LAYOUTS, assert_equals_reference, rows_of, run
 from tests.shared.examples import examples
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.loops import passes, screen
+from rosenblatt.loops.layout import Log, Sides
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Log, Sides
 from tests.loops.oracles import rows_of, run
 from tests.shared.examples import examples
 

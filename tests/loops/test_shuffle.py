@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from rosenblatt.learners.order import Shuffled
-from rosenblatt.loops.shuffle import shuffle
+from rosenblatt.learning.order import Shuffled
+from rosenblatt.loops._jit import jit
+from rosenblatt.loops.shuffle import mixed_seed, seed_of_pass, shuffle
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
@@ -40,3 +41,11 @@ def test_every_place_is_as_likely_for_every_row():
         shuffle(order, np.uint64(seed))
         places[np.arange(50), order] += 1
     assert chisquare(places.ravel()).pvalue > 1e-4
+
+
+def test_seeds_are_the_same_in_loops():
+    in_loop = jit(lambda seed, number: mixed_seed(seed, number))
+    for seed, number in ((0, 0), (0, 1), (7, 3), (2**64 - 1, 2**64 - 1)):
+        found = in_loop(np.uint64(seed), np.uint64(number))
+        assert found == seed_of_pass(np.uint64(seed), np.uint64(number))
+    assert seed_of_pass(0, 1) == 0xE220A8397B1DCDAF  # the first number of SplitMix64 from 0

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.geometry import perceptron_criterion
-from rosenblatt.loops import reference_family
+from tests.oracles import family
 from tests.shared.examples import examples
 from tests.shared.strategies import noisy, problems, quietly
 
@@ -37,7 +37,7 @@ def test_the_steps_are_those_of_the_textbook(average, layout, problem, steps):
     eta = Fraction(len(y))  # so that a step is the sum over the rows
     clf = descended(layout(X), y, steps, eta0=len(y), average=average)
     rows = [[Fraction(v) for v in row] for row in X.tolist()]
-    true = reference_family.descend_batch(
+    true = family.descend_batch(
         rows, y.tolist(), clf.n_iter_, lambda t: 1 if t >= 0 else 0, Fraction(0), lambda t: eta
     )
     w, b = true[2:] if average else true[:2]
@@ -73,7 +73,7 @@ def test_every_loss_and_rate_is_the_reference(loss, rate):
         "optimal": lambda t: 1 / (alpha * (start + t - 1)),
     }
     slope = (lambda t: 2 * t if t > 0 else 0) if loss == "squared_hinge" else (lambda t: 1 if t > 0 else 0)
-    w, b, *_ = reference_family.descend_batch(X.tolist(), y.tolist(), 7, slope, 1.0, sizes[rate], l2=alpha)
+    w, b, *_ = family.descend_batch(X.tolist(), y.tolist(), 7, slope, 1.0, sizes[rate], l2=alpha)
     np.testing.assert_allclose(clf.coef_[0], w, rtol=1e-9)
     assert clf.intercept_[0] == pytest.approx(b, rel=1e-9)
     assert clf.t_ == 7 * 30
@@ -103,9 +103,7 @@ def test_the_average_has_the_loss_that_the_theorem_allows():
     eta, longest = 0.5, np.sqrt((X**2).sum(axis=1) + 1.0).max()
     clf = descended(X, y, 64, eta0=eta, average=True)
     states = [
-        reference_family.descend_batch(
-            X.tolist(), y.tolist(), t, lambda t: 1 if t >= 0 else 0, 0.0, lambda t: eta
-        )[:2]
+        family.descend_batch(X.tolist(), y.tolist(), t, lambda t: 1 if t >= 0 else 0, 0.0, lambda t: eta)[:2]
         for t in range(1, 64)
     ]
     w = np.sum([each[0] for each in states], axis=0) / 64  # with the start, w_0 = 0, and without the last

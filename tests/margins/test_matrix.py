@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.data.features import as_rows
 from rosenblatt.margins import matrix
 from rosenblatt.margins.matrix import Matrix
+from rosenblatt.rows.features import as_rows
 
 X = np.random.default_rng(0).standard_normal((40, 7)).astype(np.float32)
 X[np.abs(X) < 0.5] = 0
@@ -16,7 +16,7 @@ LAYOUTS = [X.astype(float), X, sp.csr_array(X.astype(float)), sp.csr_array(X)]
 @pytest.mark.parametrize("rows", LAYOUTS, ids=["double", "single", "sparse double", "sparse single"])
 @pytest.mark.parametrize("bias", [False, True])
 def test_products(rows, bias, monkeypatch):
-    monkeypatch.setattr(matrix, "BLOCK", 30)  # several blocks
+    monkeypatch.setattr(matrix, "BLOCK_VALUES", 30)  # several blocks
     m = Matrix(as_rows(rows), bias=bias)
     A = np.column_stack([X, np.ones(40)]).astype(float) if bias else X.astype(float)
     rng = np.random.default_rng(1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.margins.max_margin import max_margin
+from rosenblatt.margins.widest import max_margin
 
 
 @pytest.mark.parametrize("seed", range(3))

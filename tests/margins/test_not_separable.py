@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from rosenblatt.data.features import as_rows
-from rosenblatt.margins.hulls import Hulls
-from rosenblatt.margins.not_separable import common_point, separating, why_not
+from rosenblatt.margins.widest import Hulls, common_point, separating, why_not
+from rosenblatt.rows.features import as_rows
 
 X = np.array([[0.0, 0.0], [2.0, 2.0], [0.0, 2.0], [2.0, 0.0], [9.0, 9.0]])
 y = np.array([-1.0, -1.0, 1.0, 1.0, 1.0])

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.data.batch import as_batch
-from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.loops.descent import Hinge, Logistic, SquaredHinge
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Objective
+from rosenblatt.rows.batch import as_batch
 from tests.shared.margin_oracles import least_objective, objective
 from tests.shared.strategies import problems
 

@@ -10,21 +10,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from rosenblatt.data.batch import as_batch
-from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.loops.descent import Hinge, Logistic, SquaredHinge
 from rosenblatt.margins import interior as interior_module
 from rosenblatt.margins import matrix as matrix_module
 from rosenblatt.margins import newton as newton_module
-from rosenblatt.margins import soft_margin
-from rosenblatt.margins.active_set import active_set
+from rosenblatt.margins import softest as soft_margin
 from rosenblatt.margins.coordinate import coordinate
-from rosenblatt.margins.descent import DescentSettings
-from rosenblatt.margins.interior import interior
-from rosenblatt.margins.loss_terms import row_terms
+from rosenblatt.margins.interior import interior, row_terms
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.newton import Newton, NewtonFirst
 from rosenblatt.margins.objective import Deadline, Iterate, Objective
-from rosenblatt.margins.soft_margin import Limits, SoftPlan, fit, minimise, squared_hinge_minimum
+from rosenblatt.margins.softest import Limits, SoftPlan, active_set, fit, minimise, squared_hinge_minimum
+from rosenblatt.margins.stochastic import DescentSettings
+from rosenblatt.rows.batch import as_batch
 from tests.margins.test_objective import LOSS, make
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import least_objective
@@ -66,14 +64,14 @@ def test_newton_and_ascent_reach_the_minimum_within_the_gap_they_prove(loss, pro
     start = np.zeros(p.matrix.width)
     with pytest.MonkeyPatch.context() as patch:
         if by == "rows":
-            patch.setattr(newton_module, "SMALLER", np.inf)
+            patch.setattr(newton_module, "MAX_ROWS_SHARE", np.inf)
         if by in ("conjugate", "given up"):
-            patch.setattr(matrix_module, "PASSES", 0.0)
+            patch.setattr(matrix_module, "GRADIENT_PASSES", 0.0)
         if by == "given up":
-            patch.setattr(newton_module, "CONJUGATE", 1)
+            patch.setattr(newton_module, "MAX_CONJUGATE_STEPS", 1)
         solver = partial(coordinate, seed=0) if by == "coordinate" else Newton(1e-4)
         if by == "both":
-            patch.setattr(matrix_module, "PASSES", 0.0)
+            patch.setattr(matrix_module, "GRADIENT_PASSES", 0.0)
             patch.setattr(newton_module, "FIRST_OF_HINGE", 3)
             solver = NewtonFirst(1e-4, seed=0)
         found = minimise(p, start, solver, Limits(1e-4, 5000))
@@ -92,7 +90,7 @@ def test_newton_s_steps_by_rows_and_by_features_agree(loss, bias, shape, monkeyp
     p = Objective(matrix, y.astype(float), np.full(shape[0], 1 / shape[0]), LOSS[loss], 0.0, 0.01, bias)
     values = []
     for smaller in (0.0, np.inf):
-        monkeypatch.setattr(newton_module, "SMALLER", smaller)
+        monkeypatch.setattr(newton_module, "MAX_ROWS_SHARE", smaller)
         found = minimise(p, np.zeros(matrix.width), Newton(1e-9), Limits(1e-9, 200))
         assert found.reason == "tol"
         values.append(found.value)
@@ -108,7 +106,7 @@ def test_conjugate_gradients_reach_the_minimum_of_direct_solves(loss, bias, spar
     p = Objective(matrix, y.astype(float), np.full(300, 1 / 300), LOSS[loss], 0.0, 0.01, bias)
     values = []
     for passes in (np.inf, 0.0):
-        monkeypatch.setattr(matrix_module, "PASSES", passes)
+        monkeypatch.setattr(matrix_module, "GRADIENT_PASSES", passes)
         newton = Newton(1e-5)
         found = minimise(p, np.zeros(matrix.width), newton, Limits(1e-5, 200))
         assert found.reason == "tol"
@@ -121,8 +119,8 @@ def test_rows_that_take_too_many_conjugate_gradients_are_solved_directly(monkeyp
     X, y = noisy(300, 20, seed=6)
     matrix = Matrix(as_batch(X, y), bias=True)
     p = Objective(matrix, y.astype(float), np.full(300, 1 / 300), LOSS["logistic"], 0.0, 0.01)
-    monkeypatch.setattr(matrix_module, "PASSES", 0.0)
-    monkeypatch.setattr(newton_module, "CONJUGATE", 2)
+    monkeypatch.setattr(matrix_module, "GRADIENT_PASSES", 0.0)
+    monkeypatch.setattr(newton_module, "MAX_CONJUGATE_STEPS", 2)
     newton = Newton(1e-8)
     assert minimise(p, np.zeros(p.matrix.width), newton, Limits(1e-8, 200)).reason == "tol"
     assert newton.direct
@@ -131,7 +129,7 @@ def test_rows_that_take_too_many_conjugate_gradients_are_solved_directly(monkeyp
 def test_what_is_too_hard_for_newton_s_method_is_left_to_the_interior_point_method(monkeypatch):
     X, y = noisy(100, 4, seed=5)
     p = Objective(Matrix(as_batch(X, y), bias=True), y.astype(float), np.full(100, 0.01), Hinge(), 0.0, 0.01)
-    monkeypatch.setattr(newton_module, "PATIENCE", 2)
+    monkeypatch.setattr(newton_module, "MAX_NEWTON_STEPS", 2)
     solver = NewtonFirst(1e-6, seed=0)
     found = [minimise(p, np.zeros(5), solver, Limits(1e-6)) for _ in range(2)]
     alone = minimise(p, np.zeros(5), interior, Limits(1e-6))
@@ -172,7 +170,7 @@ def test_steps_by_rows_and_steps_by_features_are_the_same(loss, l1, l2, bias, mo
     p = Objective(matrix, y.astype(float), np.full(12, 1 / 12), LOSS[loss], l1, l2, bias)
     values = []
     for small in (0, 300):
-        monkeypatch.setattr(interior_module, "SMALL", small)
+        monkeypatch.setattr(interior_module, "MAX_SMALL_FEATURES", small)
         found = minimise(p, np.zeros(matrix.width), interior, Limits(1e-5, 100))
         assert found.reason in ("tol", "no_minimum")
         values.append(found.value)
@@ -370,7 +368,9 @@ def test_a_hinge_of_more_features_than_rows_is_not_taken_for_nearly_linear(monke
 def test_classes_of_wide_rows_share_one_matrix_of_their_products(monkeypatch):
     outer, made = Matrix.outer, []
     monkeypatch.setattr(Matrix, "outer", lambda self, weight: made.append(self) or outer(self, weight))
-    batch = as_batch(np.random.default_rng(0).normal(size=(20, interior_module.SMALL + 10)), np.arange(20) % 4)
+    batch = as_batch(
+        np.random.default_rng(0).normal(size=(20, interior_module.MAX_SMALL_FEATURES + 10)), np.arange(20) % 4
+    )
     found = fit(batch, None, replace(planned(1e-3), solver="interior"), None)
     assert {each.reason for each in found} == {"tol"}
     assert len(made) == 1
@@ -423,7 +423,7 @@ def planned(tol):
 
 def test_a_tiny_objective_waits_for_what_the_others_leave(monkeypatch):
     found = fit(several(), None, planned(1e-3), None)
-    monkeypatch.setattr(soft_margin, "HELD", 0)
+    monkeypatch.setattr(soft_margin, "MAX_POSTPONED_ROWS", 0)
     at_once = fit(several(), None, planned(1e-3), None)
     for each in (found, at_once):
         assert {one.reason for one in each} == {"tol"}

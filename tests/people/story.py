@@ -79,6 +79,7 @@ def _steady(stream):
     """Return lines without what differs from run to run: seconds, sizes of files, the folder, and compiling."""
     stream.flush()
     text = stream.buffer.getvalue().decode("utf-8").replace(os.getcwd() + os.sep, "")
+    text = re.sub(r" \(and \d+\.\d\d s to compile, once\)", "", text)
     text = re.sub(r"\b\d+(\.\d+)? (s|ms|min)\b", "… s", text)
     text = re.sub(r"\bMSE [\d.e-]+", "MSE …", text)  # by BLAS, which differs
     text = re.sub(r"(?m)^(  (?:rosenblatt|numpy|python|created) +).*", r"\1…", text)

@@ -1,6 +1,5 @@
 """Runs as moving pictures and as pages."""
 
-import html
 import json
 import re
 
@@ -10,8 +9,6 @@ from PIL import Image
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
-from rosenblatt.plot.animation import run_page
-from rosenblatt.plot.notebook import LabView
 
 
 @pytest.fixture
@@ -24,6 +21,7 @@ def embedded(page):
     return json.loads(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.S)[1])
 
 
+@pytest.mark.slow
 def test_a_picture_has_the_start_and_every_update(six, tmp_path):
     clf, X, y = six
     with Image.open(rb.plot.animate(clf, X, y, tmp_path / "six.gif")) as film:
@@ -40,25 +38,6 @@ def test_a_page_holds_the_run(six, tmp_path):
     np.testing.assert_array_equal(again, X)
     assert trace.index.tolist() == clf.trace_.index.tolist()
     assert page.count("<script") == 2
-
-
-def test_no_text_of_the_data_ends_the_element():
-    document = {"name": "</script><script>alert(1)</script>"}
-    page = run_page(document)
-    assert "<script>alert" not in page
-    assert embedded(page) == document
-
-
-def test_a_notebook_shows_the_page_in_a_frame_of_its_own(six):
-    clf, X, y = six
-    page = run_page(clf.trace_.to_document(X, y, reason=clf.stop_reason_))
-    frame = LabView(page, height=640)._repr_html_()
-    assert 'sandbox="allow-scripts allow-downloads"' in frame
-    assert "height:640px" in frame
-    page = html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1])
-    assert embedded(page)["end"]["reason"] == "separated"
-    with pytest.raises(InputError, match="has no trace"):
-        rb.lab(object(), X, y)
 
 
 def test_what_cannot_be_shown_is_refused(six, tmp_path, monkeypatch):

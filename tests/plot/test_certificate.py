@@ -18,11 +18,12 @@ import rosenblatt as rb
 from rosenblatt.certify import Certificate
 from rosenblatt.exceptions import InputError, ParameterError, TrivialSeparationWarning, UndecidedError
 from rosenblatt.geometry import signed_distance
-from rosenblatt.plot import certificate
+from rosenblatt.plot import certificate, style
 from rosenblatt.plot.plane import convex_hull
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
 
 from tests.shared.examples import examples
 
@@ -102,6 +103,8 @@ def test_hulls_are_filled():
     shapes = [patch.get_xy() for patch in ax.patches]
     assert {tuple(point) for point in shapes[0]} == {tuple(point) for point in X[y > 0]}
     assert {tuple(point) for point in shapes[1]} == {tuple(point) for point in X[y < 0]}
+    colours = [patch.get_facecolor()[:3] for patch in ax.patches]
+    assert colours == [to_rgb(style.POSITIVE), to_rgb(style.NEGATIVE)]
 
 
 @settings(max_examples=examples(60))

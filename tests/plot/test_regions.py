@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rosenblatt as rb
-from rosenblatt.exceptions import ShapeError
+from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.plot import regions
 from rosenblatt.plot.style import PALETTE
 
@@ -68,9 +73,8 @@ def test_a_classifier_without_scores():
 
 
 def test_names_of_frames():
-    pandas = pytest.importorskip("pandas")
     X, y = rb.datasets.load_xor()
-    frame = pandas.DataFrame(X, columns=["cost ($)", "gain ($)"])
+    frame = pd.DataFrame(X, columns=["cost ($)", "gain ($)"])
     ax = regions(rb.KernelPerceptron("poly").fit(frame, y), frame, y)
     assert (ax.get_xlabel(), ax.get_ylabel()) == (r"cost (\$)", r"gain (\$)")
 
@@ -78,3 +82,40 @@ def test_names_of_frames():
 def test_more_features_have_no_plane():
     with pytest.raises(ShapeError, match="two features"):
         regions(SimpleNamespace(), np.eye(3), [0, 1, 0])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boundary_draws_what_has_no_single_line_as_regions(n_classes):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    kept = y >= 3 - n_classes
+    X, y = X.loc[kept, ["petal length (cm)", "petal width (cm)"]], y[kept]
+    pipeline = make_pipeline(StandardScaler(), rb.Perceptron(average=True)).fit(X, y)
+    several = rb.Perceptron(average=True).fit(X, y)
+    kernel = rb.KernelPerceptron("rbf", average=True).fit(X, y)
+    for model in (pipeline, kernel) if n_classes == 2 else (pipeline, kernel, several):
+        one, other = rb.plot.boundary(model, X, y), rb.plot.regions(model, X, y)
+        for ax in (one, other):
+            ax.figure.canvas.draw()
+        assert np.array_equal(np.asarray(one.figure.canvas.buffer_rgba()), other.figure.canvas.buffer_rgba())
+        assert one.get_xlabel() == "petal length (cm)"
+        plain = rb.plot.boundary(model, X, y, shade=False, view=((0, 8), (0, 4)))
+        assert plain.get_xlim() == (0, 8)
+        assert len(plain.collections) < len(one.collections)
+
+
+def test_boundary_says_what_it_can_draw():
+    X, y = load_iris(return_X_y=True)
+    X = X[:, 2:]
+    with pytest.raises(ParameterError, match=r"model is a dict\. Pass a fitted classifier"):
+        rb.plot.boundary({}, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf = rb.Perceptron(max_iter=2).fit(X, y)
+    with pytest.raises(LabelError, match=r"the run has 3\. Pass the classifier without update, or"):
+        rb.plot.boundary(clf, X, y, update=1)
+
+
+def test_numbers_are_no_signs_among_three_classes():
+    X, y = load_iris(return_X_y=True)
+    ax = rb.plot.regions(rb.Perceptron(average=True).fit(X[:, 2:], y), X[:, 2:], y)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:3] == ["class 0", "class 1", "class 2"]

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 from rosenblatt import plot
 from rosenblatt.plot import style
-from rosenblatt.plot.style import NORMAL, end_labels, spread
+from rosenblatt.plot.style import NORMAL_FONT_POINTS, end_labels, spread
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -44,12 +44,23 @@ def test_labels_stand_at_the_ends_of_their_lines_on_any_scale(scale):
     at = ax.transData.transform([(1, 900), (1, 300)])[:, 1] / points
     assert_allclose(placed["high"], at[0])
     assert_allclose((placed["low"] + placed["below"]) / 2, at[1])
-    assert_allclose(placed["low"] - placed["below"], 1.3 * NORMAL)
+    assert_allclose(placed["low"] - placed["below"], 1.3 * NORMAL_FONT_POINTS)
     plt.close(figure)
 
 
 def test_names():
-    assert plot.__all__ == ["animate", "boundary", "bounds", "certificate", "learning_curve", "regions", "trace"]
+    drawn = [
+        "boundary",
+        "bounds",
+        "certificate",
+        "learning_curve",
+        "margins",
+        "network",
+        "neuron",
+        "regions",
+        "trace",
+    ]
+    assert plot.__all__ == ["animate", *drawn]
     assert all(callable(getattr(plot, name)) for name in plot.__all__)
 
 
@@ -62,6 +73,7 @@ def test_importing_does_not_import_matplotlib():
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [

@@ -16,11 +16,9 @@ import rosenblatt as rb
 from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.reports import render_report
-from rosenblatt.reports.errors import cases_of
 from rosenblatt.reports.page import _number, _percent
-from rosenblatt.reports.separability import separability_of
+from rosenblatt.reports.sections import Weight, cases_of, looks_of, separability_of
 from rosenblatt.reports.subject import subject_of
-from rosenblatt.reports.weights import looks_of
 from tests.shared.examples import examples
 
 
@@ -92,7 +90,7 @@ def test_several_classes(read):
     clf = fitted(rb.Perceptron(max_iter=20), X, y)
     page = read(render_report(clf, X, y))
     assert "The bounds are for two classes; this model has 3." in page.sections["training"]
-    assert "of 3 pairs of classes are separable" in page.sections["certificate"]
+    assert "2 of 3 pairs of classes are not separable (0 and 1, 1 and 2)" in page.sections["certificate"]
     assert "rest" in page.sections["certificate"]
 
 
@@ -106,6 +104,7 @@ def test_confusion_matrix_stands_as_counted(read):
     assert "Accuracy 70.0%, 95% interval 39.7% to 89.2% (Wilson)." in text
 
 
+@pytest.mark.slow
 def test_many_classes(read):
     K = 70
     X = np.eye(K)
@@ -135,6 +134,7 @@ def test_no_time_is_said(read):
     assert "proof.json" not in page.sections["certificate"]
 
 
+@pytest.mark.slow
 def test_a_given_certificate_is_checked(read):
     X, y = rb.datasets.load_or()
     clf = rb.Perceptron().fit(X, y)
@@ -233,7 +233,7 @@ def test_strongest_features_by_what_they_move():
 @settings(max_examples=examples(40))
 @given(st.integers(0, 1000), st.integers(2, 9), st.integers(1, 5))
 def test_spread_of_sparse_rows(seed, n, d):
-    from rosenblatt.reports.weights import _spreads
+    from rosenblatt.reports.sections import _spreads
 
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (n, d)) * (rng.random((n, d)) < 0.5) + 0.0
@@ -282,3 +282,7 @@ def test_what_was_decided_in_time_does_not_count_for_all():
     assert (proof.verdict, proof.holds, proof.words) == ("undecided", True, "in the time allowed")
     assert proof.checked.startswith("The proof was checked")
     assert proof.table == [["", "yes", "?", "?"], ["yes", "", "?", "?"], ["?", "?", "", "?"]]
+
+
+def test_a_feature_speaks_for_a_class_or_against_it():
+    assert [Weight("word", each, each, 0.5).towards for each in (2.0, -2.0)] == ["for", "against"]

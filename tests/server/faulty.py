@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rosenblatt.server.front_door import FrontDoor
 from rosenblatt.server.host import Host
-from rosenblatt.server.process import serve
+from rosenblatt.server.processes import serve
 
 
 def main(folder, port):

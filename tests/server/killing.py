@@ -1,12 +1,15 @@
-"""Kill a server again and again while 16 clients use it: ``python -m tests.server.killing FOLDER KILLS [MUTANT]``.
+"""Kill a server again and again while 16 clients use it.
 
-One process forks servers and kills them. Another one holds the clients: each teaches and asks in turn, and repeats
-what was not answered with the same key. In the end all that was answered is compared with the journal, and with a
-learner that learns the journal by `learn_one` alone.
+``python -m tests.server.killing FOLDER KILLS [--mutant NAME] [--workers N]``
+
+One process forks servers and kills them; those with workers are killed alone, or with all their workers. Another
+one holds the clients: each teaches and asks in turn, and repeats what was not answered with the same key. In the
+end all that was answered is compared with the journal, and with a learner that learns it by `learn_one` alone.
 """
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import json
 import mmap
@@ -28,12 +31,12 @@ import numpy as np
 import rosenblatt as rb
 from rosenblatt.server import writer as writing
 from rosenblatt.server.events import LearnEvent, decode_event
-from rosenblatt.server.folder import JOURNAL
 from rosenblatt.server.front_door import FrontDoor
 from rosenblatt.server.host import Host
-from rosenblatt.server.journal import Journal
-from rosenblatt.server.keys import new_id
-from rosenblatt.server.process import serve
+from rosenblatt.server.journal import JOURNAL, Journal
+from rosenblatt.server.messages import new_id
+from rosenblatt.server.metrics import LEFT
+from rosenblatt.server.processes import serve
 from rosenblatt.server.replay import History
 from rosenblatt.server.writer import Learn, Writer
 
@@ -96,9 +99,10 @@ def make_model(path):
 class Client(threading.Thread):
     """Teaches and asks in turn, until it is told to stop; what was not answered is repeated."""
 
-    def __init__(self, number, port, stop, answered):
+    def __init__(self, number, port, stop, answered, leaves):
         super().__init__()
         self.number, self.port, self.stop, self.answered = number, port, stop, answered
+        self.leaves = leaves  # the share of answers after which it connects anew, so that workers get connections
         self.rng = random.Random(number)
         self.learned, self.asked, self.strange = [], [], []
         self.connection = None
@@ -128,6 +132,9 @@ class Client(threading.Thread):
                 self.connection = None
                 time.sleep(0.01)
                 continue
+            if self.leaves and self.rng.random() < self.leaves:
+                self.connection.close()
+                self.connection = None
             if response.status == 200:
                 self.answered[self.number] += 1
                 return json.loads(told)
@@ -138,10 +145,10 @@ class Client(threading.Thread):
             time.sleep(0.01)
 
 
-def clients(port, told, report, answered):
+def clients(port, told, report, answered, leaves):
     """Run the clients until a byte comes, and report what they saw."""
     stop = threading.Event()
-    each = [Client(number, port, stop, answered) for number in range(CLIENTS)]
+    each = [Client(number, port, stop, answered, leaves) for number in range(CLIENTS)]
     for client in each:
         client.start()
     os.read(told, 1)
@@ -152,16 +159,19 @@ def clients(port, told, report, answered):
     report.write_text(json.dumps(seen))
 
 
-def begin(folder, port, kind):
+def begin(folder, port, kind, workers):
     """Start a server; return its number, and a pipe that says when it takes requests."""
     reading, telling = os.pipe()
-    child = forked(server, folder, port, kind, telling)
+    child = forked(server, folder, port, kind, workers, telling)
+    with suppress(PermissionError, ProcessLookupError):  # it has done so itself, or has ended
+        os.setpgid(child, child)
     os.close(telling)
     return child, reading
 
 
-def server(folder, port, kind, telling):
-    """Serve until killed."""
+def server(folder, port, kind, workers, telling):
+    """Serve until killed, as the first process of a group that can be killed at once."""
+    os.setpgid(0, 0)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
     def ready(_address):
@@ -169,7 +179,8 @@ def server(folder, port, kind, telling):
             os.write(telling, b"x")
 
     host = Host(folder / "data", {"m": folder / "m.model"}, snapshot_every=50, writer=kind)
-    serve(host, door=FrontDoor(), port=port, ready=ready)
+    command = [sys.executable, "-m", "rosenblatt", "serve", "--data", str(folder / "data"), "--quiet", "--follow"]
+    serve(host, door=FrontDoor(), port=port, ready=ready, workers=workers, command=command)
 
 
 def forked(act, *arguments):
@@ -187,7 +198,7 @@ def forked(act, *arguments):
         os._exit(code)
 
 
-def run(folder, kills, kind=Writer):
+def run(folder, kills, kind=Writer, workers=0):
     """Kill as often as asked for, then check everything; return what there was to check."""
     writing.DIGEST_EVERY = 20
     make_model(folder / "m.model")
@@ -198,26 +209,54 @@ def run(folder, kills, kind=Writer):
     reading, telling = os.pipe()
     rng = random.Random(kills)
     answered = memoryview(mmap.mmap(-1, 8 * CLIENTS)).cast("q")  # by each client, in memory that forks share
-    holder = forked(clients, port, reading, folder / "seen.json", answered)
-    child = None
+    holder = forked(clients, port, reading, folder / "seen.json", answered, 0.2 if workers else 0.0)
+    child, by_workers = None, 0
     try:
-        for _ in range(kills):
-            child, started = begin(folder, port, kind)
-            if rng.random() < 0.8:  # else it may die while it starts
+        for k in range(kills):
+            old = set(figures(folder))
+            child, started = begin(folder, port, kind, workers)
+            starts = rng.random() < 0.8  # else it may die while it starts
+            if starts:
                 os.read(started, 1)
+                by_workers += await_workers(folder, old, workers)
             os.close(started)
             await_answers(answered, sum(answered) + rng.randrange(60))
-            end(child)
-        child, started = begin(folder, port, kind)
+            end(child, alone=not workers or (starts and k % 2 == 0))
+            child = None
+        child, started = begin(folder, port, kind, workers)
         os.write(telling, b"x")
         os.waitpid(holder, 0)
         holder = None
-        end(child)
+        end(child, alone=not workers)
+        child = None
     finally:
         if holder is not None:
             os.kill(holder, signal.SIGKILL)
             os.waitpid(holder, 0)
-    return check(folder)
+        if child is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+    return check(folder) | ({"by workers": by_workers} if workers else {})
+
+
+def figures(folder):
+    """Return the files in which workers leave what they counted."""
+    return list((folder / "data").glob(LEFT.format("*")))
+
+
+def await_workers(folder, old, workers):
+    """Wait until each new worker has predicted something, and return how often they have."""
+    late = time.monotonic() + 120.0
+    while True:
+        counts = []
+        for path in set(figures(folder)) - old:
+            with suppress(FileNotFoundError):
+                told = json.loads(path.read_bytes())["requests"]
+                counts.append(sum(each.get("200", 0) for call, each in told.items() if "predict" in call))
+        if sum(count > 0 for count in counts) >= workers:
+            return sum(counts)
+        assert time.monotonic() < late, f"only these workers predict: {counts}"
+        time.sleep(0.05)
 
 
 def await_answers(answered, many):
@@ -227,9 +266,9 @@ def await_answers(answered, many):
         time.sleep(0.001)
 
 
-def end(child):
-    """Kill a server, which must not have ended before."""
-    os.kill(child, signal.SIGKILL)
+def end(child, alone=True):
+    """Kill a server, which must not have ended before, alone or with its workers."""
+    (os.kill if alone else os.killpg)(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), "a server ended by itself"
 
@@ -296,12 +335,18 @@ def compare(folder, history, events, seen, learned):
 
 def replica_rows():
     """Return the probe as features."""
-    from rosenblatt.data.features import as_rows
+    from rosenblatt.rows.features import as_rows
 
     return as_rows(PROBE)
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    found = run(Path(sys.argv[1]), int(sys.argv[2]), MUTANTS[sys.argv[3]] if len(sys.argv) > 3 else Writer)
-    print(f"{sys.argv[2]} kills: {json.dumps(found)}")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("kills", type=int)
+    parser.add_argument("--mutant", choices=sorted(MUTANTS))
+    parser.add_argument("--workers", type=int, default=0)
+    given = parser.parse_args()
+    found = run(given.folder, given.kills, MUTANTS.get(given.mutant, Writer), given.workers)
+    print(f"{given.kills} kills: {json.dumps(found)}")

@@ -11,8 +11,9 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.server.application import application
+from rosenblatt.server.front_door import ALL_CALLS
 from rosenblatt.server.host import Host
-from rosenblatt.server.keys import new_id
+from rosenblatt.server.messages import new_id
 
 LABELS = ["a", "b", "c"]
 
@@ -67,7 +68,7 @@ async def calling(folder, sources, *, name="m", **options):
     """Serve models in this event loop."""
     host = Host(folder, sources, **options)
     host.start()
-    transport = httpx.ASGITransport(application(host))
+    transport = httpx.ASGITransport(application(host, calls=ALL_CALLS))
     try:
         async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
             caller = Caller(client, name)
@@ -81,3 +82,12 @@ def saved(model, folder, name="m"):
     path = folder / f"{name}.model"
     rb.save(model, path)
     return {name: path}
+
+
+async def noted(host):
+    """Wait until the snapshot that is due after the last event, if any, is written and noted."""
+    model = host.models["m"]
+    await host.special(model, lambda _: None)  # an event is answered before its snapshot begins
+    if host._saving is not None:
+        await asyncio.to_thread(host._saving.join)
+    await host.special(model, lambda _: None)

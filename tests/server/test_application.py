@@ -3,15 +3,17 @@
 import asyncio
 import threading
 import time
+import uuid
 
 import numpy as np
 import pytest
 
 import rosenblatt as rb
 from rosenblatt.server import host as hosting
-from rosenblatt.server import predicting
-from rosenblatt.server.keys import at_time, new_id
-from tests.server.serving import calling, quiet, saved, table, trained
+from rosenblatt.server import predicting_host
+from rosenblatt.server.journal import JournalError
+from rosenblatt.server.messages import at_time, new_id
+from tests.server.serving import calling, noted, quiet, saved, table, trained
 
 
 @pytest.fixture(scope="module")
@@ -22,22 +24,11 @@ def model():
 def key_of(seconds):
     raw = bytearray(at_time(seconds))
     raw[6], raw[8] = 0x70, 0x80
-    import uuid
-
     return str(uuid.UUID(bytes=bytes(raw)))
 
 
 def run(scenario):
     asyncio.run(scenario())
-
-
-async def noted(host):
-    """Wait until the snapshot that is due after the last event, if any, is written and noted."""
-    model = host.models["m"]
-    await host.special(model, lambda _: None)  # an event is answered before its snapshot begins
-    if host._saving is not None:
-        await asyncio.to_thread(host._saving.join)
-    await host.special(model, lambda _: None)
 
 
 def test_learning_is_learning(model, tmp_path):
@@ -76,7 +67,8 @@ def test_keys(model, tmp_path):
         async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
             body = {"rows": [[1.0, 2.0, 3.0, 4.0]], "labels": ["a"]}
             assert (await server.post("learn", body)).status_code == 400
-            assert (await server.post("learn", body, "no uuid")).status_code == 400
+            for wrong in ("two words", "", "k" * 256):
+                assert (await server.post("learn", body, wrong)).status_code == 400
             assert (await server.post("learn", body, key_of(time.time() + 3600))).status_code == 400
             old = await server.post("learn", body, key_of(time.time() - hosting.KEYS_KEPT - 60))
             assert old.status_code == 410
@@ -89,6 +81,115 @@ def test_keys(model, tmp_path):
         async with calling(tmp_path / "data", {}) as server:
             assert (await server.post("learn", body, key)).json() == first.json()
             assert (await server.of_model("")).json()["version"] == 21
+
+    run(scenario)
+
+
+def test_keys_that_do_not_tell_their_time(model, tmp_path, monkeypatch):
+    """They are remembered for a period from when they first came; the answer says for how many seconds."""
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            body = {"rows": [[1.0, 2.0, 3.0, 4.0]], "labels": ["a"]}
+            now = time.time()
+            keys = [str(uuid.uuid4()), "k" * 255, "order-17", str(new_id())]
+            first = [await server.post("learn", body, key) for key in keys]
+            assert [each.json()["version"] for each in first] == [1, 2, 3, 4]
+            kept = [each.headers.get("idempotency-key-kept") for each in first]
+            assert kept == [f"{hosting.KEYS_KEPT:.0f}"] * 3 + [None]
+            assert (await server.post("learn", body | {"labels": ["b"]}, keys[0])).status_code == 422
+            monkeypatch.setattr(hosting.time, "time", lambda: now + hosting.KEYS_KEPT - 60)
+            await server.host.special(server.host.models["m"], lambda _: server.host.forget())
+            again = [await server.post("learn", body, key) for key in keys]
+            assert [each.json() for each in again] == [each.json() for each in first]
+            assert (await server.post("erase", {"keys": ["order-17"]})).json()["erased"] == 1
+            assert (await server.post("learn", body, "order-17")).status_code == 410
+            monkeypatch.setattr(hosting.time, "time", lambda: now + hosting.KEYS_KEPT + 60)
+            await server.host.special(server.host.models["m"], lambda _: server.host.forget())
+            late = [await server.post("learn", body, key) for key in keys]
+            assert [each.status_code for each in late] == [200, 200, 200, 410]
+            assert [each.json()["version"] for each in late[:3]] == [6, 7, 8]
+
+    run(scenario)
+
+
+def test_a_label_of_feedback_has_the_limit_of_labels(model, tmp_path):
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path), grow=True) as server:
+            asked = {"rows": [[1.0, 2.0, 3.0, 4.0]], "remember": True}
+            number = (await server.post("predict", asked)).json()["ids"][0]
+            long = await server.post("feedback", {"id": number, "label": "x" * 1001})
+            assert (long.status_code, long.json()["limit"]) == (422, 1000)
+            assert (await server.post("feedback", {"id": number, "label": "x" * 1000})).status_code == 200
+
+    run(scenario)
+
+
+def test_a_disk_that_is_full_is_told_without_its_path(model, tmp_path, monkeypatch):
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            journal, full = server.host.journal, JournalError(f"{tmp_path} is full.", full=True)
+
+            def fails(*_):
+                raise full
+
+            monkeypatch.setattr(journal, "add_events", fails)
+            told = [await server.learn([[1.0, 2.0, 3.0, 4.0]], ["a"]), await server.get("/readyz")]
+            assert [each.status_code for each in told] == [503, 503]
+            full.full = False
+            told += [await server.learn([[1.0, 2.0, 3.0, 4.0]], ["a"]), await server.get("/readyz")]
+            told += [await server.learn([[1.0, 2.0, 3.0, 4.0]], ["a"])]
+            assert [each.status_code for each in told] == [503] * 5
+            assert not any(str(tmp_path) in each.text for each in told)
+            assert told[1].json()["detail"] == "Nothing can be learned: the disk is full."
+            assert "the log of the server says why" in told[3].json()["detail"]
+
+    run(scenario)
+
+
+def test_damage_that_is_met_later_is_told_and_changes_nothing(model, tmp_path, caplog):
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            for k in range(4):
+                await server.learn([[1.0, 2.0, 3.0, float(k)]], ["a"])
+            with server.host.journal.transaction():
+                server.host.journal._do("UPDATE events SET body = x'00' WHERE seq = 2")
+            told = [await server.of_model("export", version=3), await server.post("rollback", {"version": 3})]
+            assert [each.status_code for each in told] == [503, 503]
+            assert all(each.headers["content-type"] == "application/problem+json" for each in told)
+            assert "Event 2 of m is damaged" in caplog.text
+            assert (await server.of_model("export", version=1)).status_code == 200
+            assert (await server.learn([[1.0, 2.0, 3.0, 9.0]], ["a"])).json()["version"] == 5
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("jump", [-400 * 86_400.0, 400 * 86_400.0])
+def test_a_clock_that_jumps(model, tmp_path, monkeypatch, jump):
+    """Nothing that was learned depends on the clock, and all goes on when it is right again."""
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path), snapshot_every=2) as server:
+            body = {"rows": [[1.0, 2.0, 3.0, 4.0]], "labels": ["a"]}
+            key, now = str(new_id()), time.time()
+            assert (await server.post("learn", body, key)).status_code == 200
+            remembered = (await server.post("predict", {"rows": body["rows"], "remember": True})).json()["ids"][0]
+            with monkeypatch.context() as patch:
+                patch.setattr(hosting.time, "time", lambda: now + jump)
+                assert (await server.post("learn", body, str(uuid.uuid4()))).json()["version"] == 2
+                own = key_of(now + jump)
+                assert (await server.post("learn", body, own)).json()["version"] == 3
+                told = await server.post("learn", body, key_of(now))
+                assert told.status_code == (400 if jump < 0 else 410)
+                if jump < 0:
+                    assert "Set the clock" in told.json()["detail"]
+                    await server.host.special(server.host.models["m"], lambda _: server.host.forget())
+            assert (await server.post("learn", body, str(new_id()))).json()["version"] == 4
+            assert (await server.post("learn", body, key)).json()["version"] == 1
+            assert (await server.post("feedback", {"id": remembered, "label": "b"})).json()["version"] == 5
+            digest = server.host.models["m"].newest().digest()
+        async with calling(tmp_path / "data", {}) as server:
+            assert server.host.models["m"].newest().digest() == digest
 
     run(scenario)
 
@@ -121,7 +222,7 @@ def test_a_key_under_way_and_a_full_queue(model, tmp_path, monkeypatch):
             soon = await server.post("predict", {"rows": [[0.0, 0.0, 1.0, 0.0]], "min_version": 1})
             assert soon.json()["version"] == 1
 
-    monkeypatch.setattr(predicting, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(predicting_host, "LONGEST_WAIT", 0.05)
     run(scenario)
 
 

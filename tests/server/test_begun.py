@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from rosenblatt.server.begun import Begun
+from rosenblatt.server.guard import Begun
 from tests.shared.virtual_time import run
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.server.exposure import host_names, require_safe
+from rosenblatt.server.front_door import host_names, require_safe
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.1"])

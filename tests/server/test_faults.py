@@ -14,13 +14,17 @@ import time
 
 import pytest
 
-from rosenblatt.server.folder import JOURNAL
-from rosenblatt.server.journal import Journal
-from rosenblatt.server.keys import new_id
+from rosenblatt.server.journal import JOURNAL, Journal
+from rosenblatt.server.messages import new_id
 from tests.server.killing import PROBE, make_model
 from tests.shared.killing import ROOT
 
-LINUX = pytest.mark.skipif(sys.platform != "linux" or shutil.which("gcc") is None, reason="it needs Linux and gcc")
+pytestmark = pytest.mark.slow
+
+LINUX = pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("gcc") is None,
+    reason="faults are injected by a library that gcc builds on Linux",
+)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +134,46 @@ def test_a_full_disk_is_survived(tmp_path, shim):
         assert served.acknowledged() == [1, 2]
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="it needs strace")
+@LINUX
+def test_what_cannot_be_read_is_not_told(tmp_path, shim):
+    """Calls that read the journal get 503 and no path. Predictions go on, and so does the rest afterwards."""
+    with Served(tmp_path, fault=f"read {errno.EIO}", preload=shim) as served:
+        assert [served.learn()[0] for _ in range(3)] == [200, 200, 200]
+        before = served.call("GET", "/v1/models/m/versions")
+        served.process.send_signal(signal.SIGUSR1)
+        while not (tmp_path / "failing").exists():
+            time.sleep(0.01)
+        for path in ("versions", "events", "export?version=1"):
+            status, told = served.call("GET", f"/v1/models/m/{path}")
+            assert status == 503
+            assert told["detail"] == "What this call needs cannot be read, and the log of the server says why."
+        assert served.call("POST", "/v1/models/m/predict", {"rows": PROBE})[1]["version"] == 3
+        served.process.send_signal(signal.SIGUSR2)
+        while (tmp_path / "failing").exists():
+            time.sleep(0.01)
+        assert served.call("GET", "/v1/models/m/versions") == before
+        assert served.learn()[1]["version"] == 4
+
+
+@LINUX
+@pytest.mark.slow
+def test_no_read_that_fails_gives_another_model(tmp_path, shim):
+    """See `tests.server.unreadable`: at the start, during a replay, and in calls of a server that runs."""
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "tests.server.unreadable", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": path, "LD_PRELOAD": str(shim)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["problems"] == []
+    assert min(found["runs"]["killed"], found["runs"]["closed"]) > 30  # failing starts
+    assert min(found["runs"]["answers"].values()) > 4
+    assert found["runs"]["refused"] > 100
+
+
+@pytest.mark.skipif(
+    shutil.which("strace") is None, reason="strace, which shows the order of system calls, is not installed"
+)
 def test_the_disk_comes_before_the_answer(tmp_path):
     """Between the request and its answer, the log is written and synchronised, in this order."""
     log = tmp_path / "calls"

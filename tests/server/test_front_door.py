@@ -5,10 +5,10 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.server import administration
-from rosenblatt.server.access import access_of
 from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
+from rosenblatt.server.guard import access_of
 from rosenblatt.server.limits import RequestLimits
-from rosenblatt.server.served_model import HOUR, Counts, EventTally
+from rosenblatt.server.served_model import HOUR_SECONDS, Counts, EventTally
 from rosenblatt.server.tokens import TokenFile, read_grants
 from tests.shared.serving import learn, save_models, serving
 
@@ -204,15 +204,36 @@ def test_too_many_new_features(tmp_path):
         assert learn(client, "m", [{"i": 1.0}], ["y"]).status_code == 429
 
 
+def test_long_names_of_new_features_are_refused(tmp_path):
+    grown = rb.Perceptron()
+    for row, label in (({"a": 1.0}, "x"), ({"b": 1.0}, "y")):
+        grown.learn_one(row, label)
+    rb.save(grown, tmp_path / "m.model")
+    with serving(tmp_path / "data", {"m": tmp_path / "m.model"}) as client:
+        long = learn(client, "m", [{"c" * 1001: 1.0}], ["x"])
+        assert (long.status_code, long.json()["limit"]) == (422, 1000)
+        assert learn(client, "m", [{"c" * 1000: 1.0}], ["x"]).json()["version"] == 1
+
+
+def test_new_features_of_tomorrow_do_not_count():
+    """The clock was wrong, and was set back."""
+    tally = EventTally(Counts())
+    tally.meet(9000 * HOUR_SECONDS, 3)
+    assert tally.met(1000 * HOUR_SECONDS)[0] == 0
+    tally.meet(1000 * HOUR_SECONDS, 2)
+    assert tally.met(1000 * HOUR_SECONDS + 1)[0] == 2
+    assert tally.counts().met == [(1000, 2)]
+
+
 def test_new_features_of_yesterday_do_not_count():
     tally = EventTally(Counts())
-    tally.meet(1000 * HOUR + 5.0, 3)
-    tally.meet(1023 * HOUR, 2)
-    assert tally.met(1024 * HOUR) == (5, HOUR)
-    assert tally.met(1025 * HOUR) == (2, 23 * HOUR)
-    tally.meet(1100 * HOUR, 1)
+    tally.meet(1000 * HOUR_SECONDS + 5.0, 3)
+    tally.meet(1023 * HOUR_SECONDS, 2)
+    assert tally.met(1024 * HOUR_SECONDS) == (5, HOUR_SECONDS)
+    assert tally.met(1025 * HOUR_SECONDS) == (2, 23 * HOUR_SECONDS)
+    tally.meet(1100 * HOUR_SECONDS, 1)
     assert tally.counts().met == [(1100, 1)]
-    assert EventTally(tally.counts()).met(1100 * HOUR)[0] == 1
+    assert EventTally(tally.counts()).met(1100 * HOUR_SECONDS)[0] == 1
 
 
 def test_a_rate_is_kept(sources, tmp_path):

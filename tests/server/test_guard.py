@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from rosenblatt.server.access import access_of
-from rosenblatt.server.guard import Guard, Rules
-from rosenblatt.server.problems import RequestError
-from rosenblatt.server.rates import RateLimit
+from rosenblatt.server.guard import Guard, RateLimit, Rules, access_of
+from rosenblatt.server.messages import RequestError
 from rosenblatt.server.tokens import TokenFile, TokenWatch, read_grants
 from tests.shared.virtual_time import run
 
@@ -185,6 +183,24 @@ def test_too_many_requests():
     assert ask(guard, "GET", "/healthz").status == 200
     now[0] = 2.0
     assert [ask(guard).status for _ in range(2)] == [200, 429]
+
+
+def test_refused_tokens_count_too(tmp_path):
+    file = TokenFile(tmp_path)
+    _, secret = file.create("t", read_grants(["predict"]))
+    guard = Guard(Echo(), RULES, tokens=TokenWatch(file), rate=RateLimit(0.5, 2, ticks=lambda: 0.0))
+    assert [ask(guard, authorization=b"Bearer %d" % k).status for k in range(4)] == [401, 401, 429, 429]
+    assert ask(guard, host=b"evil.example").status == 429
+    assert ask(guard, authorization=b"Bearer " + secret.encode()).status == 200  # a caller of its own
+
+
+def test_long_headers_that_arrive_at_once_are_refused():
+    app = Echo()
+    answer = ask(Guard(app, RULES), x=b"a" * 20_000)
+    assert (answer.status, answer.problem["limit"]) == (400, 16_384)
+    assert ask(Guard(app, RULES), path="/" + "a" * 20_000).status == 400
+    assert app.asked == []
+    assert ask(Guard(app, RULES), x=b"a" * 16_000).status == 200
 
 
 def test_websockets_are_closed():

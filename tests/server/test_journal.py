@@ -1,5 +1,6 @@
 """The journal keeps what was committed, and the data folder is private and used once at a time."""
 
+import errno
 import os
 import stat
 import sys
@@ -56,17 +57,17 @@ def test_what_is_folded_keeps_its_answer(tmp_path):
     with journal.transaction():
         number = journal.add_model("m", b"x")
         journal.add_events([(number, seq, 0.0, b"e") for seq in (1, 2, 3)])
-        journal.add_keys([(number, bytes([seq]) * 16, b"d", seq) for seq in (1, 2, 3)])
+        journal.add_keys([(number, bytes([seq]) * 16, None, b"d", seq) for seq in (1, 2, 3)])
         journal.set_answers([(b"answer", number, 1)])
         journal.add_snapshot(number, StoredSnapshot(2, "f", b"", b""))
         journal.begin_at(number, 2)
     assert journal.key(number, b"\1" * 16) == (b"d", 1, b"answer")
     assert [event.seq for some in journal.events(number, 0, 9) for event in some] == [3]
-    assert journal.models()["m"][2] == 2
+    assert journal.models()["m"].base == 2
     journal.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs permissions")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no file permissions of this kind")
 def test_the_folder_is_private(model, tmp_path):
     sources = saved(model, tmp_path)
     with hosted(tmp_path / "data", sources):
@@ -82,6 +83,24 @@ def test_the_folder_is_private(model, tmp_path):
         with pytest.raises(StorageError, match="chmod"):
             Host(tmp_path / "data", sources)
         os.chmod(place, before)
+
+
+@pytest.mark.parametrize("name", ["journal.sqlite", "journal.acknowledged"])
+def test_a_folder_that_cannot_be_written_is_refused(model, tmp_path, monkeypatch, name):
+    with hosted(tmp_path / "data", saved(model, tmp_path)):
+        pass
+    real = os.open
+
+    def opened(path, *arguments, **options):
+        if os.fspath(path).endswith(name):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+        return real(path, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rosenblatt.server.journal.os.open", opened)
+        with pytest.raises(JournalError, match=f"{name} cannot be written: Read-only file system. Make"):
+            Host(tmp_path / "data", {})
+    Host(tmp_path / "data", {}).close()  # nothing is held or changed
 
 
 def test_names_and_files(model, tmp_path):

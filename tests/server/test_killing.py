@@ -1,5 +1,6 @@
 """Killed at any moment, a server loses nothing that it acknowledged; the same test finds deliberate bugs."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,12 +9,17 @@ import pytest
 
 from tests.shared.killing import KILLS, ROOT
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not hasattr(os, "fork"), reason="processes are killed after os.fork, which this system lacks"
+    ),
+]
 
 
-def killed(folder, kills, *mutant):
+def killed(folder, kills, *options):
     path = os.pathsep.join(filter(None, [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "tests.server.killing", str(folder), str(kills), *mutant]
+    command = [sys.executable, "-m", "tests.server.killing", str(folder), str(kills), *options]
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False
     )
@@ -33,6 +39,13 @@ def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path):
     assert code == 0, wrong
 
 
+def test_nothing_acknowledged_is_lost_with_workers(tmp_path):
+    """Killed are the process that writes, alone or with its two workers, which predict and pass on examples."""
+    code, said, wrong = killed(tmp_path, min(KILLS, 5) if KILLS < 100 else KILLS // 50, "--workers", "2")
+    assert code == 0, wrong
+    assert json.loads(said.partition(" kills: ")[2])["by workers"] > 0
+
+
 @pytest.mark.parametrize(
     "mutant, found",
     [
@@ -42,6 +55,6 @@ def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path):
     ],
 )
 def test_deliberate_bugs_are_found(tmp_path, mutant, found):
-    code, _, wrong = killed(tmp_path, 8, mutant)
+    code, _, wrong = killed(tmp_path, 8, "--mutant", mutant)
     assert code != 0
     assert found in wrong, wrong

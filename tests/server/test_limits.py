@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from rosenblatt.server.limits import RequestLimits, read_message
-from rosenblatt.server.messages import LearnRequest, PredictRequest
-from rosenblatt.server.problems import RequestError
+from rosenblatt.server.messages import LearnRequest, PredictRequest, RequestError
 
 PREDICT, LEARN = msgspec.json.Decoder(PredictRequest), msgspec.json.Decoder(LearnRequest)
 

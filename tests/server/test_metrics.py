@@ -4,10 +4,8 @@ import io
 import json
 import re
 
-from rosenblatt.server.access import access_of
-from rosenblatt.server.guard import RequestNote
-from rosenblatt.server.metrics import BOUNDS, Metrics, exposition
-from rosenblatt.server.request_log import RequestLog
+from rosenblatt.server.guard import RequestNote, access_of
+from rosenblatt.server.metrics import TIME_BOUNDS_SECONDS, Metrics, RequestLog, exposition
 from tests.shared.serving import learn, save_models, serving
 
 SAMPLE = re.compile(
@@ -46,7 +44,9 @@ def test_requests_are_counted(tmp_path):
     call = 'call="/v1/models/{name}/predict"'
     assert found["rosenblatt_requests_total", call + ',status="200"'] == 5
     assert found["rosenblatt_requests_total", call + ',status="422"'] == 1
-    counts = [found["rosenblatt_request_seconds_bucket", f'{call},le="{bound:g}"'] for bound in BOUNDS]
+    counts = [
+        found["rosenblatt_request_seconds_bucket", f'{call},le="{bound:g}"'] for bound in TIME_BOUNDS_SECONDS
+    ]
     assert counts == [2, 3, 3, 3, 3, 3, 3, 4, 4, 5]
     assert found["rosenblatt_request_seconds_bucket", call + ',le="+Inf"'] == 6
     assert found["rosenblatt_request_seconds_count", call] == 6

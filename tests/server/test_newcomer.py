@@ -27,9 +27,13 @@ def has_curl():
     )
 
 
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32" or not has_curl(), reason="these commands are for a shell with curl"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.platform == "win32" or not has_curl(),
+        reason="the commands of the page need a POSIX shell, and a curl that knows --json",
+    ),
+]
 
 
 @pytest.fixture

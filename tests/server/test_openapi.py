@@ -11,10 +11,9 @@ from schemathesis.checks import CHECKS
 
 import rosenblatt as rb
 from rosenblatt.client import new_key
+from rosenblatt.server.application import QUERIES
 from rosenblatt.server.front_door import ALL_CALLS
-from rosenblatt.server.further_calls import QUERIES
-from rosenblatt.server.openapi import openapi_document
-from rosenblatt.server.pages.calls import calls_page
+from rosenblatt.server.pages import calls_page, openapi_document
 from tests.shared.serving import save_models, serving
 
 DOCUMENT = openapi_document(ALL_CALLS, QUERIES)
@@ -105,6 +104,7 @@ def answered_as_described(client, case):
 USUAL = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
 
 
+@pytest.mark.slow
 @SCHEMA.parametrize()
 @settings(max_examples=20, derandomize=True, **USUAL)
 def test_what_the_document_allows_is_answered_as_it_says(client, case):

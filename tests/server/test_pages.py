@@ -3,7 +3,6 @@
 import html
 import os
 import re
-import shutil
 import subprocess
 import sys
 from base64 import b64encode
@@ -12,9 +11,8 @@ from hashlib import sha256
 import pytest
 
 from rosenblatt.server.pages import live_page, page_policy
+from tests.lab.lab_engine import CHROMIUM, needs_chromium
 from tests.shared.serving import learn, save_models, serving
-
-CHROMIUM = next((found for name in ("chromium", "google-chrome", "chrome") if (found := shutil.which(name))), None)
 
 
 def test_the_page_loads_nothing_and_writes_no_html():
@@ -50,7 +48,9 @@ def test_events_are_listed_without_their_rows(tmp_path):
             assert client.get("/v1/models/spam/events", params={"last": wrong}).status_code == 422
 
 
-@pytest.mark.skipif(CHROMIUM is None or sys.platform != "linux", reason="there is no Chromium here")
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.skipif(sys.platform != "linux", reason="the flags of Chromium are those of Linux")
 def test_a_browser_shows_models_and_escapes_labels(tmp_path):
     """The page as a browser renders it, from a server of its own, with a label that is markup."""
     import rosenblatt as rb

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.data.features import as_rows
-from rosenblatt.server.plain_rows import PlainRows, plain_arrays
-from rosenblatt.storage.steps import taken_apart
+from rosenblatt.models.steps import take_apart
+from rosenblatt.rows.features import as_rows
+from rosenblatt.server.served_model import PlainRows, plain_arrays
 from tests.server.serving import quiet
 
 NAMES = ["a", "b", "c"]
@@ -19,7 +19,7 @@ def preparation(**how):
 
     rows = [{"a": 1.0, "b": 2.5, "c": -3.0}, {"a": 0.5, "b": 0.0, "c": 4.0}]
     model = quiet(lambda: make_pipeline(rb.TableEncoder(**how), rb.Perceptron()).fit(rows, ["x", "y"]))
-    return taken_apart(model)[0]
+    return take_apart(model)[0]
 
 
 PREPARATIONS = [preparation(), preparation(scale=True)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.data.features import as_rows
+from rosenblatt.rows.features import as_rows
 from rosenblatt.server.events import LearnEvent, PackedRows, decode_event, encode_event
 from rosenblatt.server.replica import Replica
 from tests.server.serving import LABELS, table, trained
@@ -124,7 +124,7 @@ def test_a_digest_sees_every_bit(models):
 
 
 def test_features_that_are_expected_change_no_bit(monkeypatch):
-    monkeypatch.setattr("rosenblatt.model.met.WIDE", 0)
+    monkeypatch.setattr("rosenblatt.learning.state.MET_ONLY_BYTES", 0)
     rows = csr_array(np.eye(40)[np.arange(60) % 40] + np.eye(40)[np.arange(60) % 7])
     labels = [LABELS[i % 3] for i in range(60)]
     model = rb.Perceptron(average=True).partial_fit(rows[:5], labels[:5], classes=LABELS)

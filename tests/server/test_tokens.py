@@ -40,7 +40,7 @@ def test_a_token_has_256_bits_and_only_its_hash_is_stored(file):
     assert len({file.create("site", read_grants(["predict"]))[1] for _ in range(5)}) == 5
 
 
-@pytest.mark.skipif(os.name != "posix", reason="there are no such permissions here")
+@pytest.mark.skipif(os.name != "posix", reason="file permissions are those of POSIX")
 def test_the_file_is_private(file):
     file.create("site", read_grants(["predict"]))
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
@@ -117,6 +117,34 @@ def test_a_damaged_file_lets_nobody_in(file, content):
     file.path.write_bytes(content)
     with pytest.raises(StorageError):
         TokenWatch(file)
+
+
+def test_a_file_that_cannot_be_read_any_more_lets_nobody_in(file, clock, caplog):
+    _, secret = file.create("t", read_grants(["predict"]))
+    watch = TokenWatch(file, every=1.0, ticks=clock)
+    good = file.path.read_bytes()
+    for change in (lambda: file.path.write_bytes(b"{"), lambda: file.path.chmod(0o666), unreadable(file)):
+        assert watch.find(secret) is not None
+        change()
+        clock.now += 1.0
+        assert watch.find(secret) is None
+        assert watch.is_on()
+        clock.now += 1.0
+        assert watch.find(secret) is None
+        file.path.unlink(missing_ok=True) if file.path.is_file() else file.path.rmdir()
+        file.path.write_bytes(good)
+        file.path.chmod(0o600)
+        clock.now += 1.0
+    assert watch.find(secret) is not None
+    assert [record.message.count("Nobody may call") for record in caplog.records] == [1, 1, 1]
+
+
+def unreadable(file):
+    def change():
+        file.path.unlink()
+        file.path.mkdir()
+
+    return change
 
 
 def test_every_hash_is_compared(file, monkeypatch):

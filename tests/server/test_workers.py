@@ -13,13 +13,16 @@ from queue import Queue
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.server.following import Follower
-from rosenblatt.server.keys import new_id
-from rosenblatt.server.workers import Workers
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.server.messages import new_id
+from rosenblatt.server.processes import Follower, Workers, bind
 from tests.server.serving import calling, saved, table, trained
 from tests.shared.killing import ROOT
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs Unix sockets")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="workers share Unix sockets, which Windows lacks"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +101,24 @@ def test_a_start_that_fails_is_tried_again(listening, monkeypatch):
         time.sleep(0.01)
     workers.end()
     assert (len(tries), failures) == (2, [])
+
+
+def test_a_port_that_becomes_free_is_taken():
+    """Workers of a server that was killed hold it for a moment."""
+    old, waited = socket.create_server(("127.0.0.1", 0)), []
+    port = old.getsockname()[1]
+
+    def sleep(seconds):
+        waited.append(seconds)
+        if len(waited) == 3:
+            old.close()
+
+    with socket.socket() as new:
+        bind(new, "127.0.0.1", port, sleep)
+        assert len(waited) == 3
+        new.listen()
+        with socket.socket() as another, pytest.raises(ParameterError, match=f"another program uses .* {port}"):
+            bind(another, "127.0.0.1", port, waited.append)
 
 
 def call(port, method, path, body=None, key=None):

@@ -13,9 +13,13 @@ import rosenblatt as rb
 from rosenblatt.client import Client
 from rosenblatt.server.tokens import TokenFile, read_grants
 
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32" or shutil.which("openssl") is None, reason="needs Unix sockets and openssl"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        sys.platform == "win32" or shutil.which("openssl") is None,
+        reason="it needs Unix sockets, which Windows lacks, and openssl, which makes a certificate",
+    ),
+]
 
 
 def test_tokens_and_tls_in_all_processes(tmp_path):

@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import rosenblatt as rb
-from rosenblatt.blocks.collect import collect
-from rosenblatt.data.chunk import Chunk
 from rosenblatt.kernels import RBF
-from tests.blocks.sources import FileSource
+from rosenblatt.rows.batch import Chunk
+from rosenblatt.tables.collect import collect
 from tests.shared.strategies import noisy
+from tests.tables.sources import FileSource
 
 FOREVER = 10**9
 X, Y = noisy(2000, 8)

@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from rosenblatt.data import memory
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.rows import memory
 
 
 @contextmanager

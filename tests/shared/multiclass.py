@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from rosenblatt.learning.scheme import Scheme
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
-from rosenblatt.model.scheme import Scheme
 from tests.shared.strategies import exact
 
 SCHEMES = ("direct", "ovr", "ovo")

@@ -14,6 +14,7 @@ from rosenblatt.cli.main import main
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)  # the language and the lines
 VARYING = re.compile(r"\d+\.\d\d s\b|\([\d.]+ [kM]B\)")  # seconds, and files that hold names of versions
+COMPILED = re.compile(r" \(and \d+\.\d\d s to compile, once\)")
 COMPILING = "Compiling for this processor (once) …\n"  # said where no loop has been compiled before
 
 
@@ -54,7 +55,7 @@ def _run_here(arguments: list[str], folder: Path) -> str:
 
 def plain(text: str) -> str:
     """Return text without what differs from one time to the next."""
-    return VARYING.sub("…", text.replace(COMPILING, ""))
+    return VARYING.sub("…", COMPILED.sub("", text.replace(COMPILING, "")))
 
 
 def write(page: Path, folder: Path) -> None:

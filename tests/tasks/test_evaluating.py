@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 import rosenblatt as rb
 from rosenblatt import threads
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
-from rosenblatt.storage import OpenedModel
+from rosenblatt.models import OpenedModel
 
 
 @pytest.fixture

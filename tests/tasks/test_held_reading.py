@@ -8,7 +8,7 @@ import pytest
 
 from rosenblatt.cli.main import main
 from rosenblatt.exceptions import FormatError
-from rosenblatt.tasks.held_reading import held_reading, holding
+from rosenblatt.tasks.data import held_reading, holding
 
 TABLE = "y;a;id;b\np;1,5;x;3\nq;2;x;4\nq;9;y;4\np;2;z;1\n"
 
@@ -32,6 +32,20 @@ def test_a_proof_is_checked_without_the_options(folder, capsys):
     assert main(["check", "p.json", "c.csv", "--ignore", "id", "--target", "y", "--na", "?!", "-q"]) == 0
     assert "as the proof says" not in capsys.readouterr().out
     assert main(["check", "p.json", "c.csv", "--ignore", "a", "-q"]) == 2  # id is then a column of categories
+
+
+def test_a_proof_holds_how_numbers_are_written(folder, capsys):
+    (folder / "t.tsv").write_text("price\tlabel\n7,700\tp\n950\tq\n8,100\tp\n800\tq\n")
+    assert main(["certify", "t.tsv", "--thousands", ",", "-o", "p.json", "-q"]) == 0
+    assert json.loads((folder / "p.json").read_text())["reading"] == {"thousands": ","}
+    capsys.readouterr()
+    assert main(["check", "p.json", "t.tsv", "-q"]) == 0
+    assert capsys.readouterr().out.endswith("read as the proof says, with --thousands ,\n")
+    # The checker that stands alone knows no separators, and says so.
+    arguments = [sys.executable, "-m", "rosenblatt.certify.check", "p.json", "t.tsv"]
+    found = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert "'7,700' is not a finite number" in found.stderr
 
 
 def test_the_standard_library_reads_them_too(folder):

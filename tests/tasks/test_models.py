@@ -43,6 +43,7 @@ def test_kernels_in_json_are_shown_as_in_python():
     assert told["parameters"]["kernel"].startswith("Polynomial(degree=2")
 
 
+@pytest.mark.slow
 def test_reports_of_files_and_of_rows_in_memory(tmp_path):
     (tmp_path / "t.csv").write_text("size,colour,label\n1,red,x\n2,green,y\n3,red,y\n0,green,x\n")
     trained = rb.train(tmp_path / "t.csv", "perceptron")
@@ -67,7 +68,7 @@ def test_updates_of_a_run():
 
 @pytest.mark.parametrize("name", ["AdaptiveFilter", "AdaptiveFilter-complex"])
 def test_a_filter_of_signals_is_inspected_without_features(name):
-    contents = rb.inspect_model(GOLDEN / f"{name}.v2.safetensors")
+    contents = rb.inspect_model(GOLDEN / f"{name}.v1.safetensors")
     assert contents.n_features is None
     assert contents.to_json()["features"] is None
     assert str(contents).startswith("AdaptiveFilter(")

@@ -11,6 +11,7 @@ import rosenblatt as rb
 from rosenblatt import threads
 from rosenblatt.cli.main import main
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.registry import BUILT_IN, able, able_in_words
 
 
 @pytest.fixture
@@ -96,6 +97,25 @@ def test_progress_on_standard_error(capsys):
 def test_what_cannot_be_trained(arguments, message):
     with pytest.raises(ParameterError, match=message):
         rb.train("@or", **arguments)
+
+
+@pytest.mark.parametrize("name", [name for entry in BUILT_IN.values() for name in entry.commands])
+@pytest.mark.filterwarnings("ignore")  # a few rows are not enough for most of them
+def test_the_registry_says_which_learners_take_files_of_any_size(name, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(-9, 10, (60, 4))
+    file, state = tmp_path / "t.csv", tmp_path / "state"
+    file.write_text("a,b,c,d,y\n" + "".join(f"{','.join(map(str, row))},{int(sum(row) > 0)}\n" for row in rows))
+    said = []
+    rb.train(file, name, target="y", memory=2**9, log=said.append)
+    assert any("go into the cache" in each for each in said) == (name in able("blocks"))
+    if name in able("checkpoints"):
+        rb.train(file, name, target="y", checkpoint=state)
+        assert state.exists()
+    else:
+        with pytest.raises(ParameterError) as caught:
+            rb.train(file, name, target="y", checkpoint=state)
+        assert str(caught.value) == f"The learner {name} keeps no checkpoints; {able_in_words('checkpoints')} do."
 
 
 def test_options_go_with_places_alone():
@@ -193,3 +213,43 @@ def test_any_number_of_threads_trains_the_same_model(monkeypatch, table, tmp_pat
         model = rb.load(tmp_path / "m")
         found.add((model.predict_proba(rows).tobytes(), model.decision_function(rows).tobytes()))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("learner", "by", "predicts"),
+    [
+        ("averaged", "the last weights", "the average"),
+        ("voted", "the last weights", "the vote"),
+        ("lifted", "the lifted weights", "their first coordinates"),
+    ],
+)
+def test_a_run_that_separated_says_by_what_and_what_predicts(tmp_path, learner, by, predicts):
+    X, y = _nearly_touching()
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
+    found = rb.train(tmp_path / "t.csv", learner)
+    right, n_rows = found.summary.trained_on.n_right, found.summary.trained_on.n_rows
+    assert found.summary.stop_reason == "separated"
+    assert right < n_rows
+    lines = str(found.summary).splitlines()
+    assert lines[1].startswith(f"separated by {by} after ")
+    share = f"{100 * right / n_rows:.2f} %"
+    assert lines[2].startswith(f"training accuracy {share} by {predicts} (always")
+    found.save(tmp_path / "m")
+    page = rb.report(tmp_path / "m", tmp_path / "t.csv", path=tmp_path / "r.html").read_text(encoding="utf-8")
+    assert f"That is by {by}." in page
+    assert f"used to predict, got {right} of {n_rows} rows right." in page
+
+
+def test_a_run_whose_average_is_right_too_says_no_more():
+    found = rb.train("@six-points")
+    assert found.summary.trained_on.accuracy == 1.0
+    assert str(found.summary).splitlines()[1].startswith("separated after ")
+
+
+def _nearly_touching():
+    """Return rows that the last weights separate and their average does not."""
+    X = np.random.default_rng(5).normal(size=(30, 2))
+    side = X[:, 0] + 0.7 * X[:, 1] + 0.3
+    kept = np.abs(side) > 0.05
+    return X[kept].round(4), np.where(side > 0, "yes", "no")[kept]

@@ -7,9 +7,10 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.datasets import make_separable
+from tests.shared.examples import slowly
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *slowly(*range(1, 6))])
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -61,7 +62,7 @@ def test_other_bounds_do_not_apply():
     assert "weights" in rb.bounds(X, y, model=weighted)["passive"].reason
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *slowly(*range(1, 4))])
 @pytest.mark.parametrize("parameters", [{"C": 0.01}, {"C": 1.0}, {"C": 0.1, "loss": "squared_hinge"}])
 def test_rows_with_wrong_labels_have_a_bound(seed, parameters):
     X, y = make_separable(60, 3, margin=0.1, seed=seed)

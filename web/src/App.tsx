@@ -5,16 +5,18 @@ import { BoundCard, OutcomeCard, Retina, StepCard, Told, VerdictCard } from "./C
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin, leave } from "./LessonPanel.tsx";
+import { visitInWords } from "./law.ts";
 import { Badge } from "./Marks.tsx";
 import { dark, palette, wide } from "./palette.ts";
-import { Plane, type Tool, arrows, planar, tool } from "./Plane.tsx";
-import { averaged, endInWords, fromPython, here, lesson, message, playing, pocketed, redo, redoable, run, say, situation, spoken, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
+import { Plane, type Tool, arrows, isFlat, planar, seen, tool } from "./Plane.tsx";
+import { averaged, drawnInPython, endInWords, errors, fromPython, here, law, lesson, message, noun, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, state, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
 import { cancel, waiting } from "./server.ts";
+import { codeOf } from "./engine.ts";
 import { labelAt } from "./setup.ts";
 import { Setup, toggleCompare } from "./SetupPanel.tsx";
 import { Table } from "./Table.tsx";
 import { Transport, transportKeys } from "./Transport.tsx";
-import { num, shown, visitInWords } from "./words.ts";
+import { num, shown } from "./words.ts";
 
 function Tools(): JSX.Element {
   const { labels } = situation.value.data;
@@ -33,21 +35,30 @@ function Tools(): JSX.Element {
 }
 
 function Legend(): JSX.Element {
-  const { labels, features } = situation.value.data;
-  const flat = features.length <= 2;
+  const { labels } = situation.value.data;
+  const python = fromPython.value;
+  const flat = isFlat.value;
+  const curved = flat && situation.value.map === "quadratic";
   const scale = arrows.value;
   const two = labels.length === 2;
-  const turned = two && flat && visit.value && visit.value.update >= 0 && visit.value.before.w.some((w) => w !== 0);
+  const { d, n } = rows.value;
+  const turns = (w: ArrayLike<number>): boolean => Array.from({ length: d }, (_, j) => w[j]).some((each) => each !== 0);
+  const now = !python && (two ? turns(state.value.w) : flat && state.value.w.some((each) => each !== 0));
+  const before = now && two && flat && !curved && visit.value && visit.value.update >= 0 && turns(visit.value.before.w);
+  const lines = !python && two && flat && !curved;
+  const wrong = n <= 3000 && (python ? python.predicted.some((code, i) => code !== codeOf(rows.value, i)) : now && errors.value > 0);
   return (
     <p class="legend">
       {labels.map((label, code) => <span key={label}><Badge code={code} /> {shown(label)}</span>)}
-      {fromPython.value ? <span>regions: as Python predicts</span> : two ? <span><i class="line" /> line now</span> : flat && <span><i class="line" /> borders now</span>}
-      {turned && <span><i class="line before" /> before</span>}
-      {two && averaged.value && <span><i class="line average" /> average</span>}
-      {two && pocketed.value && <span><i class="line pocket" /> pocket</span>}
-      <span><i class="ring" style={{ borderColor: palette.value.wrong }} /> mistake</span>
-      {scale > 0 && scale < 1 && <span>arrows × {num(scale)}</span>}
-      {!flat && <span>{two ? "seen along the weights; distances are exact" : "seen in the two directions in which points differ most"}</span>}
+      {drawnInPython.value && flat && <span>regions: as Python predicts</span>}
+      {now && <span><i class="line" /> {two ? (curved ? "curve now" : "line now") : "borders now"}</span>}
+      {before && <span><i class="line before" /> before</span>}
+      {lines && averaged.value && <span><i class="line average" /> average</span>}
+      {lines && pocketed.value && <span><i class="line pocket" /> pocket</span>}
+      {!python && visit.value && visit.value.update >= 0 && <span><i class="ring" style={{ borderColor: palette.value.wrong }} /> {noun.value}</span>}
+      {wrong && <span><i class="ring small" style={{ borderColor: palette.value.wrong }} /> wrong now</span>}
+      {!python && visit.value && scale > 0 && scale < 1 && <span>arrows × {num(scale)}</span>}
+      {!flat && <span>{seen.value}</span>}
     </p>
   );
 }
@@ -61,7 +72,9 @@ export function App(): JSX.Element {
     const v = visit.value;
     if (playing.value) return;
     const { labels } = situation.value.data;
-    const step = visitInWords(v, (row) => shown(labelAt(situation.value.data, row)), run.value, labels);
+    const python = fromPython.value;
+    if (python) return say(`${python.title}. ${python.lines.join(" ")}`);
+    const step = visitInWords(run.value, law.value, v, (row) => shown(labelAt(situation.value.data, row)), labels);
     say(v && here.value >= run.value.length ? `${step} ${endInWords()}` : step);
   });
   useEffect(() => {
@@ -98,14 +111,15 @@ export function App(): JSX.Element {
       document.removeEventListener("drop", drop);
     };
   }, []);
-  const both = trainedB.value !== null;
+  const python = fromPython.value !== null;
+  const both = trainedB.value !== null && !python;
   return (
     <div class={dropping.value ? "app dropping" : "app"}>
       <header class="top">
         <h1>Perceptron lab</h1>
         <nav aria-label="Page">
           <button type="button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? leave() : begin(0))}>Lessons</button>
-          <button type="button" aria-pressed={both} onClick={toggleCompare}>Compare</button>
+          <button type="button" aria-pressed={trainedB.value !== null} onClick={toggleCompare}>Compare</button>
           <button type="button" onClick={undo} aria-disabled={!undoable.value}>Undo</button>
           <button type="button" onClick={redo} aria-disabled={!redoable.value}>Redo</button>
           <button type="button" onClick={() => (open.value = "share")}>Share</button>
@@ -129,14 +143,14 @@ export function App(): JSX.Element {
             {both && <Plane which="b" />}
           </div>
           <Legend />
-          <Transport />
+          {!python && <Transport />}
         </div>
         <div class="cards">
           <OutcomeCard />
-          <StepCard />
-          <Retina />
+          {!python && <StepCard />}
+          {!python && <Retina />}
           <VerdictCard />
-          <BoundCard />
+          {!python && <BoundCard />}
         </div>
         <div class="side">
           {wide.value && <LessonCard />}

@@ -1,15 +1,16 @@
 import type { JSX } from "preact";
-import { codeOf, countErrors, pocketReach, score } from "./engine.ts";
+import { codeOf, countErrors, pocketReach } from "./engine.ts";
 import { Badge } from "./Marks.tsx";
 import { labelAt } from "./setup.ts";
 import { Refused } from "./document.ts";
-import { type Fraction, gcd } from "./exact.ts";
+import { Fraction, gcd } from "./exact.ts";
+import { type Piece, hasBound, stepLines, wrongUpdates } from "./law.ts";
 import { palette } from "./palette.ts";
-import { averaged, bound, checkProof, checked, endInWords, fromPython, machineName, outcome, errors, here, message, names, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
+import { averaged, bound, checkProof, checked, endInWords, fromPython, machineName, outcome, errors, here, law, message, names, noun, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
 import { proofOf } from "./proof.ts";
 import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
-import { num, pieces, shown, term, vec } from "./words.ts";
+import { decimal, num, pieces, shown, valueOfText, vec } from "./words.ts";
 
 /** A sentence, with its commands set as code. */
 export const Told = ({ text }: { text: string }): JSX.Element => <>{pieces(text).map((each, k) => (k % 2 ? <code key={k}>{each}</code> : each))}</>;
@@ -26,40 +27,6 @@ export function OutcomeCard(): JSX.Element | null {
       {found.lines.map((each) => <p key={each}>{each}</p>)}
       <p class="row"><button type="button" onClick={() => (outcome.value = null)}>Back to the run</button></p>
     </section>
-  );
-}
-
-/** The arithmetic of a step with several classes. */
-function ClassStep(): JSX.Element {
-  const v = visit.value!;
-  const all = rows.value;
-  const { rule } = trainedA.value;
-  const { labels } = situation.value.data;
-  const d = all.d;
-  const code = codeOf(all, v.row);
-  const x = all.x.subarray(v.row * d, v.row * d + d);
-  const scheme = run.value.scheme;
-  const machines = v.before.w.length / (d + 1);
-  const own = (m: number): boolean => scheme !== "ovo" || machineName(m).split(" against ").some((each) => each === labels[code]);
-  const scores = Array.from({ length: machines }, (_, m) => [m, score(all, v.row, v.before.w, m)] as const).filter(([m]) => own(m));
-  const moves = v.faults.flatMap((_, k) => run.value.movesAt(v.update - v.faults.length + 1 + k));
-  return (
-    <dl class="sums">
-      <dt>scores</dt>
-      <dd>{scores.map(([m, f]) => <span key={m} class="score">{shown(machineName(m))} <b title={String(f)}>{num(f)}</b></span>)}</dd>
-      <dt>test</dt>
-      <dd>
-        {scheme === "direct" ? (
-          v.update >= 0 ? <>{shown(labels[code])} − {shown(labels[v.faults[0].machine])} = <b>{num(v.faults[0].score)}</b> {v.faults[0].score === rule.margin ? "=" : "<"} {num(rule.margin)} <span class="bad">{v.faults[0].score === rule.margin ? "a tie" : "mistake"}</span></> : <span class="good">its own class leads: nothing changes</span>
-        ) : v.update >= 0 ? <span class="bad">{v.faults.length === 1 ? `${shown(machineName(v.faults[0].machine))} errs` : `${v.faults.length} lines err`}</span> : <span class="good">right: nothing changes</span>}
-      </dd>
-      {moves.map(([m, c], k) => (
-        <>
-          <dt key={`t${k}`}>{k ? "" : "update"}</dt>
-          <dd key={`d${k}`}>w[{shown(machineName(m))}] ← {vec(v.before.w.subarray(m * (d + 1), m * (d + 1) + d), 4)} {c > 0 ? "+" : "−"} {num(Math.abs(c))}·{vec(x, 4)} = <b>{vec(v.after.w.subarray(m * (d + 1), m * (d + 1) + d))}</b>{rule.beta > 0 && <>, b ← <b>{num(v.after.w[m * (d + 1) + d])}</b></>}</dd>
-        </>
-      ))}
-    </dl>
   );
 }
 
@@ -99,76 +66,43 @@ export function Retina(): JSX.Element | null {
   );
 }
 
+const Part = ({ piece }: { piece: Piece }): JSX.Element => {
+  if (typeof piece === "string") return <>{piece}</>;
+  if ("result" in piece) return <b title={piece.exact}>{piece.result}</b>;
+  return "good" in piece ? <span class="good">{piece.good}</span> : <span class="bad">{piece.bad}</span>;
+};
+
 /** The arithmetic of the step shown. */
 export function StepCard(): JSX.Element {
   const v = visit.value;
-  const { rule, config } = trainedA.value;
-  const d = rows.value.d;
+  const { d, k, n } = rows.value;
+  const made = run.value;
   if (!v) {
     const { w } = state.value;
     return (
       <section class="card" aria-labelledby="step-title">
         <h2 id="step-title">This step</h2>
-        {rows.value.k > 2 ? <p>The start: one vector of weights for each {trainedA.value.rule.scheme === "ovo" ? "pair of classes" : "class"}, {w.every((each) => each === 0) ? "all of them zero" : "not zero"}.</p> : <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{config.bias !== "none" && <>, <code>b = {num(w[d])}</code></>}.</p>}
-        <p>{rows.value.n ? "Step forward to visit the first point." : "Draw points in the plane, or choose an example."}</p>
+        {k > 2 ? <p>The start: one vector of weights for each {made.scheme === "ovo" ? "pair of classes" : "class"}, {w.every((each) => each === 0) ? "all of them zero" : "not zero"}.</p> : <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{made.beta > 0 && <>, <code>b = {num(w[d])}</code></>}.</p>}
+        <p>{n === 0 ? "Draw points in the plane, or choose an example." : made.length === 0 ? endInWords() : made.ordered ? "Step forward to visit the first point." : `Step forward to see the first ${noun.value}.`}</p>
       </section>
     );
   }
   const x = rows.value.x.subarray(v.row * d, v.row * d + d);
-  if (rows.value.k > 2) {
-    return (
-      <section class="card" aria-labelledby="step-title">
-        <h2 id="step-title">This step</h2>
-        <p>Point <b>{v.row + 1}</b>, <Badge code={codeOf(rows.value, v.row)} /> <b>{labelOf(v.row)}</b>, at <code>x = {vec(x)}</code>.</p>
-        <ClassStep />
-      </section>
-    );
-  }
-  const y = rows.value.y[v.row];
-  const w = v.before.w;
-  const after = v.after.w;
-  const yf = y * v.score;
-  const tie = yf === rule.margin;
-  const sign = v.update >= 0 ? (tie ? "=" : "<") : tie ? "=" : ">";
-  const biased = config.bias !== "none" || w[d] !== 0;
-  const products = Array.from(x, (xj, j) => `${term(w[j])}·${term(xj)}`);
-  const step = v.step;
-  const full = v.update < 0 || v.step === rule.eta;
   return (
     <section class="card" aria-labelledby="step-title">
       <h2 id="step-title">This step</h2>
       <p>
-        Point <b>{v.row + 1}</b>, <Badge code={y > 0 ? 1 : 0} /> <b>{labelOf(v.row)}</b>, so <code>y = {num(y)}</code>, at <code>x = {vec(x)}</code>.
+        Point <b>{v.row + 1}</b>, <Badge code={codeOf(rows.value, v.row)} /> <b>{labelOf(v.row)}</b>{k === 2 && <>, so <code>y = {num(rows.value.y[v.row])}</code></>}, at <code>x = {vec(x)}</code>.
       </p>
       <dl class="sums">
-        <dt>score</dt>
-        <dd>
-          {d <= 5 ? <>f = {products.join(" + ")}{biased && ` + ${term(w[d])}`}</> : <>f = w·x{biased && " + b"}</>} = <b title={String(v.score)}>{num(v.score)}</b>
-        </dd>
-        <dt>test</dt>
-        <dd>
-          y·f = <b title={String(yf)}>{num(yf)}</b> {sign} {num(rule.margin)}{" "}
-          <span class={v.update >= 0 ? "bad" : "good"}>{v.update >= 0 ? (tie ? (full ? "a tie counts as a mistake" : "a tie: half a step") : "mistake") : tie ? "a tie counts as right" : "right: nothing changes"}</span>
-        </dd>
-        {v.update >= 0 && (
+        {stepLines(made, law.value, v, machineName, situation.value.data.labels).map(({ name, pieces }, at, all) => (
           <>
-            <dt>update</dt>
-            <dd>w ← {vec(w.subarray(0, d), 4)} + {term(step)}·{term(y)}·{vec(x, 4)} = <b>{vec(after.subarray(0, d))}</b></dd>
-            {rule.beta > 0 && (
-              <>
-                <dt>bias</dt>
-                <dd>b ← {num(w[d])} + {term(step)}·{term(y)}{rule.beta === 1 ? "" : `·${num(rule.beta)}`} = <b>{num(after[d])}</b></dd>
-              </>
-            )}
+            <dt key={`t${at}`}>{at && all[at - 1].name === name ? "" : name}</dt>
+            <dd key={`d${at}`}>{pieces.map((piece, part) => <Part key={part} piece={piece} />)}</dd>
           </>
-        )}
-        {v.update < 0 && (
-          <>
-            <dt>weights</dt>
-            <dd>w = {vec(after.subarray(0, d))}{biased && `, b = ${num(after[d])}`}</dd>
-          </>
-        )}
+        ))}
       </dl>
+      {law.value === null && <p class="small">By which rule this run was trained is not recorded, so only its numbers are shown.</p>}
     </section>
   );
 }
@@ -179,7 +113,7 @@ function Curves(): JSX.Element | null {
   const p = palette.value;
   const made = run.value;
   const { rule, config } = trainedA.value;
-  if (!found || config.tie === "half" || made.mistakes === 0) return null;
+  if (!found || !Number.isFinite(found.most) || config.tie === "half" || made.mistakes === 0) return null;
   const { lengths, along } = path.value;
   const total = lengths.length - 1;
   const most = found.most;
@@ -189,6 +123,7 @@ function Curves(): JSX.Element | null {
   const lower = (k: number): number => along[0] + k * rule.eta * found.gamma;
   const top = Math.max(upper(last), lower(last)) || 1;
   const bottom = Math.min(0, along[0]);
+  if (!Number.isFinite(top - bottom) || !lengths.every(Number.isFinite) || !along.every(Number.isFinite)) return null; // sums too large to draw
   const [W, H, L, B] = [340, 150, 8, 20];
   const X = (k: number): number => L + (k / last) * (W - L - 8);
   const Y = (value: number): number => H - B - ((value - bottom) / (top - bottom)) * (H - B - 8);
@@ -217,10 +152,18 @@ function Curves(): JSX.Element | null {
         <text x={W - 8} y={H - 6} font-size="11" fill={p.faint} text-anchor="end">{most <= last ? `${num(Math.floor(most))} mistakes at most` : `${total} mistakes`}</text>
       </svg>
       <figcaption>
-        <span><i class="key" style={{ background: p.minus }} /> √k·η·C ≥ <i class="key" style={{ background: p.ink }} /> ‖w‖ ≥ <i class="key dash" style={{ color: p.ink }} /> ⟨w, w*⟩ ≥ <i class="key" style={{ background: p.plus }} /> k·η·γ</span>
+        <span><i class="key" style={{ background: p.minus }} /> {from > 0 || rule.margin > 0 ? "√(‖w₀‖² + k·(η²C² + 2·η·margin))" : "√k·η·C"} ≥ <i class="key" style={{ background: p.ink }} /> ‖w‖ ≥ <i class="key dash" style={{ color: p.ink }} /> ⟨w, w*⟩ ≥ <i class="key" style={{ background: p.plus }} /> {from > 0 ? "⟨w₀, w*⟩ + " : ""}k·η·γ</span>
       </figcaption>
     </figure>
   );
+}
+
+/** A fraction or its root in a few digits, with the sign that holds. */
+function near(x: Fraction, digits: number, ofRoot = false): string {
+  const text = decimal(x, digits, ofRoot);
+  const value = valueOfText(text);
+  const exact = Number.isFinite(value) ? Fraction.of(value) : null;
+  return `${exact && (ofRoot ? exact.times(exact) : exact).minus(x).sign === 0 ? "=" : "≈"} ${text}`;
 }
 
 export function BoundCard(): JSX.Element {
@@ -228,37 +171,43 @@ export function BoundCard(): JSX.Element {
   const made = run.value;
   const { config, rule } = trainedA.value;
   const b = trainedB.value;
-  const extras = config.bias === "unit" ? "C² = R² + 1" : "C² = 2R²";
+  const about = hasBound(law.value) && rows.value.k === 2;
   const moving = made.start.w.some((w) => w !== 0) || rule.margin > 0;
+  const within = found !== null && Number.isFinite(found.most);
+  const C = rule.beta > 0 ? "C" : "R";
+  const R2 = found && found.C2.minus(Fraction.of(rule.beta));
+  const size = R2 && R2.minus(Fraction.of(rule.beta)).sign === 0 ? "2R²" : `R² + ${num(rule.beta)}`;
   return (
     <section class="card" aria-labelledby="bound-title">
-      <h2 id="bound-title">{rows.value.k > 2 ? "Mistakes" : "Mistakes and the bound"}</h2>
+      <h2 id="bound-title">{about ? "Mistakes and the bound" : noun.value === "mistake" ? "Mistakes" : "Updates"}</h2>
       <div class="figures">
         <p><b>{updates.value}</b> <span>so far</span></p>
         <p><b>{made.mistakes}</b> <span>in this run</span></p>
-        {rows.value.k === 2 && <p><b>{found ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>}
+        {about && <p><b>{within ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>}
       </div>
-      {found ? (
+      {noun.value === "update" && <p class="small">On wrong points, where {made.scheme === "direct" ? "another class had as high a score" : "y·f ≤ 0"}: {wrongUpdates(made, updates.value)} of the {updates.value} so far, {wrongUpdates(made, made.mistakes)} in the run.{wrongUpdates(made, made.mistakes) < made.mistakes && " The others corrected points that were right."}</p>}
+      {!about ? <p class="small">Points wrong now: {errors.value} of {rows.value.n}.</p> : found && R2 ? (
         <>
           <p class="small">
-            R = {num(Math.sqrt(Math.max(0, found.C ** 2 - rule.beta)), 4)}, {config.bias === "none" ? "" : `${extras} = ${num(found.C ** 2, 4)}, `}γ = {num(found.gamma, 4)}
-            {moving ? "; the start and the margin count as well" : <>, so ({config.bias === "none" ? "R" : "C"}/γ)² = {num(found.C ** 2 / found.gamma ** 2, 5)}</>} (Novikoff 1962). γ is the margin of a line that was checked exactly{config.bias === "none" ? "" : ", with the bias as one more weight"}.
+            R {near(R2, 4, true)}, {rule.beta > 0 && `C² = ${size} ${near(found.C2, 4)}, `}γ {near(found.gamma2, 4, true)}
+            {moving ? "; the start and the margin count as well" : <>, so ({C}/γ)² {near(found.C2.over(found.gamma2), 5)}</>} (Novikoff 1962). γ is the margin of a line that was checked exactly{rule.beta > 0 ? ", with the bias as one more weight" : ""}.
             {config.tie === "half" && " Half steps count as half a mistake."}
+            {!within && " The bound is larger than 1.8e+308, the largest number that the page can compute with. Scale the data down."}
           </p>
           <Curves />
         </>
-      ) : rows.value.k > 2 ? <p class="small">Points wrong now: {errors.value} of {rows.value.n}.</p> : (
-        <p class="small">{verdict.value.kind === "inseparable" ? "No bound holds: it needs a line that separates the classes, and there is none. The run can go on for ever." : "The bound needs a separating line that was checked exactly."}</p>
+      ) : (
+        <p class="small">{verdict.value.kind === "inseparable" ? "No bound holds: it needs a line that separates the classes, and there is none. The run can go on for ever." : !Number.isFinite(rule.beta) ? "There is no bound to show: R², by which the bias moves, is larger than 1.8e+308, the largest number that the page can compute with. Scale the data down." : "The bound needs a separating line that was checked exactly."}</p>
       )}
-      {served.value === "open" && rows.value.k === 2 && rows.value.n > 1 && bounds.value?.rows !== rows.value && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askForBounds()}>All bounds, from Python</button></p>}
-      {bounds.value?.rows === rows.value && <pre class="bounds" tabIndex={0}>{bounds.value.text}</pre>}
+      {about && served.value === "open" && rows.value.n > 1 && bounds.value?.rows !== rows.value && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askForBounds()}>All bounds, from Python</button></p>}
+      {about && bounds.value?.rows === rows.value && <pre class="bounds" tabIndex={0}>{bounds.value.text}</pre>}
       {(averaged.value || pocketed.value || b) && (
         <table class="compare">
-          <thead><tr><th scope="col">hypothesis</th><th scope="col">points wrong</th><th scope="col">mistakes made</th></tr></thead>
+          <thead><tr><th scope="col">hypothesis</th><th scope="col">points wrong</th><th scope="col">{noun.value}s made</th></tr></thead>
           <tbody>
             <tr><th scope="row"><i class="line" /> {b ? "first rule" : "this line"}</th><td>{errors.value}</td><td>{updates.value}</td></tr>
             {averaged.value && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule, averaged.value)}</td><td /></tr>}
-            {pocketed.value && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.value.errors}</td><td>{updates.value > pocketReach(made) && `counted up to mistake ${pocketReach(made)}`}</td></tr>}
+            {pocketed.value && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.value.errors}</td><td>{updates.value > pocketReach(made) && `counted up to ${noun.value} ${pocketReach(made)}`}</td></tr>}
             {b && <tr><th scope="row">second rule</th><td>{countErrors(rows.value, b.rule, b.run.at(Math.min(position.value, b.run.length)).w)}</td><td>{b.run.updatesAt(Math.min(position.value, b.run.length))} of {b.run.mistakes}</td></tr>}
           </tbody>
         </table>
@@ -284,7 +233,7 @@ function Combination(): JSX.Element | null {
     <div class="sum">
       <p><Badge code={1} /> <code>{side(1)}</code></p>
       <p><Badge code={0} /> <code>= {side(-1)}</code></p>
-      {found.point && <p><code>= {vec(found.point)}</code></p>}
+      {found.point && <p><code>{found.point.every((x) => valueOfText(num(x)) === x) ? "=" : "≈"} {vec(found.point)}</code></p>}
     </div>
   );
 }
@@ -297,29 +246,36 @@ function equation(w: readonly Fraction[], b: Fraction, features: readonly string
   const least = whole.reduce((g, each) => gcd(g, each < 0n ? -each : each), 0n);
   const short = whole.every((each) => String(each / least).length <= 7);
   const terms = all
-    .map((each, j) => [short ? Number(whole[j] / least) : each.toNumber(), j < w.length ? features[j] : ""] as const)
-    .filter(([value], j) => value !== 0 && j <= w.length)
+    .map((each, j) => [short ? new Fraction(whole[j] / least) : each, j < w.length ? features[j] : ""] as const)
+    .filter(([value]) => value.sign !== 0)
     .map(([value, name], k) => {
-      const size = Math.abs(value);
-      const text = name && size === 1 ? name : `${num(size)}${name && `·${name}`}`;
-      return k === 0 ? (value < 0 ? `−${text}` : text) : `${value < 0 ? " − " : " + "}${text}`;
+      const size = decimal(value.sign < 0 ? new Fraction(-value.n, value.d) : value);
+      const text = name && size === "1" ? name : `${size}${name && `·${name}`}`;
+      return k === 0 ? (value.sign < 0 ? `−${text}` : text) : `${value.sign < 0 ? " − " : " + "}${text}`;
     });
   const long = terms.length > 8;
   return `${terms.slice(0, long ? 6 : 8).join("")}${long ? " + …" : ""} ${short ? "=" : "≈"} 0`;
+}
+
+/** The root of a fraction: in whole numbers where these are short, and rounded. */
+function root(square: Fraction): string {
+  const short = square.d < 10n ** 9n && square.n < 10n ** 9n;
+  const [sign, text] = near(square, 5, true).split(" ");
+  return sign === "=" ? `exactly ${text}` : short ? `exactly √(${square.n}${square.d === 1n ? "" : `/${square.d}`}) ≈ ${text}` : `about ${text}`;
 }
 
 function fraction(n: bigint, d: bigint): string {
   let [a, b] = [n, d];
   while (b) [a, b] = [b, a % b];
   const [top, bottom] = [n / a, d / a];
-  return String(bottom).length > 6 ? num(Number(top) / Number(bottom), 4) : `${top}/${bottom}`;
+  return String(bottom).length > 6 ? decimal(new Fraction(top, bottom), 4) : `${top}/${bottom}`;
 }
 
 export function VerdictCard(): JSX.Element {
   const found = verdict.value;
-  const ended = here.value >= run.value.length && run.value.length > 0;
+  const ended = here.value >= run.value.length && run.value.length > 0 && !fromPython.value;
   const through = situation.value.a.bias === "none" ? " through the origin" : "";
-  const kind = rows.value.d > 2 ? "hyperplane" : "line";
+  const kind = rows.value.d <= 2 ? "line" : situation.value.map === "quadratic" ? "hyperplane of squares and products" : "hyperplane";
   const told = checked.value?.rows === rows.value ? checked.value : null;
   const rejected = told !== null && !told.holds;
   const save = (): void => {
@@ -346,7 +302,7 @@ export function VerdictCard(): JSX.Element {
           <p>
             Proved: <code>{equation(found.w, found.b, names.value)}</code> has every point strictly on its side, checked in exact fractions.
           </p>
-          {found.widest && <p class="small">No {kind}{through} is wider: its margin is exactly √({found.widest.squared.d < 10n ** 9n && found.widest.squared.n < 10n ** 9n ? `${found.widest.squared.n}${found.widest.squared.d === 1n ? "" : `/${found.widest.squared.d}`}` : num(found.widest.squared.toNumber())}) ≈ {num(Math.sqrt(found.widest.squared.toNumber()), 5)}.</p>}
+          {found.widest && <p class="small">No {kind}{through} is wider: its margin is {root(found.widest.squared)}.</p>}
         </>
       )}
       {found.kind === "inseparable" && (

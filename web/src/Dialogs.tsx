@@ -5,7 +5,7 @@ import { toCsv } from "./data.ts";
 import { Refused, toDocument, toJson } from "./document.ts";
 import { download, toPng } from "./files.ts";
 import { pictures } from "./Plane.tsx";
-import { letterKeys, message, names, played, position, rows, situation, trainedA, verdict } from "./player.ts";
+import { isOwn, letterKeys, message, names, played, position, rows, situation, trainedA, verdict } from "./player.ts";
 import { proofOf } from "./proof.ts";
 import { served } from "./server.ts";
 import { LONGEST, pythonLines, toFile, toHash } from "./share.ts";
@@ -43,8 +43,9 @@ function Share(): JSX.Element {
     void toHash(kept).then((hash) => (address.value = location.href.split("#")[0] + hash));
   });
   const local = served.value !== "";
-  const long = local || address.value.length > LONGEST;
-  const lines = trainedA.value.run.ordered ? pythonLines(situation.value.data, trainedA.value) : "";
+  const own = isOwn.value;
+  const long = local || !own || address.value.length > LONGEST;
+  const lines = own ? pythonLines(situation.value.data, trainedA.value) : "";
   const picture = async (kind: "svg" | "png"): Promise<void> => {
     const svg = pictures.a?.();
     if (!svg) return;
@@ -61,13 +62,13 @@ function Share(): JSX.Element {
     <Dialog title="Share and keep">
       <h3>The whole situation</h3>
       {long ? (
-        <p>{local ? "The address of this page works only on this computer." : "This situation is too long for an address."} Save it as a file, and open it again under “Your own data”.</p>
+        <p>{!own ? "This run was recorded, and its rule is not one that the page trains by. Save the run below, and open it again under “Your own data”." : local ? "The address of this page works only on this computer." : "This situation is too long for an address."} {own && "Save it as a file, and open it again under “Your own data”."}</p>
       ) : (
         <label class="field tall"><span>Its address</span><input type="text" id="address" readOnly value={address.value} onFocus={(event) => event.currentTarget.select()} /></label>
       )}
       <p class="row">
         {!long && <button type="button" onClick={() => { history.replaceState(null, "", address.value); void copy(address.value, "The address"); }}>Copy the address</button>}
-        <button type="button" onClick={() => download("situation.json", toFile({ situation: situation.value, position: position.value }), "application/json")}>Save as a file</button>
+        {own && <button type="button" onClick={() => download("situation.json", toFile({ situation: situation.value, position: position.value }), "application/json")}>Save as a file</button>}
       </p>
       <h3>Parts of it</h3>
       <p class="row">

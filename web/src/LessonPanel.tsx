@@ -47,13 +47,14 @@ export function LessonList(): JSX.Element {
 export function LessonCard(): JSX.Element | null {
   const k = lesson.value;
   if (k < 0) return null;
-  const { title, text, task, question, options } = LESSONS[k];
+  const { title, text, task, question, options, example } = LESSONS[k];
   const result = reply.value;
   return (
     <section class="card lesson" aria-labelledby="lesson-title">
       <p class="small">Lesson {k + 1} of {LESSONS.length} <button type="button" class="link" onClick={leave}>leave</button></p>
       <h2 id="lesson-title" tabIndex={-1}>{title}</h2>
       {text.map((each) => <p key={each}>{each}</p>)}
+      {example && <p class="row"><button type="button" onClick={() => { reply.value = null; change(example.scene()); }}>{example.title}</button></p>}
       <p class="task"><b>To do:</b> {task}</p>
       {question && (
         <fieldset>

@@ -2,9 +2,11 @@ import { computed, signal, useComputed, useSignal, useSignalEffect } from "@prea
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type Rows, type Rule, type Weights, classWeights, codeOf, predicted, predicts, score } from "./engine.ts";
+import { doubles } from "./exact.ts";
+import { hasBound } from "./law.ts";
 import { colourOf, draw, markPath } from "./Marks.tsx";
 import { palette } from "./palette.ts";
-import { averaged, beginDrag, drawnInPython, endDrag, here, letterKeys, message, path, played, pocketed, position, redo, rows, say, selected, setData, showProof, showWidest, situation, trainedA, trainedB, undo, verdict, run } from "./player.ts";
+import { averaged, beginDrag, drawnInPython, endDrag, fromPython, here, law, letterKeys, message, path, played, pocketed, position, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedA, trainedB, state, undo, verdict, run } from "./player.ts";
 import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
 import { type View, areas, cellsOf, curve, fit, fromX, fromY, grid, half, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
 import { num } from "./words.ts";
@@ -15,6 +17,19 @@ export const tool = signal<Tool>("move");
 
 /** Whether the columns themselves are the axes. */
 export const planar = computed(() => situation.value.data.features.length <= 2);
+
+/** Whether the points lie where their columns say, with the line or the curve of the weights. */
+export const isFlat = computed(() => planar.value && (situation.value.map === "plain" || situation.value.data.features.length === 2));
+
+/** Whether rows of many columns are seen along the weights; a model of Python's or several classes have none to see along. */
+function isAlong(all: Rows, w: Weights): boolean {
+  return all.k === 2 && !fromPython.value && w.subarray(0, all.d).some((each) => each !== 0);
+}
+
+/** How rows of many columns are seen. */
+export const seen = computed(() => (isAlong(rows.value, state.value.w) ? "seen along the weights; distances from the hyperplane are exact" : "seen in the two directions in which points differ most"));
+
+const TOO_LARGE = "These numbers are too large to be drawn.";
 
 function placesOf(data: Data): Float64Array {
   const places = new Float64Array(2 * data.X.length);
@@ -63,26 +78,26 @@ export function addPoint(x: number, y: number, code: number): void {
     X.push([x, y]);
     sides.push(valueOf(situation.value.data, code));
   });
-  setData(data);
+  editData(data);
   selected.value = data.X.length - 1;
   say(`Point ${data.X.length} added at ${num(x)}, ${num(y)}, class ${data.labels[code]}.`);
 }
 
 export function movePoint(row: number, x: number, y: number, quiet = false): void {
   if (!editable()) return;
-  setData(withRow((X) => (X[row] = [x, y])), { keep: true, quiet });
+  editData(withRow((X) => (X[row] = [x, y])), { keep: true, quiet });
   if (!quiet) say(`Point ${row + 1} moved to ${num(x)}, ${num(y)}.`);
 }
 
 export function flipPoint(row: number): void {
   const { data } = situation.value;
-  setData(withRow((_, y) => (y[row] = valueOf(data, (placeOf(data, y[row]) + 1) % data.labels.length))), { keep: true });
+  editData(withRow((_, y) => (y[row] = valueOf(data, (placeOf(data, y[row]) + 1) % data.labels.length))), { keep: true });
   say(`Point ${row + 1} is now class ${labelAt(situation.value.data, row)}.`);
 }
 
 export function deletePoint(row: number): void {
   const { given } = situation.value.a;
-  setData(withRow((X, y) => (X.splice(row, 1), y.splice(row, 1))), { keep: true });
+  editData(withRow((X, y) => (X.splice(row, 1), y.splice(row, 1))), { keep: true });
   if (given.length) message.value = "The given order named rows by number; rows after the deleted one have moved up.";
   selected.value = -1;
   say(`Point ${row + 1} deleted.`);
@@ -130,6 +145,7 @@ const Band = ({ v, w, level }: { v: View; w: ArrayLike<number>; level: number })
   const ends = line && segment(v, line);
   if (!line || !ends) return null;
   const wide = (level / size) * v.scale;
+  if (!Number.isFinite(wide)) return null;
   const [[x1, y1], [x2, y2]] = ends;
   const [dx, dy] = [(x2 - x1) * 9, (y2 - y1) * 9];
   const side = (k: number): [number, number][] => [[x1 - dx + line[0] * k, y1 - dy + line[1] * k], [x2 + dx + line[0] * k, y2 + dy + line[1] * k]];
@@ -154,9 +170,9 @@ function clearance(all: Rows, w: Weights): number {
 function Regions({ v, w, quadratic }: { v: View; w: Weights; quadratic: boolean }): JSX.Element | null {
   const p = palette.value;
   const all = rows.value;
-  const fromPython = drawnInPython.value;
+  const python = drawnInPython.value;
   const classes = Array.from({ length: all.k }, (_, c) => c);
-  if (fromPython) return <g>{areas(v, all.k, fromPython).map((d, c) => <path key={c} d={d} fill={colourOf(c)} opacity={1.6 * p.tint} />)}</g>;
+  if (python) return <g>{areas(v, all.k, python).map((d, c) => <path key={c} d={d} fill={colourOf(c)} opacity={1.6 * p.tint} />)}</g>;
   const vectors = classWeights(all, trainedA.value.rule.scheme, w);
   if (vectors.every((each) => each === 0)) return null;
   if (quadratic) {
@@ -167,13 +183,14 @@ function Regions({ v, w, quadratic }: { v: View; w: Weights; quadratic: boolean 
 }
 
 /** Axes and the coloured half planes, below the points. */
-function Under({ v, w, quadratic, flat, at, which }: { v: View; w: Weights; quadratic: boolean; flat: boolean; at: (row: number) => [number, number]; which: "a" | "b" }): JSX.Element {
+function Under({ v, w, quadratic, flat, along, at, which }: { v: View; w: Weights; quadratic: boolean; flat: boolean; along: boolean; at: (row: number) => [number, number]; which: "a" | "b" }): JSX.Element {
   const p = palette.value;
   const xs = ticks(fromX(v, 0), fromX(v, v.width), v.width / 70);
   const ys = ticks(fromY(v, v.height), fromY(v, 0), v.height / 55);
   const { features } = situation.value.data;
   let sides: JSX.Element | null = null;
-  if (flat && (drawnInPython.value || rows.value.k > 2)) sides = <Regions v={v} w={w} quadratic={quadratic} />;
+  if (fromPython.value && !(flat && drawnInPython.value)) sides = null;
+  else if (flat && (drawnInPython.value || rows.value.k > 2)) sides = <Regions v={v} w={w} quadratic={quadratic} />;
   else if (quadratic) {
     const { region } = curve(v, w);
     sides = (
@@ -204,8 +221,8 @@ function Under({ v, w, quadratic, flat, at, which }: { v: View; w: Weights; quad
       {ys.map((y) => <line key={`y${y}`} x1={0} x2={v.width} y1={toY(v, y)} y2={toY(v, y)} stroke={p.faint} stroke-width="1" opacity={y === 0 ? 0.55 : 0.14} />)}
       {xs.map((x) => <text key={`tx${x}`} x={toX(v, x)} y={Math.min(v.height - 6, Math.max(14, oy + 15))} font-size="11" fill={p.faint} text-anchor="middle" font-family="system-ui, sans-serif">{x === 0 ? "" : num(x)}</text>)}
       {ys.map((y) => <text key={`ty${y}`} x={Math.min(v.width - 26, Math.max(26, ox - 5))} y={toY(v, y) + 4} font-size="11" fill={p.faint} text-anchor="end" font-family="system-ui, sans-serif">{y === 0 ? "" : num(y)}</text>)}
-      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{flat ? features[0] : rows.value.k > 2 ? "first principal direction" : "distance from the line"}</text>
-      {(!flat || features.length > 1) && <text x={Math.max(32, Math.min(v.width - 60, ox + 7))} y={14} font-size="12" fill={p.faint} font-style="italic" font-family="system-ui, sans-serif">{flat ? features[1] : rows.value.k > 2 ? "second" : "across it"}</text>}
+      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{flat ? features[0] : along ? "distance from the hyperplane" : "first principal direction"}</text>
+      {(!flat || features.length > 1) && <text x={Math.max(32, Math.min(v.width - 60, ox + 7))} y={14} font-size="12" fill={p.faint} font-style="italic" font-family="system-ui, sans-serif">{flat ? features[1] : along ? "across it" : "second"}</text>}
       {flat && which === "a" && <Hulls v={v} at={at} />}
     </g>
   );
@@ -216,7 +233,7 @@ function hullsOf(v: View, at: (row: number) => [number, number]): { colour: stri
   const found = verdict.value;
   const all = rows.value;
   const p = palette.value;
-  if (all.d > 2 || found.kind !== "inseparable" || !showProof.value || drawnInPython.value) return [];
+  if (all.d > 2 || found.kind !== "inseparable" || !showProof.value || fromPython.value) return [];
   if (found.bias) return [1, -1].map((side) => ({ colour: side > 0 ? p.plus : p.minus, corners: found.rows.filter((i) => all.y[i] === side).map(at) }));
   const turned = found.rows.map((i): [number, number] => [toX(v, all.y[i] * all.x[i * all.d]), toY(v, all.d > 1 ? all.y[i] * all.x[i * all.d + 1] : 0)]);
   return [{ colour: p.wrong, corners: turned }];
@@ -265,8 +282,7 @@ function ProofMarks({ v, at }: { v: View; at: (row: number) => [number, number] 
     );
   }
   if (found.kind === "separable" && showWidest.value && found.widest) {
-    const w = [...found.w, found.b].map((each) => each.toNumber());
-    const least = found.widest.least.toNumber();
+    const [least, ...w] = doubles([found.widest.least, ...found.w, found.b]);
     const [a, b] = found.widest.points.map(([x, y]): [number, number] => [toX(v, x), toY(v, y)]);
     return (
       <g>
@@ -295,8 +311,10 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const now = useComputed(() => trained.value.run.at(spot.value));
   const visited = useComputed(() => trained.value.run.visitAt(spot.value));
   const quadratic = useComputed(() => situation.value.map === "quadratic" && situation.value.data.features.length === 2);
-  const flat = useComputed(() => planar.value && (situation.value.map === "plain" || quadratic.value));
-  const places = useComputed(() => (flat.value ? placesOf(situation.value.data) : project(rows.value, now.value.w)));
+  const flat = isFlat;
+  const along = useComputed(() => !flat.value && isAlong(rows.value, now.value.w));
+  const places = useComputed(() => (flat.value ? placesOf(situation.value.data) : project(rows.value, along.value ? now.value.w : null)));
+  const fits = useComputed(() => places.value.every(Number.isFinite));
   const last = useRef<View | null>(null);
   const view = useComputed(() => {
     if (frozen.value) return frozen.value;
@@ -311,7 +329,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     if (!same || !shows(kept, seen)) last.current = fit(seen, width, height);
     return last.current!;
   });
-  const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([rows.value.k === 2 && now.value.w.some((w, j) => j < rows.value.d && w !== 0) ? 1 : 0, 0, 0])));
+  const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([along.value ? 1 : 0, 0, 0])));
 
   useEffect(() => {
     const element = box.current!;
@@ -326,7 +344,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   }, []);
 
   useSignalEffect(() => {
-    if (which === "a") arrows.value = flat.value && !quadratic.value ? arrowScale(view.value) : 0;
+    if (which === "a") arrows.value = flat.value && !quadratic.value && fits.value && !fromPython.value ? arrowScale(view.value) : 0;
   });
   useSignalEffect(() => {
     const [width, height] = size.value;
@@ -477,8 +495,8 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const v = view.value;
   const p = palette.value;
   const visit = visited.value;
-  const over = <Over v={v} which={which} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
-  const under = <Under v={v} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} which={which} />;
+  const over = fits.value && <Over v={v} which={which} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
+  const under = fits.value ? <Under v={v} w={drawn.value} quadratic={quadratic.value} flat={flat.value} along={along.value} at={at} which={which} /> : <text x={20} y={40} fill={p.ink} font-size="15" font-family="system-ui, sans-serif">{TOO_LARGE}</text>;
   const overRef = useRef<SVGSVGElement>(null);
   const underRef = useRef<SVGSVGElement>(null);
   useMemo(() => {
@@ -502,7 +520,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       style={{ height: `${v.height}px` }}
       tabIndex={0}
       role="application"
-      aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. ${flat.value ? "Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes." : "Seen along the weights."}`}
+      aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. ${flat.value ? "Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes." : along.value ? "Seen along the weights." : "Seen in the two directions in which points differ most."}${fits.value ? "" : ` ${TOO_LARGE}`}`}
       data-which={which}
       onPointerDown={down}
       onPointerMove={moved}
@@ -514,13 +532,13 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       <canvas ref={canvas} style={{ width: `${v.width}px`, height: `${v.height}px` }} aria-hidden="true" />
       <svg ref={overRef} width={v.width} height={v.height} aria-hidden="true">
         {over}
-        {visit && visit.row < rows.value.n && (
+        {visit && fits.value && !fromPython.value && visit.row < rows.value.n && (
           <circle cx={at(visit.row)[0]} cy={at(visit.row)[1]} r={sizeOf(rows.value.n) + 6} fill="none" stroke={visit.update >= 0 ? p.wrong : p.right} stroke-width="3" {...(visit.update >= 0 ? {} : { "stroke-dasharray": "4 3" })} />
         )}
       </svg>
       {trainedB.value && <p class="caption">{which === "a" ? "First rule" : "Second rule"}: {trained.value.run.updatesAt(spot.value)} of {trained.value.run.mistakes} mistakes</p>}
       <svg width={v.width} height={v.height} aria-hidden="true">
-        {chosen >= 0 && chosen < rows.value.n && <rect x={at(chosen)[0] - 13} y={at(chosen)[1] - 13} width="26" height="26" fill="none" stroke={p.ink} stroke-width="1.5" stroke-dasharray="3 3" />}
+        {chosen >= 0 && fits.value && chosen < rows.value.n && <rect x={at(chosen)[0] - 13} y={at(chosen)[1] - 13} width="26" height="26" fill="none" stroke={p.ink} stroke-width="1.5" stroke-dasharray="3 3" />}
         {place && (
           <g stroke={p.ink} stroke-width="1.5">
             <path d={`M${toX(v, place[0]) - 12} ${toY(v, place[1])}h24M${toX(v, place[0])} ${toY(v, place[1]) - 12}v24`} />
@@ -534,8 +552,8 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
 
 /** Which rows the weights, or Python's model, predict wrong; null where there are no weights yet. */
 function wrongRows(all: Rows, rule: Rule, w: Weights): Uint8Array | null {
-  const fromPython = drawnInPython.value;
-  if (fromPython) return Uint8Array.from({ length: all.n }, (_, i) => (fromPython.predicted[i] === codeOf(all, i) ? 0 : 1));
+  const python = fromPython.value;
+  if (python) return Uint8Array.from({ length: all.n }, (_, i) => (python.predicted[i] === codeOf(all, i) ? 0 : 1));
   if (w.every((each) => each === 0)) return null;
   if (rule.scheme !== "binary") return Uint8Array.from({ length: all.n }, (_, i) => (predicted(all, rule, i, w) === all.y[i] ? 0 : 1));
   return Uint8Array.from({ length: all.n }, (_, i) => (predicts(rule.zero, all.y[i], score(all, i, w)) ? 0 : 1));
@@ -567,11 +585,11 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
   const parts: JSX.Element[] = flat && which === "a" ? [<ProofMarks v={v} at={at} />] : [];
   const { rule } = which === "a" ? trainedA.value : (trainedB.value ?? trainedA.value);
   const visit = which === "a" ? run.value.visitAt(here.value) : null;
-  if (drawnInPython.value) return <g />;
+  if (fromPython.value) return <g />;
   if (rows.value.k > 2) return <g>{flat && !quadratic && which === "a" && <Turns v={v} />}</g>;
   if (quadratic) parts.push(<path d={curve(v, w).line} stroke={p.ink} stroke-width="2.5" fill="none" />);
   else {
-    const level = rule.margin > 0 ? rule.margin : clearance(rows.value, w);
+    const level = which === "a" && !hasBound(law.value) ? 0 : rule.margin > 0 ? rule.margin : clearance(rows.value, w);
     if (flat && level > 0) parts.push(<Band v={v} w={w} level={level} />);
     if (visit && visit.update >= 0 && flat) parts.push(<Line v={v} w={visit.before.w} stroke={p.faint} width={1.8} dash="6 5" />);
     parts.push(<Line v={v} w={w} stroke={p.ink} width={2.6} />);
@@ -599,7 +617,7 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
           // Beside the middle of the arrow, on the side away from the origin.
           const [mx, my] = [(before[0] + after[0]) / 2, (before[1] + after[1]) / 2];
           const away = (mx - origin[0]) * -dy + (my - origin[1]) * dx >= 0 ? 18 : -18;
-          parts.push(<Words x={mx + (-dy / size) * away} y={my + (dx / size) * away + 4} fill={p.wrong}>{`${side > 0 ? "+" : "−"}η·x`}</Words>);
+          parts.push(<Words x={mx + (-dy / size) * away} y={my + (dx / size) * away + 4} fill={p.wrong}>{`${side > 0 ? "+" : "−"}${hasBound(law.value) && visit.step === rule.eta ? "η" : num(visit.step, 4)}·x`}</Words>);
         }
       }
       parts.push(<Arrow from={origin} to={after} stroke={p.ink} width={3} />);
@@ -632,7 +650,7 @@ function Turns({ v }: { v: View }): JSX.Element | null {
             <Arrow from={before} to={after} stroke={p.wrong} width={2.4} />
             <Arrow from={origin} to={after} stroke={p.ink} width={4.2} />
             <Arrow from={origin} to={after} stroke={run.value.scheme === "ovo" ? p.ink : colourOf(m)} width={2.2} />
-            {run.value.scheme !== "ovo" && <Words x={after[0]} y={after[1] - 8} fill={p.ink} bold>{`w ${situation.value.data.labels[m]}`}</Words>}
+            {run.value.scheme !== "ovo" && Math.hypot(after[0] - origin[0], after[1] - origin[1]) > 12 && <Words x={after[0]} y={after[1] - 8} fill={p.ink} bold>{`w ${situation.value.data.labels[m]}`}</Words>}
           </g>
         );
       })}

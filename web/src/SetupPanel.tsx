@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { EXAMPLES, MAKERS } from "./data.ts";
 import { takeFile, take } from "./files.ts";
-import { change, message, played, rows, run, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
+import { change, fromPython, isOwn, law, message, played, rows, run, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
+import { lawInWords } from "./law.ts";
 import { askLearner, askToTrain, learners, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
 import { num } from "./words.ts";
@@ -102,6 +103,12 @@ export function Setup(): JSX.Element {
     made.value = next;
     setData(MAKERS[next.kind].make(next.n, next.seed));
   };
+  const rule = (
+    <>
+      <Rule which="a" />
+      {served.value === "open" && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askToTrain(situation.value.a)}>Train it in Python</button></p>}
+    </>
+  );
   return (
     <div class="setup">
       <section class="card" aria-labelledby="data-title">
@@ -141,9 +148,14 @@ export function Setup(): JSX.Element {
       </section>
       <section class="card" aria-labelledby="rule-title">
         <h2 id="rule-title">{b ? "First rule" : "Rule"}</h2>
-        {played.value && <p class="small">A recorded run. Change anything to train anew.</p>}
-        <Rule which="a" />
-        {served.value === "open" && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askToTrain(situation.value.a)}>Train it in Python</button></p>}
+        {played.value && !fromPython.value && <p class="small">{played.value.title}. {isOwn.value ? "Change anything to train anew." : law.value ? lawInWords(law.value, run.value.beta, run.value.scheme) : "By which rule it was trained is not recorded."}{!run.value.ordered && " The order of its visits is not recorded; steps go from update to update."}</p>}
+        {isOwn.value && !fromPython.value ? <>{rule}</> : (
+          <details key={played.value?.title}>
+            <summary>Train a perceptron instead</summary>
+            <p class="small">Change anything here, and the page trains by this rule.</p>
+            {rule}
+          </details>
+        )}
       </section>
       <PythonCard />
       {b && (

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Run, codeOf, isRight, predicted, score } from "./engine.ts";
-import { fromPython, goTo, machineName, names, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
+import { fromPython, goTo, law, machineName, names, noun, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
+import { hasBound } from "./law.ts";
 import { Badge } from "./Marks.tsx";
 import { labelAt } from "./setup.ts";
 import { num, shown, vec } from "./words.ts";
@@ -23,31 +24,32 @@ function countsAt(made: Run, upTo: number): Int32Array {
 
 export function Table(): JSX.Element {
   const tab = useSignal<"points" | "log">("points");
+  const shownTab = fromPython.value ? "points" : tab.value;
   return (
     <section class="card tables" aria-label="Table and log">
       <div class="tabs" role="tablist">
-        {(["points", "log"] as const).map((each) => (
+        {(fromPython.value ? (["points"] as const) : (["points", "log"] as const)).map((each) => (
           <button
             key={each}
             type="button"
             role="tab"
             id={`tab-${each}`}
-            aria-selected={tab.value === each}
+            aria-selected={shownTab === each}
             aria-controls={`panel-${each}`}
-            tabIndex={tab.value === each ? 0 : -1}
+            tabIndex={shownTab === each ? 0 : -1}
             onClick={() => (tab.value = each)}
             onKeyDown={(event) => {
-              if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+              if (fromPython.value || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
               tab.value = each === "points" ? "log" : "points";
               document.getElementById(`tab-${tab.value}`)?.focus();
             }}
           >
-            {each === "points" ? "Points" : "Mistakes"}
+            {each === "points" ? "Points" : noun.value === "mistake" ? "Mistakes" : "Updates"}
           </button>
         ))}
       </div>
-      <div class="panel" role="tabpanel" id={`panel-${tab.value}`} aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
-        {tab.value === "points" ? <Points /> : <Log />}
+      <div class="panel" role="tabpanel" id={`panel-${shownTab}`} aria-labelledby={`tab-${shownTab}`} tabIndex={0}>
+        {shownTab === "points" ? <Points /> : <Log />}
       </div>
     </section>
   );
@@ -56,14 +58,15 @@ export function Table(): JSX.Element {
 function Points(): JSX.Element {
   const all = rows.value;
   const { rule } = trainedA.value;
-  const current = visit.value?.row ?? -1;
+  const python = fromPython.value;
+  const current = python ? -1 : (visit.value?.row ?? -1);
+  const mine = hasBound(law.value);
   const { w } = state.value;
   const counts = countsAt(run.value, updates.value);
   const most = all.n <= MOST ? all.n : NEAR;
   const first = Math.max(0, Math.min(all.n - most, current - most / 2));
   const visible = Array.from({ length: most }, (_, k) => first + k);
   const columns = Math.min(all.d, 6);
-  const python = fromPython.value;
   const codes = python ? (i: number) => python.predicted[i] : all.k > 2 ? (i: number) => predicted(all, rule, i, w) : null;
   return (
     <>
@@ -76,13 +79,14 @@ function Points(): JSX.Element {
             {names.value.slice(0, columns).map((name) => <th key={name} scope="col">{name}</th>)}
             {all.d > columns && <th scope="col">…</th>}
             <th scope="col">{codes ? "predicted" : "score f"}</th>
-            <th scope="col">mistakes</th>
+            {!python && <th scope="col">{noun.value}s</th>}
             <th scope="col">now</th>
           </tr>
         </thead>
         <tbody>
           {visible.map((i) => {
-            const right = python ? python.predicted[i] === codeOf(all, i) : isRight(all, rule, i, w);
+            const right = python ? python.predicted[i] === codeOf(all, i) : mine ? isRight(all, rule, i, w) : predicted(all, rule, i, w) === codeOf(all, i);
+            const short = mine && !right && rule.margin > 0 && isRight(all, { ...rule, margin: 0 }, i, w);
             return (
               <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
                 <th scope="row">{i + 1}</th>
@@ -90,8 +94,8 @@ function Points(): JSX.Element {
                 {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j], 4)}</td>)}
                 {all.d > columns && <td>…</td>}
                 {codes ? <td>{shown(situation.value.data.labels[codes(i)] ?? "?")}</td> : <td class="number">{num(score(all, i, w), 4)}</td>}
-                <td class="number">{counts[i]}</td>
-                <td class={right ? "good" : "bad"}>{right ? "right" : "wrong"}</td>
+                {!python && <td class="number">{counts[i]}</td>}
+                <td class={right ? "good" : short ? "" : "bad"}>{right ? "right" : short ? "right, but short of its margin" : "wrong"}</td>
               </tr>
             );
           })}
@@ -107,13 +111,13 @@ function Log(): JSX.Element {
   const first = Math.max(0, last - MOST);
   const d = rows.value.d;
   const several = made.scheme !== "binary";
-  if (!made.mistakes) return <p>This run made no mistake.</p>;
+  if (!made.mistakes) return <p>This run made no {noun.value}.</p>;
   return (
     <>
-      {first > 0 && <p class="small">The last {MOST} of {last} mistakes so far.</p>}
-      {last === 0 && <p class="small">No mistake so far.</p>}
+      {first > 0 && <p class="small">The last {MOST} of {last} {noun.value}s so far.</p>}
+      {last === 0 && <p class="small">No {noun.value} so far.</p>}
       <table>
-        <thead><tr><th scope="col">mistake</th><th scope="col">pass</th><th scope="col">point</th><th scope="col">score</th><th scope="col">step</th>{several ? <th scope="col">moved</th> : <><th scope="col">weights after</th><th scope="col">bias</th></>}</tr></thead>
+        <thead><tr><th scope="col">{noun.value}</th><th scope="col">pass</th><th scope="col">point</th><th scope="col">score</th><th scope="col">step</th>{several ? <th scope="col">moved</th> : <><th scope="col">weights after</th><th scope="col">bias</th></>}</tr></thead>
         <tbody>
           {Array.from({ length: last - first }, (_, k) => last - 1 - k).map((k) => {
             const place = made.positionOf(k);

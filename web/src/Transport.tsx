@@ -2,7 +2,7 @@ import { useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { palette } from "./palette.ts";
-import { goTo, here, lastMistake, lastPass, length, nextMistake, nextPass, playing, position, run, SPEEDS, speed, stepBy, togglePlay, trainedB, updates } from "./player.ts";
+import { fromPython, goTo, here, lastMistake, lastPass, length, nextMistake, nextPass, noun, playing, position, run, SPEEDS, speed, stepBy, togglePlay, trainedB, updates } from "./player.ts";
 
 const ICONS: Record<string, string> = {
   start: "M4 4h2v12H4zM16 4v12L7 10z",
@@ -56,7 +56,7 @@ function Ticks(): JSX.Element {
 }
 
 export function transportKeys(event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || fromPython.value) return;
   const target = event.target as HTMLElement;
   if (target.tagName === "SELECT") return;
   switch (event.key) {
@@ -86,7 +86,7 @@ export function Transport(): JSX.Element {
   const made = run.value;
   const total = length.value;
   const pass = made.passAt(here.value);
-  const unit = made.ordered ? "visit" : "mistake";
+  const unit = made.ordered ? "visit" : noun.value;
   return (
     <section class="transport" aria-label="Steps" onKeyDown={transportKeys}>
       <div class="scrub">
@@ -97,7 +97,7 @@ export function Transport(): JSX.Element {
           step={1}
           value={position.value}
           aria-label={`Position in the run, in ${unit}s`}
-          aria-valuetext={`${unit} ${here.value} of ${total}, mistake ${updates.value} of ${made.mistakes}`}
+          aria-valuetext={`${unit} ${here.value} of ${total}${made.ordered ? `, ${noun.value} ${updates.value} of ${made.mistakes}` : ""}`}
           onInput={(event) => {
             playing.value = false;
             goTo(Number(event.currentTarget.value));
@@ -107,11 +107,11 @@ export function Transport(): JSX.Element {
       </div>
       <div class="buttons">
         <Press icon="start" label="To the start (Home)" action={() => stepBy(-Infinity)} />
-        <Press icon="lastMistake" label="Last mistake" action={lastMistake} />
+        <Press icon="lastMistake" label={`Last ${noun.value}`} action={lastMistake} />
         <Press icon="back" label="Step back (left arrow)" action={() => stepBy(-1)} />
         <Press icon={playing.value ? "pause" : "play"} label={playing.value ? "Pause (space)" : "Play (space)"} action={togglePlay} main />
         <Press icon="step" label="Step (right arrow)" action={() => stepBy(1)} />
-        <Press icon="nextMistake" label="Next mistake" action={nextMistake} />
+        <Press icon="nextMistake" label={`Next ${noun.value}`} action={nextMistake} />
         <Press icon="nextPass" label="Next pass (shift and right arrow)" action={nextPass} />
         <Press icon="end" label="To the end (End)" action={() => stepBy(Infinity)} />
         <label class="speed">
@@ -123,7 +123,7 @@ export function Transport(): JSX.Element {
         <p class="where">
           <span>{unit} <b>{here.value}</b> of {made.length}</span>
           <span>pass <b>{pass}</b> of {made.passes.length}</span>
-          <span>mistake <b>{updates.value}</b> of {made.mistakes}</span>
+          {made.ordered && <span>{noun.value} <b>{updates.value}</b> of {made.mistakes}</span>}
           {trainedB.value && <span>second rule: <b>{trainedB.value.run.updatesAt(Math.min(position.value, trainedB.value.run.length))}</b> of {trainedB.value.run.mistakes}</span>}
         </p>
       </div>

@@ -5,7 +5,7 @@
  */
 
 import type { Rows, Rule, Weights } from "./engine.ts";
-import { Fraction, leastScore } from "./exact.ts";
+import { Fraction, doubles, leastScore } from "./exact.ts";
 
 export interface Bound {
   /** The hyperplane, bias last. */
@@ -13,7 +13,10 @@ export interface Bound {
   /** γ and C among the padded rows, rounded for display. */
   readonly gamma: number;
   readonly C: number;
-  /** No run makes more steps of size η than this. */
+  /** C² and γ², exactly. */
+  readonly C2: Fraction;
+  readonly gamma2: Fraction;
+  /** No run makes more steps of size η than this; not a finite number where floats do not reach so far. */
   readonly most: number;
 }
 
@@ -31,21 +34,22 @@ export function product(w: ArrayLike<number>, v: ArrayLike<number>, beta: number
   return sum;
 }
 
-/** The bound that a separating hyperplane proves, or null if it does not separate. */
-export function boundBy(rows: Rows, rule: Rule, w0: Weights, w: Weights): Bound | null {
-  const least = leastScore(rows, w);
+/** The bound that a separating hyperplane, the bias last, proves, or null if it does not separate. */
+export function boundBy(rows: Rows, rule: Rule, w0: Weights, line: readonly Fraction[]): Bound | null {
+  const least = leastScore(rows, line);
   if (least.sign <= 0) return null;
+  const w = doubles(line);
   const beta = Fraction.of(rule.beta);
   let square = new Fraction(0n);
-  for (let j = 0; j < rows.d; j++) square = square.plus(Fraction.of(w[j]).times(Fraction.of(w[j])));
-  const last = Fraction.of(w[rows.d]);
+  for (let j = 0; j < rows.d; j++) square = square.plus(line[j].times(line[j]));
+  const last = line[rows.d];
   if (rule.beta > 0) square = square.plus(last.times(last).over(beta));
   else if (last.sign !== 0) return null;
   const C2 = largestSquareExact(rows).plus(beta);
   const gamma2 = least.times(least).over(square);
   const ratio = C2.over(gamma2).toNumber();
   const [C, gamma] = [Math.sqrt(C2.toNumber()), Math.sqrt(gamma2.toNumber())];
-  return { w, gamma, C, most: mostSteps(rule, w0, w, gamma, C, ratio) };
+  return { w, gamma, C, C2, gamma2, most: mostSteps(rule, w0, w, gamma, C, ratio) };
 }
 
 /** The largest k with  k η γ + ⟨w₀, w*⟩ ≤ √(‖w₀‖² + k (η²C² + 2ηm)),  w* of length 1; a quadratic inequality. */
@@ -55,6 +59,7 @@ function mostSteps(rule: Rule, w0: Weights, w: Weights, gamma: number, C: number
   const from = length(w0, beta);
   if (from === 0 && margin === 0) return ratio;
   const [a, p] = [eta * gamma * eta * gamma, 2 * along * eta * gamma - (eta * eta * C * C + 2 * eta * margin)];
+  if (!(a > 1e-290)) return Infinity; // floats below have fewer digits
   const q = along * along - from * from;
   return (-p + Math.sqrt(Math.max(0, p * p - 4 * a * q))) / (2 * a);
 }
@@ -65,7 +70,7 @@ function largestSquareExact(rows: Rows): Fraction {
   for (let i = 0; i < rows.n; i++) {
     let rough = 0;
     for (let j = 0; j < rows.d; j++) rough += rows.x[i * rows.d + j] * rows.x[i * rows.d + j];
-    if (rough < near * (1 - 1e-12)) continue;
+    if (rough < near * (1 - 1e-12) && near > 1e-290) continue; // below, squares lose digits or vanish
     let square = new Fraction(0n);
     for (let j = 0; j < rows.d; j++) {
       const x = Fraction.of(rows.x[i * rows.d + j]);
@@ -81,7 +86,7 @@ function largestSquareExact(rows: Rows): Fraction {
  * y·(x, √β), by steps towards the row with the least score and away from the row with the most (Mitchell, Demyanov and
  * Malozemov 1974). It only proposes: `boundBy` decides by exact numbers what it is worth.
  */
-export function widePadded(rows: Rows, beta: number, candidates: readonly number[]): Weights {
+export function widePadded(rows: Rows, beta: number, candidates: readonly number[]): Fraction[] | null {
   const d = rows.d;
   const root = Math.sqrt(beta);
   const z = candidates.map((i) => {
@@ -102,6 +107,7 @@ export function widePadded(rows: Rows, beta: number, candidates: readonly number
       if (p < lowest) [lowest, low] = [p, k];
       if (weight[k] > 0 && p > highest) [highest, high] = [p, k];
     }
+    if (high < 0) return null; // sums left the range of floats
     let square = 0;
     for (let j = 0; j <= d; j++) square += (z[high][j] - z[low][j]) ** 2;
     if (!(highest - lowest > 1e-13 * Math.abs(highest)) || square === 0) break;
@@ -111,5 +117,5 @@ export function widePadded(rows: Rows, beta: number, candidates: readonly number
     for (let j = 0; j <= d; j++) v[j] += t * (z[low][j] - z[high][j]);
   }
   v[d] *= root;
-  return v;
+  return v.every(Number.isFinite) ? Array.from(v, Fraction.of) : null;
 }

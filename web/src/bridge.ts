@@ -1,8 +1,9 @@
 /** The engine without a page: one JSON question, one JSON answer. Tests compare the answers with Python's. */
 
-import { type Side, type Tie, average, pocket, predicted, rowsOf, score } from "./engine.ts";
+import { type Side, type Tie, average, codeOf, machineNameOf, pocket, predicted, rowsOf, score } from "./engine.ts";
 import { decide } from "./exact.ts";
 import { fromDocument, toDocument, toJson } from "./document.ts";
+import { hasBound, lawInWords, nounOf, plain, stepLines, visitInWords, wrongUpdates } from "./law.ts";
 import { checkProof, proofOf } from "./proof.ts";
 import { Random } from "./random.ts";
 import { type Bias, PLAIN, type Several, runOf, ruleOf } from "./setup.ts";
@@ -10,7 +11,7 @@ import { pythonLines } from "./share.ts";
 import { boundBy, widePadded } from "./bound.ts";
 
 interface Question {
-  do: "run" | "prove" | "check" | "walk" | "bound" | "python";
+  do: "run" | "prove" | "check" | "walk" | "bound" | "python" | "steps";
   X: number[][];
   y: number[];
   labels?: string[];
@@ -31,7 +32,7 @@ interface Question {
 export function answer(text: string): string {
   const question = JSON.parse(text) as Question;
   const labels = question.labels ?? ["-1", "1"];
-  const rows = question.do === "walk" ? fromDocument(question.document).rows : rowsOf(question.X, question.y, labels.length);
+  const rows = question.document ? fromDocument(question.document).rows : rowsOf(question.X, question.y, labels.length);
   const config = {
     ...PLAIN,
     eta: question.eta ?? 1,
@@ -79,6 +80,17 @@ export function answer(text: string): string {
       }
       return toJson({ same: seen, length: run.length });
     }
+    case "steps": {
+      // What the card "This step" says of each position.
+      const { run, law, document } = fromDocument(question.document);
+      const names = document.data.labels.map(String);
+      const machine = (m: number): string => machineNameOf(run.scheme, names, m);
+      const steps = Array.from({ length: run.length }, (_, p) => {
+        const visit = run.visitAt(p + 1)!;
+        return { row: visit.row, update: visit.update, lines: stepLines(run, law, visit, machine, names).map((line) => [line.name, plain(line)]), said: visitInWords(run, law, visit, (i) => names[codeOf(rows, i)], names) };
+      });
+      return toJson({ kind: law?.kind ?? null, bound: hasBound(law), noun: nounOf(law), rule: law && lawInWords(law, run.beta, run.scheme), wrong: wrongUpdates(run, run.mistakes), steps });
+    }
     case "prove":
       return toJson({ proof: proofOf(rows, labels, decide(rows, config.bias !== "none")), verdict: decide(rows, config.bias !== "none").kind });
     case "check":
@@ -90,7 +102,8 @@ export function answer(text: string): string {
     case "bound": {
       const rule = ruleOf(config, rows);
       const w0 = new Float64Array(rows.d + 1);
-      const found = boundBy(rows, rule, w0, widePadded(rows, rule.beta, Array.from({ length: rows.n }, (_, i) => i)));
+      const wide = widePadded(rows, rule.beta, Array.from({ length: rows.n }, (_, i) => i));
+      const found = wide && boundBy(rows, rule, w0, wide);
       return toJson(found && { most: found.most, gamma: found.gamma, C: found.C });
     }
   }

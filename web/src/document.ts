@@ -1,6 +1,7 @@
 /** Run documents: what `Trace.to_document` writes in Python, and what the page writes of its own runs. */
 
-import { type Rows, type Scheme, Run, average, machinesOf, rowsOf } from "./engine.ts";
+import { type Rows, type Scheme, type Side, type Tie, Run, average, machinesOf, rowsOf, tieShares } from "./engine.ts";
+import { type Law, obeys } from "./law.ts";
 import { type Data, MOST_CLASSES, type Trained } from "./setup.ts";
 
 export interface RunDocument {
@@ -16,6 +17,13 @@ export interface RunDocument {
     margin: number | null;
     tie: string | null;
     zero: number;
+    /** What else a rule of Python needs; see `Law`. Without them it is the perceptron's. */
+    kind?: Law["kind"];
+    margin_minus?: number;
+    weights?: number[] | null;
+    most?: number | null;
+    soft?: number;
+    square?: number;
   };
   readonly start: { w: number[] | number[][]; b: number | number[]; visits: number; sums: number[] | number[][] | null };
   readonly order: { repeat: boolean; passes: number[][] } | null;
@@ -106,6 +114,8 @@ export interface Played {
   readonly document: RunDocument;
   readonly rows: Rows;
   readonly run: Run;
+  /** The rule of the run, if the document has one that all its updates obey. */
+  readonly law: Law | null;
 }
 
 /** Read a run document; its mistakes must lead from its start to its end. */
@@ -189,7 +199,18 @@ export function fromDocument(value: unknown): Played {
     padded(end.w, end.b, "end").every((w, j) => w === last[j]),
     "The run document is damaged: its mistakes do not lead to the weights at its end.",
   );
-  return { document, rows, run };
+  return { document, rows, run, law: lawIn(rule, run) };
+}
+
+/** The rule that a document names, if it is whole and the run obeys it; what is not known is not shown. */
+function lawIn(rule: RunDocument["rule"], run: Run): Law | null {
+  const { eta, margin, tie, kind = "perceptron", margin_minus = margin, weights = null, most = null, soft = 0, square = 1 } = rule;
+  const known = isNumber(eta) && isNumber(margin) && isNumber(margin_minus) && isNumber(soft) && isNumber(square) && (most === null || isNumber(most));
+  if (!known || !["mistake", "sign", "half", "correct"].includes(String(tie)) || !["perceptron", "passive", "lifted"].includes(kind)) return null;
+  if (weights !== null && !(Array.isArray(weights) && weights.length === run.rows.k && weights.every(isNumber))) return null;
+  const [plus, minus] = tieShares(tie as Tie, rule.zero as Side);
+  const law: Law = { kind, eta, margins: [margin_minus, margin], shares: [minus, plus], weights, most: most ?? Infinity, soft, square };
+  return obeys(law, run) ? law : null;
 }
 
 function orderOfDocument(document: RunDocument, n: number): Int32Array[] | null {

@@ -78,6 +78,13 @@ export function machinesOf(scheme: Scheme, k: number): number {
   return scheme === "binary" ? 1 : scheme === "ovo" ? (k * (k - 1)) / 2 : k;
 }
 
+/** The name of a machine: its class, or its two classes. */
+export function machineNameOf(scheme: Scheme, labels: readonly string[], m: number): string {
+  if (scheme !== "ovo") return labels[m];
+  const [negative, positive] = pairsOf(labels.length)[m];
+  return `${labels[positive]} against ${labels[negative]}`;
+}
+
 /** The side that a class has in a machine: 1, −1, or 0 if the machine does not learn from it. */
 export function sideOf(scheme: Scheme, k: number, code: number, machine: number): number {
   if (scheme !== "ovo") return code === machine ? 1 : -1;

@@ -61,6 +61,14 @@ export class Fraction {
   }
 }
 
+/** Fractions as doubles, all times one power of two that keeps the largest of them within floats. */
+export function doubles(values: readonly Fraction[]): Float64Array {
+  const power = values.reduce((most, each) => (each.n === 0n ? most : Math.max(most, bits(each.n < 0n ? -each.n : each.n) - bits(each.d))), -Infinity);
+  if (!(Math.abs(power) > 900)) return Float64Array.from(values, (each) => each.toNumber());
+  const factor = power > 0 ? new Fraction(1n, 1n << BigInt(power)) : new Fraction(1n << BigInt(-power));
+  return Float64Array.from(values, (each) => each.times(factor).toNumber());
+}
+
 export function hex(n: bigint): string {
   return n < 0n ? `-0x${(-n).toString(16)}` : `0x${n.toString(16)}`;
 }
@@ -227,16 +235,20 @@ function exactScore(rows: Rows, i: number, w: readonly [bigint, number][]): Frac
   return new Fraction(sum, 1n << BigInt(-low));
 }
 
-/** The smallest y·f of all rows, exactly. */
-export function leastScore(rows: Rows, w: ArrayLike<number>): Fraction {
-  const exactW = Array.from(w, parts);
-  let least: Fraction | null = null;
+/** The smallest y·f of all rows by a hyperplane of fractions, the bias last, exactly. */
+export function leastScore(rows: Rows, w: readonly Fraction[]): Fraction {
+  const common = w.reduce((all, each) => (all * each.d) / gcd(all, each.d), 1n);
+  const whole = w.map((each) => each.n * (common / each.d));
+  const { values, power } = integers(rows.x);
+  const constant = whole[rows.d] << BigInt(power);
+  let least: bigint | null = null;
   for (let i = 0; i < rows.n; i++) {
-    const f = exactScore(rows, i, exactW);
-    const signed = rows.y[i] > 0 ? f : new Fraction(-f.n, f.d);
-    if (least === null || signed.minus(least).sign < 0) least = signed;
+    let f = constant;
+    for (let j = 0; j < rows.d; j++) f += whole[j] * values[i * rows.d + j];
+    if (rows.y[i] < 0) f = -f;
+    if (least === null || f < least) least = f;
   }
-  return least ?? new Fraction(0n);
+  return new Fraction(least ?? 0n, common << BigInt(power));
 }
 
 /** Whether weights above 0 on rows sum y·(x, 1), or y·x without a bias, to exactly zero. */
@@ -436,7 +448,7 @@ function pairs(A: readonly Point[], B: readonly Point[], ofA: boolean): Pair[] {
         const t = ((v.x - c.x) * ex + (v.y - c.y) * ey) / (ex * ex + ey * ey);
         if (t > -1e-9 && t < 1 + 1e-9) {
           found.push({ v, c, d, ofA, distance: Math.hypot(v.x - c.x - t * ex, v.y - c.y - t * ey) });
-        }
+        } else if (!Number.isFinite(t)) found.push({ v, c, d, ofA, distance: Infinity }); // too large for floats: the fractions decide
       }
     }
   }
@@ -445,7 +457,7 @@ function pairs(A: readonly Point[], B: readonly Point[], ofA: boolean): Pair[] {
 
 /** The widest line between two hulls that do not meet: that halfway between their nearest points. */
 function widest(rows: Rows, A: readonly Point[], B: readonly Point[], bias: boolean): Verdict {
-  const tried = [...pairs(A, B, true), ...pairs(B, A, false)].sort((p, q) => p.distance - q.distance);
+  const tried = [...pairs(A, B, true), ...pairs(B, A, false)].sort((p, q) => (p.distance < q.distance ? -1 : p.distance > q.distance ? 1 : 0));
   const all = integers([...A, ...B].flatMap((p) => [p.x, p.y]));
   const place = new Map<Point, [bigint, bigint]>();
   [...A, ...B].forEach((p, k) => place.set(p, [all.values[2 * k], all.values[2 * k + 1]]));
@@ -547,14 +559,5 @@ function meanOf(rows: Rows, which: readonly number[], weights: readonly bigint[]
 
 /** Whether a hyperplane of fractions has every row strictly on its side, exactly. */
 export function separates(rows: Rows, w: readonly Fraction[], b: Fraction): boolean {
-  const common = [...w, b].reduce((all, each) => (all * each.d) / gcd(all, each.d), 1n);
-  const whole = w.map((each) => each.n * (common / each.d));
-  const { values, power } = integers(rows.x);
-  const constant = (b.n * (common / b.d)) << BigInt(power);
-  for (let i = 0; i < rows.n; i++) {
-    let f = constant;
-    for (let j = 0; j < rows.d; j++) f += whole[j] * values[i * rows.d + j];
-    if (rows.y[i] > 0 ? f <= 0n : f >= 0n) return false;
-  }
-  return true;
+  return rows.n === 0 || leastScore(rows, [...w, b]).sign > 0;
 }

@@ -30,7 +30,7 @@ export function take(text: string, name: string): void {
         const kept = fromPlain(value);
         change(kept.situation, { at: kept.position });
       } else {
-        play(fromDocument(value));
+        play(fromDocument(value), "A recorded run", name);
         message.value = "A recorded run. Change anything to train anew in the page.";
       }
       return;

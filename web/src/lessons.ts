@@ -22,6 +22,8 @@ export interface Lesson {
   readonly question?: string;
   readonly options?: readonly string[];
   readonly scene: () => Situation;
+  /** Points to look at on the way. */
+  readonly example?: { readonly title: string; readonly scene: () => Situation };
   /** What is still missing, or what was learnt. */
   readonly check: (scene: Scene, answer: number) => { readonly done: boolean; readonly say: string };
 }
@@ -75,10 +77,12 @@ export const LESSONS: readonly Lesson[] = [
   {
     title: "The bound",
     text: [
-      "If some line separates the classes with a margin γ, the perceptron cannot make more than (C/γ)² mistakes, in any order. Novikoff proved this in 1962.",
+      "The bias is one more weight, of a feature that is always 1. So give every point this feature: (x, 1). If weights separate these points, γ is their least distance from the plane of the weights, which passes through the origin, and C is the length of the longest. Then no order of visits makes more than (C/γ)² mistakes. Novikoff proved this in 1962.",
+      "This γ is not the gap that you see between the line and the points. Take two points at 10 and 12, of different classes. The line at 11 keeps a distance of 1 from both, and C² = 145. But the run makes 233 mistakes, more than 145/1². Among the points (x, 1) γ is only 0.0905, and the bound is 17,690.",
       "The curves show why. Each mistake pushes w at least γ further along the best direction, but makes it only a little longer. The two limits meet, and there it must stop.",
     ],
-    task: "Move points so that the bound falls to 20 or less, with both classes still there. Wider gaps mean fewer mistakes.",
+    task: "Move points so that the bound falls to 20 or less, with both classes still there. Wider gaps and points near the origin mean fewer mistakes.",
+    example: { title: "Show the two points", scene: () => scene({ name: "Two points far from the origin", features: ["x1", "x2"], labels: ["-1", "1"], X: [[10, 0], [12, 0]], y: [-1, 1] }) },
     scene: () => scene({ ...EXAMPLES["six"].make(), name: "Six points, close together", X: [[1.5, -0.25], [0.5, 0.5], [-2, 0.5], [-1, -0.75], [1, -1], [-2, -1.5]] }),
     check: (s) => {
       if (s.verdict.kind !== "separable" || !s.bound) return no("The classes must be separable for the bound to hold.");

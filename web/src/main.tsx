@@ -16,7 +16,7 @@ globalThis.rosenblattLab = { answer };
 /** Play the run that is embedded in the page, if there is one. */
 function fromPage(): void {
   const text = document.getElementById("run")?.textContent;
-  if (text) take(text, "run");
+  if (text) take(text, "A recorded run");
 }
 
 async function fromAddress(): Promise<void> {

@@ -4,17 +4,18 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { type Bound, boundBy, widePadded } from "./bound.ts";
 import { EXAMPLES } from "./data.ts";
 import { type Played, Refused } from "./document.ts";
-import { type Best, type Rows, type Visit, type Weights, Run, average, classWeights, countErrors, move, pairsOf, pocket } from "./engine.ts";
+import { type Best, type Rows, type Rule, type Visit, type Weights, Run, average, classWeights, countErrors, machineNameOf, move, pocket } from "./engine.ts";
+import { type Law, hasBound, lawOf, nounOf } from "./law.ts";
 import { Fraction, type Verdict, argmaxHolds, checkCombination, checkLine, decide, gcd, hull } from "./exact.ts";
 import { checkProof as proved } from "./proof.ts";
 import type { Drawn } from "./view.ts";
-import { type Config, type Data, MOST_VISITS, PLAIN, type Situation, type Trained, namesFor, rowsFor, runOf } from "./setup.ts";
+import { type Config, type Data, type Map as FeatureMap, MOST_VISITS, PLAIN, type Situation, type Trained, namesFor, rowsFor, runOf } from "./setup.ts";
 
 const FIRST: Situation = { data: EXAMPLES["six"].make(), a: PLAIN, b: null, map: "plain" };
 
 export const situation = signal<Situation>(FIRST);
-/** A run read from a document, which stands in the place of the page's own until something is changed. */
-export const played = signal<Played | null>(null);
+/** A run read from a document, which stands in the place of the page's own until something is changed; who made it. */
+export const played = signal<(Played & { readonly title: string }) | null>(null);
 export const position = signal(0);
 export const playing = signal(false);
 export const speed = signal(2);
@@ -42,12 +43,43 @@ const future: Situation[] = [];
 export const undoable = signal(0);
 export const redoable = signal(0);
 
-export const rows = computed(() => played.value?.rows ?? rowsFor(situation.value.data, situation.value.map));
+const data = computed(() => situation.value.data);
+const map = computed(() => situation.value.map);
+
+/** Whether two tables hold the same numbers and classes. */
+export function sameRows(a: Rows | null, b: Rows | null): boolean {
+  if (a === null || b === null || a === b) return a === b;
+  return a.n === b.n && a.d === b.d && a.k === b.k && a.x.every((x, j) => x === b.x[j]) && a.y.every((y, i) => y === b.y[i]);
+}
+
+/** The rows shown. They stay the same object while their numbers stay the same, whatever rule or run comes. */
+let former: Rows | null = null;
+export const rows = computed<Rows>(() => {
+  const next = played.value?.rows ?? rowsFor(data.value, map.value);
+  return (former = sameRows(former, next) ? former! : next);
+});
 export const names = computed(() => namesFor(situation.value));
+
+/** The page's own run by the rule that is chosen. */
+const ownA = computed<Trained>(() => runOf(rows.value, situation.value.a, hurried.value ? 200_000 : MOST_VISITS));
 export const trainedA = computed<Trained>(() => {
-  const own = runOf(rows.value, situation.value.a, hurried.value ? 200_000 : MOST_VISITS);
+  const own = ownA.value;
   const document = played.value;
-  return document ? { ...own, run: document.run, rule: { ...own.rule, beta: document.run.beta, scheme: document.run.scheme } } : own;
+  if (!document) return own;
+  const { law, run: made } = document;
+  const rule: Rule = { ...own.rule, beta: made.beta, scheme: made.scheme, zero: document.document.rule.zero as 1 | -1 };
+  return { config: own.config, run: made, rule: law ? { ...rule, eta: law.eta, margin: law.margins[1], tieMinus: law.shares[0], tiePlus: law.shares[1] } : rule };
+});
+/** The rule of the run shown; null where a recorded run does not tell it. */
+export const law = computed<Law | null>(() => (played.value ? played.value.law : lawOf(trainedA.value.rule)));
+export const noun = computed(() => nounOf(law.value));
+
+/** Whether the rule that is chosen makes the very run shown: always, unless the run was recorded. */
+export const isOwn = computed<boolean>(() => {
+  if (!played.value) return true;
+  const [own, made] = [ownA.value.run, played.value.run];
+  const same = (a: Float64Array, b: Float64Array): boolean => a.length === b.length && a.every((each, k) => each === b[k]);
+  return made.ordered && own.length === made.length && hasBound(law.value) && same(own.visit, made.visit) && same(own.index, made.index) && same(own.step, made.step) && same(own.start.w, made.start.w) && same(own.at(own.length).w, made.at(made.length).w);
 });
 export const trainedB = computed<Trained | null>(() => {
   const { b } = situation.value;
@@ -64,27 +96,37 @@ const best = computed<Best[]>(() => (situation.value.a.pocket ? pocket(run.value
 export const pocketed = computed<Best | null>(() => best.value.findLast((each) => each.updates <= updates.value) ?? null);
 export const errors = computed(() => countErrors(rows.value, trainedA.value.rule, state.value.w));
 
-/** Python's regions for the rows shown. */
+/** What Python's model predicts for the rows shown; it stands in the place of the run, its steps and its bound. */
 export const fromPython = computed<Outcome | null>(() => (outcome.value?.rows === rows.value ? outcome.value : null));
 export const drawnInPython = computed<Drawn | null>(() => fromPython.value?.drawn ?? null);
 
 /** The rows shown, if they are a projection of a larger table, which Python has. */
 export const projected = signal<Rows | null>(null);
 
-/** What Python proved about some rows. */
-export const answered = signal<{ readonly rows: Rows; readonly verdict: Verdict } | null>(null);
+type Proved = Exclude<Verdict, { kind: "undecided" }>;
+/** What was proved, by Python or a run, about which rows. A verdict belongs to the data: no other run takes it back. */
+const proofs = signal<readonly { readonly rows: Rows; readonly verdict: Proved }[]>([]);
+
+export function keepProof(about: Rows, found: Verdict): void {
+  if (found.kind === "undecided" || proofs.peek().some((each) => each.verdict.bias === found.bias && sameRows(each.rows, about))) return;
+  proofs.value = [...proofs.peek().slice(-19), { rows: about, verdict: found }];
+}
 
 export const verdict = computed<Verdict>(() => {
   const bias = situation.value.a.bias !== "none";
   const all = rows.value;
   if (!all.n) return { kind: "undecided", why: "There are no points yet. Draw some, or choose an example." };
-  if (projected.value === all) return { kind: "undecided", why: "These points are a projection. What holds for them need not hold for the table behind them." };
+  if (sameRows(projected.value, all)) return { kind: "undecided", why: "These points are a projection. What holds for them need not hold for the table behind them." };
   if (all.k === 2 && all.d <= 2) return decide(all, bias);
-  const known = answered.value;
-  if (known && known.rows === all && known.verdict.kind !== "undecided" && known.verdict.bias === bias) return known.verdict;
-  if (all.k > 2) return byScores(run.value, bias);
-  if (!all.y.includes(1) || !all.y.includes(-1)) return { kind: "undecided", why: "There is only one class. Add a point of the other." };
-  return bySpace(run.value, bias);
+  const known = proofs.value.find((each) => each.verdict.bias === bias && sameRows(each.rows, all));
+  if (known) return known.verdict;
+  if (all.k === 2 && (!all.y.includes(1) || !all.y.includes(-1))) return { kind: "undecided", why: "There is only one class. Add a point of the other." };
+  const by = all.k > 2 ? byScores : bySpace;
+  const found = by(run.value, bias);
+  return found.kind === "undecided" && played.value ? by(ownA.value.run, bias) : found;
+});
+effect(() => {
+  if (rows.value.k > 2 || rows.value.d > 2) keepProof(rows.value, verdict.value);
 });
 
 /** With several classes: the last scores of the run, checked. */
@@ -134,15 +176,22 @@ export const bound = computed<Bound | null>(() => {
   const all = rows.value;
   const { rule } = trainedA.value;
   const found = verdict.value;
-  if (found.kind !== "separable" || hurried.value) return null;
+  if (found.kind !== "separable" || !hasBound(law.value) || !Number.isFinite(rule.beta)) return null;
   const w0 = run.value.start.w;
-  const line = Float64Array.from([...found.w, found.b], (each) => each.toNumber());
-  const points = (side: number) =>
-    hull(Array.from({ length: all.n }, (_, i) => ({ x: all.x[i * all.d], y: all.d > 1 ? all.x[i * all.d + 1] : 0, row: i })).filter((p) => all.y[p.row] === side));
-  const candidates = all.d <= 2 ? [...points(1), ...points(-1)].map((p) => p.row) : Array.from({ length: Math.min(all.n, 2000) }, (_, i) => i);
-  const bounds = [boundBy(all, rule, w0, line), boundBy(all, rule, w0, widePadded(all, rule.beta, candidates))];
+  const part = all.d <= 2 ? corners(all) : all;
+  const candidates = Array.from({ length: Math.min(part.n, 2000) }, (_, i) => i);
+  const lines = [[...found.w, found.b], widePadded(part, rule.beta, candidates)];
+  const bounds = lines.map((line) => line && boundBy(part, rule, w0, line));
   return bounds.reduce((a, b) => (a === null ? b : b === null || a.most <= b.most ? a : b), null);
 });
+
+/** The corners of the hulls of both classes in the plane: among them are the rows of the least y·f and of the largest ‖x‖. */
+function corners(all: Rows): Rows {
+  const { x, y, n, d } = all;
+  const of = (side: number): number[] => hull(Array.from({ length: n }, (_, i) => ({ x: x[i * d], y: d > 1 ? x[i * d + 1] : 0, row: i })).filter((p) => y[p.row] === side)).map((p) => p.row);
+  const which = [...of(1), ...of(-1)];
+  return { x: Float64Array.from(which.flatMap((i) => Array.from(x.subarray(i * d, i * d + d)))), y: Int8Array.from(which, (i) => y[i]), n: which.length, d, k: 2 };
+}
 
 /** ‖w‖ and ⟨w, w*⟩ after each update, of weights padded with b/√β, and the largest ‖w‖ in the plane. */
 export const path = computed(() => {
@@ -199,6 +248,7 @@ export function change(next: Situation, options: { keep?: boolean; quiet?: boole
     }
     situation.value = next;
     played.value = null;
+    outcome.value = null;
     if (!options.keep) {
       position.value = options.at ?? 0;
       playing.value = false;
@@ -237,10 +287,18 @@ export function endDrag(): void {
   hurried.value = false;
 }
 
-export function setData(data: Data, options: { keep?: boolean; quiet?: boolean } = {}): void {
+/** Take other data. Features made of the former columns, and the order and start of a recorded run, go with the former. */
+export function setData(data: Data): void {
+  selected.value = -1;
+  const { order, given, start, w0, passes } = PLAIN;
+  const a: Config = played.value ? { ...situation.value.a, order, given, start, w0, passes } : situation.value.a;
+  change({ ...situation.value, a, data, map: "plain" });
+}
+
+/** Change points of the data. */
+export function editData(data: Data, options: { keep?: boolean; quiet?: boolean } = {}): void {
   if (!options.keep) selected.value = -1;
-  outcome.value = null;
-  change({ ...situation.value, data, map: data.features.length > 10 ? "plain" : situation.value.map }, options);
+  change({ ...situation.value, data }, options);
 }
 
 export function setConfig(which: "a" | "b", part: Partial<Config>): void {
@@ -248,16 +306,35 @@ export function setConfig(which: "a" | "b", part: Partial<Config>): void {
   if (config) change({ ...situation.value, [which]: { ...config, ...part } });
 }
 
-export function play(document: Played): void {
-  const { data, rule } = document.document;
-  const labels = data.labels.map(String);
-  change({
-    data: { name: "A recorded run", features: data.features, labels, X: data.X, y: data.y },
-    a: { ...PLAIN, eta: rule.eta ?? 1, bias: rule.radius !== null ? "radius" : rule.beta === 0 ? "none" : "unit", margin: rule.margin ?? 0, tie: (rule.tie ?? "mistake") as Config["tie"], zero: rule.zero as 1 | -1, scheme: document.run.scheme === "binary" ? "direct" : document.run.scheme, average: document.document.start.sums !== null },
-    b: null,
-    map: "plain",
+/** Play a recorded run, of the data it was asked for or else of its own; `title` says who made it. */
+export function play(document: Played, title: string, about: { readonly data: Data; readonly map: FeatureMap } | string): void {
+  const { data: own, rule, start, order } = document.document;
+  const { run: made } = document;
+  const given = made.start.w.some((each) => each !== 0);
+  const cyclic = order?.repeat === true && order.passes[0]?.every((row, k) => row === k) === true && order.passes[0].length === made.rows.n;
+  // What another rule calls its step, margin and tie is no choice of the perceptron's.
+  const { eta, margin, tie } = (rule.kind ?? "perceptron") === "perceptron" ? rule : PLAIN;
+  const a: Config = {
+    ...PLAIN,
+    eta: eta ?? 1,
+    bias: rule.beta === 0 ? "none" : rule.beta === 1 && rule.radius === null ? "unit" : "radius",
+    margin: margin ?? 0,
+    tie: (tie ?? "mistake") as Config["tie"],
+    zero: rule.zero as 1 | -1,
+    scheme: made.scheme === "binary" ? "direct" : made.scheme,
+    average: start.sums !== null,
+    order: order === null || cyclic ? "cyclic" : "given",
+    given: order === null || cyclic ? [] : order.passes,
+    start: given ? "given" : "zero",
+    w0: given ? Array.from(made.start.w) : [],
+    passes: made.note === "separated" ? Math.max(PLAIN.passes, made.passes.length) : Math.max(1, made.passes.length),
+  };
+  const labels = own.labels.map(String);
+  const shown = typeof about === "string" ? { data: { name: about, features: own.features, labels, X: own.X, y: own.y }, map: "plain" as const } : about;
+  batch(() => {
+    change({ ...shown, a, b: null });
+    played.value = { ...document, title };
   });
-  played.value = document;
 }
 
 /** What the check of a proof file said. */
@@ -273,13 +350,8 @@ export function checkProof(text: string): void {
   say(checked.value.say);
 }
 
-/** The name of a machine: its class, or its two classes. */
-export function machineName(m: number): string {
-  const { labels } = situation.value.data;
-  if (run.value.scheme !== "ovo") return labels[m];
-  const [negative, positive] = pairsOf(labels.length)[m];
-  return `${labels[positive]} against ${labels[negative]}`;
-}
+/** The name of a machine of the run shown. */
+export const machineName = (m: number): string => machineNameOf(run.value.scheme, situation.value.data.labels, m);
 
 export function say(text: string): void {
   spoken.value = text;
@@ -355,7 +427,7 @@ export function startClock(): void {
 
 export function passInWords(pass: number): string {
   const { mistakes } = run.value.passes[pass - 1];
-  return `Pass ${pass}: ${mistakes === 0 ? "no mistake" : mistakes === 1 ? "1 mistake" : `${mistakes} mistakes`}.`;
+  return `Pass ${pass}: ${mistakes === 0 ? `no ${noun.value}` : mistakes === 1 ? `1 ${noun.value}` : `${mistakes} ${noun.value}s`}.`;
 }
 
 /** Why the run ended. */
@@ -367,7 +439,7 @@ export function endInWords(made: Run = run.value): string {
     case "plateau":
       return `The run ended after pass ${passes}: nothing moves any more, but points on the line are not right. Another rule for ties changes that.`;
     case "overflow":
-      return "The run ended because a weight outgrew the largest number. Scale the data down.";
+      return "The run ended because a weight or a score outgrew 1.8e+308, the largest number. Scale the data down.";
     case "document":
       return made.note ? `The recorded run ended: ${made.note}.` : "The recorded run ends here.";
     case "limit":

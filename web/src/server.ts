@@ -2,9 +2,10 @@
 
 import { signal } from "@preact/signals";
 import { Refused, fromDocument, toJson } from "./document.ts";
-import { type Outcome, answered, message, outcome, play, projected, rows, setData, situation } from "./player.ts";
+import { type Outcome, keepProof, message, names, outcome, play, projected, rows, sameRows, setData, situation } from "./player.ts";
+import type { Rows } from "./engine.ts";
 import { readProof } from "./proof.ts";
-import type { Config } from "./setup.ts";
+import type { Config, Situation } from "./setup.ts";
 import { fromPlain } from "./share.ts";
 import type { Drawn } from "./view.ts";
 
@@ -18,6 +19,8 @@ export const bounds = signal<{ readonly rows: object; readonly text: string } | 
 
 let socket: WebSocket | null = null;
 let count = 0;
+/** What the page showed when it asked; null for the data that the lab was started with. */
+let asked: { readonly rows: Rows; readonly names: readonly string[]; readonly situation: Situation } | null = null;
 let pieces: { bytes: number; parts: Uint8Array[]; got: number } | null = null;
 
 const LOST = "The connection to Python was lost. Start `rosenblatt lab` again and open its address; this page goes on without it.";
@@ -30,6 +33,7 @@ export function connect(): void {
   socket.onopen = () => {
     served.value = "open";
     send({ do: "data" }, "reading the data");
+    asked = null;
   };
   socket.onclose = () => {
     message.value = LOST;
@@ -46,6 +50,7 @@ function send(question: object, what: string): void {
   }
   waiting.value = what;
   pieces = null;
+  asked = { rows: rows.value, names: names.value, situation: situation.value };
   socket.send(toJson({ ...question, id: ++count }));
 }
 
@@ -54,6 +59,10 @@ interface Reply {
   readonly error?: string;
   readonly bytes?: number;
   readonly learners?: string[];
+  /** The name of the data that the lab was started with, where the answer is about it. */
+  readonly name?: string;
+  /** Who made a run. */
+  readonly title?: string;
   readonly document?: unknown;
   readonly points?: { features: string[]; labels: string[]; X: number[][]; y: number[] };
   readonly outcome?: { title: string; lines: string[]; predicted: number[]; grid: { low: number[]; high: number[]; cells: number; codes: string } | null };
@@ -110,22 +119,32 @@ function show(reply: Reply): void {
   waiting.value = "";
   if (Array.isArray(reply.learners)) learners.value = reply.learners;
   if (reply.error) message.value = reply.error;
-  if (reply.document) {
-    play(fromDocument(reply.document));
-  }
+  if (!reply.error && asked && !sameRows(asked.rows, rows.value)) throw new Refused("The points were changed while Python worked, so its answer is about others. Ask again.");
+  const name = typeof reply.name === "string" ? reply.name.slice(0, 80) : "";
+  if (reply.document) showRun(reply.document, typeof reply.title === "string" ? reply.title : "A run of Python", name);
   if (reply.points) {
     const { features, labels, X, y } = reply.points;
     const codes = Array.isArray(y) && Array.isArray(labels) ? y.map((each) => (labels.length > 2 ? each : Number(each > 0)).toString(36)).join("") : null;
-    setData(fromPlain({ n: "A projection", f: features, l: labels, X, y: codes, a: {} }).situation.data);
+    setData(fromPlain({ n: `${name || "A table"}, projected`, f: features, l: labels, X, y: codes, a: {} }).situation.data);
     projected.value = rows.value;
   }
   if (reply.outcome) outcome.value = outcomeOf(reply.outcome);
   if (reply.bounds) bounds.value = { rows: rows.value, text: reply.bounds };
   if (reply.proof) {
-    answered.value = { rows: rows.value, verdict: readProof(reply.proof, rows.value) };
+    keepProof(rows.value, readProof(reply.proof, rows.value));
     message.value = `Python answers: ${reply.verdict}. The page has checked the proof.`;
   } else if (reply.verdict) message.value = `Python answers: ${reply.verdict}. The page shows a projection, so it cannot check this; \`rosenblatt certify\` writes the proof.`;
   if (reply.reason) message.value = `Python answers: ${reply.reason}`;
+}
+
+/** Play a run of Python: of the points that the page sent, under their own names, or of the file. */
+function showRun(value: unknown, title: string, name: string): void {
+  const found = fromDocument(value);
+  if (name || !asked) return play(found, title, name || "Data of the lab");
+  const { data, map } = asked.situation;
+  // The points went without their names.
+  const document = asked.names.length === found.rows.d ? { ...found.document, data: { ...found.document.data, features: [...asked.names] } } : found.document;
+  play({ ...found, document }, title, sameRows(found.rows, asked.rows) ? { data, map } : data.name);
 }
 
 function outcomeOf({ title, lines, predicted, grid }: NonNullable<Reply["outcome"]>): Outcome {
@@ -141,7 +160,7 @@ function outcomeOf({ title, lines, predicted, grid }: NonNullable<Reply["outcome
 }
 
 const points = (): object => {
-  if (projected.value === rows.value) return {};
+  if (sameRows(projected.value, rows.value)) return {};
   const all = rows.value;
   return { X: Array.from({ length: all.n }, (_, i) => Array.from(all.x.subarray(i * all.d, i * all.d + all.d))), y: Array.from(all.y), labels: situation.value.data.labels };
 };

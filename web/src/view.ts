@@ -26,16 +26,18 @@ export function fit(points: Float64Array, width: number, height: number): View {
     [y0, y1] = [Math.min(y0, points[k + 1]), Math.max(y1, points[k + 1])];
   }
   if (!(x0 <= x1)) [x0, x1, y0, y1] = [-2, 2, -2, 2];
-  const span = Math.max(x1 - x0, y1 - y0);
-  const far = 1.5 * span;
-  if (x0 > 0 && x0 < far) x0 = 0;
-  if (x1 < 0 && x1 > -far) x1 = 0;
-  if (y0 > 0 && y0 < far) y0 = 0;
-  if (y1 < 0 && y1 > -far) y1 = 0;
-  const size = Math.max(x1 - x0, y1 - y0) || Math.max(1, Math.abs(x0), Math.abs(y0));
+  // In halves, so that no difference of two floats is too large for one.
+  const half = (low: number, high: number): number => high / 2 - low / 2;
+  const far = Math.max(half(x0, x1), half(y0, y1));
+  if (x0 > 0 && x0 / 3 < far) x0 = 0;
+  if (x1 < 0 && -x1 / 3 < far) x1 = 0;
+  if (y0 > 0 && y0 / 3 < far) y0 = 0;
+  if (y1 < 0 && -y1 / 3 < far) y1 = 0;
+  const [wide, tall] = [half(x0, x1), half(y0, y1)];
+  const size = Math.max(wide, tall) || Math.max(1, Math.abs(x0), Math.abs(y0)) / 2;
   const pad = 46;
-  const scale = Math.min((width - 2 * pad) / Math.max(x1 - x0, size * 0.6), (height - 2 * pad) / Math.max(y1 - y0, size * 0.6));
-  return { cx: (x0 + x1) / 2, cy: (y0 + y1) / 2, scale: Math.max(scale, 1e-300), width, height };
+  const scale = Math.min((width / 2 - pad) / Math.max(wide, size * 0.6), (height / 2 - pad) / Math.max(tall, size * 0.6));
+  return { cx: x0 / 2 + x1 / 2, cy: y0 / 2 + y1 / 2, scale: Math.max(Math.min(scale, 1e300), 1e-306), width, height };
 }
 
 /** Whether all points lie in the picture, away from its edge. */
@@ -49,7 +51,7 @@ export function shows(v: View, places: Float64Array): boolean {
 
 /** Round numbers for an axis. */
 export function ticks(low: number, high: number, most: number): number[] {
-  const rough = (high - low) / most;
+  const rough = high / most - low / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((k) => k * power).find((each) => each >= rough) ?? 10 * power;
   const found: number[] = [];
@@ -64,17 +66,17 @@ export function grid(v: View): number {
 
 /**
  * Coordinates of rows with more than two features: the signed distance from the hyperplane, which is exact up to
- * rounding, and the direction across it in which the rows differ most. Without a hyperplane, and for several classes,
- * the two directions in which the rows differ most.
+ * rounding, and the direction across it in which the rows differ most. Without a hyperplane the two directions in which
+ * the rows differ most.
  */
-export function project(rows: Rows, w: Weights): Float64Array {
+export function project(rows: Rows, w: Weights | null): Float64Array {
   const { n, d, x } = rows;
-  const length = rows.k > 2 ? 0 : Math.sqrt(w.subarray(0, d).reduce((sum, each) => sum + each * each, 0));
-  const first = length > 0 ? w.slice(0, d).map((each) => each / length) : principal(rows, null);
+  const length = w ? Math.sqrt(w.subarray(0, d).reduce((sum, each) => sum + each * each, 0)) : 0;
+  const first = w ? w.slice(0, d).map((each) => each / length) : principal(rows, null);
   const second = principal(rows, first);
   const places = new Float64Array(2 * n);
   for (let i = 0; i < n; i++) {
-    let [a, b] = [length > 0 ? w[d] / length : 0, 0];
+    let [a, b] = [w ? w[d] / length : 0, 0];
     for (let j = 0; j < d; j++) {
       a += first[j] * x[i * d + j];
       b += second[j] * x[i * d + j];
@@ -199,10 +201,13 @@ function clipped(corners: readonly Corner[], a: number, b: number, c: number): C
 /** f = w·x + b as a function of pixels: a·px + b·py + c, scaled to a unit normal; null where w is zero. */
 export function pixelLine(v: View, w: ArrayLike<number>): [number, number, number] | null {
   const [wx, wy, b] = w.length === 2 ? [w[0], 0, w[1]] : [w[0], w[1], w[2]];
-  const size = Math.hypot(wx, wy);
-  if (!(size > 0) || !Number.isFinite(size)) return null;
-  const [nx, ny] = [wx / size, -wy / size];
-  const middle = ((wx * v.cx + wy * v.cy + b) / size) * v.scale;
+  const most = Math.max(Math.abs(wx), Math.abs(wy));
+  if (!(most > 0) || !Number.isFinite(most)) return null;
+  // Divided first, so that squares stay within floats.
+  const size = Math.hypot(wx / most, wy / most);
+  const [nx, ny] = [wx / most / size, -wy / most / size];
+  const middle = (nx * v.cx - ny * v.cy + b / most / size) * v.scale;
+  if (!Number.isFinite(middle)) return null;
   return [nx, ny, middle - nx * (v.width / 2) - ny * (v.height / 2)];
 }
 

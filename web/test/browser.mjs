@@ -257,6 +257,101 @@ const checks = {
     await sound(page);
   },
 
+  async overflow() {
+    const page = await fresh();
+    must((await page.locator("#bound-title").locator("..").textContent()).includes("≤ 31"), "the six points have another bound");
+    for (const text of ["1e300,1,a\n-1e300,2,b\n5e-324,0,a", "1.7e308,1.7e308,a\n-1.7e308,-1.7e308,b", "5e-324,0,a\n0,5e-324,b", "1e300,1,2,a\n-1e300,2,3,b\n1,1,1e-300,a", "1e200,1,a\n1e200,2,b\n1e-200,0,c"]) {
+      await paste(page, text);
+      for (const bias of ["radius", "none", "unit"]) {
+        await page.getByLabel("Bias").selectOption(bias);
+        for (const act of ["Next mistake", "To the end", "To the start"]) {
+          await press(page, act);
+          const said = await page.locator("main").innerText();
+          const bad = /.{0,30}(NaN|Infinity|≤ 31\b).{0,30}/.exec(said);
+          must(!bad, `“${text.split("\n")[0]}” says “${bad?.[0]}”`);
+        }
+      }
+      must((await page.locator(".tables tbody tr").count()) === text.split("\n").length, "the table is that of other data");
+    }
+    await paste(page, "1e300,1,a\n-1e300,2,b\n5e-324,0,a");
+    const said = await page.locator(".cards").innerText();
+    for (const each of ["− 5e+599 ≈ 0", "its margin is about 5e+299", "The bound is larger than 1.8e+308"]) must(said.includes(each), `the cards do not say “${each}”: ${said}`);
+    await press(page, "To the end");
+    must((await page.locator(".verdict").innerText()).includes("a weight or a score outgrew 1.8e+308"), "the end is not told");
+    await sound(page);
+  },
+
+  async dragging() {
+    const page = await fresh();
+    const box = await page.locator(".plane").boundingBox();
+    const figure = () => page.locator(".figures b").nth(2).textContent();
+    const first = () => page.evaluate(() => document.querySelector(".tables tbody tr").textContent);
+    await page.mouse.move(box.x + box.width * 0.8, box.y + box.height * 0.5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.82, box.y + box.height * 0.47, { steps: 4 });
+    must((await page.locator(".setup").textContent()).includes("(changed)"), `no point is dragged: ${await first()}`);
+    must((await verdict(page)).startsWith("A line"), await verdict(page));
+    const during = await figure();
+    must(/^≤ \d+$/.test(during), `while a point is dragged the bound is ${during}`);
+    await page.mouse.up();
+    must((await figure()) === during, "the bound changes when the point is let go");
+    await sound(page);
+  },
+
+  async feature_map() {
+    const page = await fresh();
+    await page.getByLabel("Features").selectOption("quadratic");
+    must((await verdict(page)).includes("squares and products"), await verdict(page));
+    await example(page, "XOR");
+    must((await verdict(page)) === "No line separates the classes", await verdict(page));
+    must((await page.getByLabel("Features").inputValue()) === "plain", "the features stay squares and products");
+    await sound(page);
+  },
+
+  async lesson_example() {
+    const page = await fresh();
+    await press(page, "Lessons");
+    for (let k = 0; k < 2; k++) await page.getByRole("button", { name: "Next lesson" }).click();
+    await page.getByRole("button", { name: "Show the two points" }).click();
+    await press(page, "To the end");
+    const said = await page.locator("section[aria-labelledby=bound-title]").innerText();
+    for (const each of ["233", "≤ 17690", "C² = R² + 1 = 145", "γ ≈ 0.09054"]) must(said.includes(each), `the card of the bound does not say “${each}”: ${said}`);
+    must((await page.locator(".verdict").innerText()).includes("its margin is exactly 1."), "the gap is not 1");
+    await sound(page);
+  },
+
+  async recorded() {
+    const page = await fresh();
+    // A passive-aggressive step, (1 − 0) / (1 + 1), without its rule.
+    const document = { format: "rosenblatt-run", version: 1, data: { features: ["a", "b"], labels: ["no", "yes"], X: [[1, 0], [-1, 0]], y: [1, -1] }, rule: { eta: 1, beta: 1, radius: null, margin: null, tie: null, zero: -1 }, start: { w: [0, 0], b: 0, visits: 0, sums: null }, order: null, mistakes: { visit: [0], index: [0], score: [0], step: [0.5] }, passes: { visits: [2], mistakes: [1] }, end: { w: [0.5, 0], b: 0.5, average: null, reason: "max_iter" } };
+    const lines = async (rule) => {
+      await paste(page, JSON.stringify({ ...document, rule: { ...document.rule, ...rule } }));
+      await page.getByRole("slider").focus();
+      await page.keyboard.press("End");
+      return (await page.locator(".sums dt").allTextContents()).join();
+    };
+    for (const rule of [{}, { margin: 0, tie: "mistake" }, { margin: 1, tie: "correct" }, { margin: 1, tie: "correct", kind: "passive", most: 0.1 }]) {
+      must((await lines(rule)) === "score,step,update,bias", `${JSON.stringify(rule)} shows ${await page.locator(".sums").innerText()}`);
+      must((await page.getByText("in any order").count()) === 0 && !(await page.getByLabel("Step η").isVisible()), "a bound or a rule stands beside a run that does not obey it");
+      must((await page.getByText("is not recorded, so only its numbers are shown").count()) === 1, "nothing is said of the rule");
+      await press(page, "Share");
+      must((await page.locator("#address").count()) === 0 && (await page.locator("textarea.code").count()) === 0, "another run is shared in its place");
+      await page.getByRole("button", { name: "Close" }).click();
+    }
+    must((await lines({ margin: 1, tie: "correct", kind: "passive", most: 0.5, soft: 0 })) === "score,test,loss,step,update,bias", await page.locator(".sums").innerText());
+    must((await page.locator(".sums").innerText()).includes("min(0.5, 1 / 2) = 0.5"), await page.locator(".sums").innerText());
+    await example(page, "Six points");
+    must((await page.getByLabel("Margin").inputValue()) === "0" && (await page.locator(".figures").innerText()).includes("≤ 31"), "the margin of another rule is kept");
+    // With a margin a point can be on its side and still be corrected: it is not called wrong.
+    await page.getByLabel("Margin").fill("2");
+    await page.keyboard.press("Tab");
+    await press(page, "Next mistake");
+    const now = await page.locator(".tables tbody tr").evaluateAll((all) => all.map((each) => [Number(each.cells[4].textContent.replace("−", "-")) * Number(each.cells[1].textContent.replace("−", "-")), each.lastElementChild.textContent]));
+    for (const [signed, word] of now) must(word === (signed <= 0 ? "wrong" : signed <= 2 ? "right, but short of its margin" : "right"), `y·f = ${signed} is called ${word}`);
+    must(now.some(([, word]) => word.includes("short")) && now.some(([, word]) => word === "wrong"), JSON.stringify(now));
+    await sound(page);
+  },
+
   async hashes() {
     for (const hash of ["#v1.", "#v1.AAAA", "#v2.abc", "#x", "#v1.%%%", "#v1.S0ksSQQA", `#v1.${"A".repeat(5000)}`]) {
       const page = await fresh({}, hash);

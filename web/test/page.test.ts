@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { EXAMPLES, MAKERS, fromCsv, toCsv } from "../src/data.ts";
 import { LESSONS, type Scene } from "../src/lessons.ts";
-import { bound, change, checkProof, checked, here, position, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict } from "../src/player.ts";
-import { checkClash } from "../src/exact.ts";
+import { beginDrag, bound, change, checkProof, checked, editData, endDrag, here, isOwn, law, noun, play, position, projected, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict, visit } from "../src/player.ts";
+import { fromDocument, toDocument, toJson } from "../src/document.ts";
+import { Fraction, checkClash } from "../src/exact.ts";
+import { plain, stepLines } from "../src/law.ts";
 import { proofOf } from "../src/proof.ts";
 import { PLAIN } from "../src/setup.ts";
 import { fromHash, fromPlain, toHash } from "../src/share.ts";
-import { num } from "../src/words.ts";
+import { apart, decimal, num } from "../src/words.ts";
 
 const scene = (): Scene => ({ situation: situation.value, a: trainedA.value, b: trainedB.value, position: here.value, verdict: verdict.value, bound: bound.value });
 const kind = (): string => verdict.value.kind;
@@ -134,4 +136,139 @@ test("numbers are short and have a minus sign", () => {
   assert.equal(num(0.1 + 0.2), "0.3");
   assert.equal(num(-0), "0");
   assert.equal(num(1.5e-9), "1.5e−9");
+});
+
+test("what floats do not hold is said in words", () => {
+  assert.equal(num(Infinity), "overflow");
+  assert.equal(num(NaN), "overflow");
+  const huge = Fraction.of(1e300).times(Fraction.of(1e300));
+  assert.equal(decimal(huge), "1e+600");
+  assert.equal(decimal(huge, 6, true), "1e+300");
+  assert.equal(decimal(new Fraction(-1n).over(huge.times(huge)), 4), "−1e−1200");
+  assert.equal(decimal(Fraction.of(-0.5)), "−0.5");
+  assert.equal(decimal(Fraction.of(2), 5, true), "1.4142");
+});
+
+test("numbers that are compared are told apart", () => {
+  assert.deepEqual(apart(0.5, 1), ["0.5", "1"]);
+  assert.deepEqual(apart(0.99999999, 1), ["0.99999999", "1"]);
+  assert.deepEqual(apart(1, 1), ["1", "1"]);
+  assert.equal(apart(1 - 2 ** -53, 1)[0], "0.9999999999999999");
+});
+
+/** The document of the run shown, as Python would send one. */
+const recorded = (rule: object = {}) => {
+  const document = JSON.parse(toJson(toDocument(situation.value.data, situation.value.data.features, trainedA.value, false)));
+  Object.assign(document.rule, rule);
+  return fromDocument(document);
+};
+
+test("data beyond floats has a verdict, no bound in numbers, and no card of the data before it", () => {
+  change({ data: EXAMPLES["six"].make(), a: PLAIN, b: null, map: "plain" });
+  assert.equal(Math.floor(bound.value!.most), 31);
+  for (const bias of ["unit", "radius", "none"] as const) {
+    setConfig("a", { bias });
+    setData(fromCsv("1e300,1,a\n-1e300,2,b\n5e-324,0,a"));
+    assert.equal(kind(), "separable");
+    assert.equal(run.value.reason, "overflow");
+    assert.ok(bound.value === null || bound.value.most === Infinity, bias);
+  }
+});
+
+test("a verdict belongs to the data, whatever is trained on it", () => {
+  change({ data: MAKERS["three"].make(12, 1), a: PLAIN, b: null, map: "plain" });
+  assert.equal(kind(), "argmax");
+  setConfig("a", { passes: 1 });
+  assert.notEqual(run.value.reason, "separated");
+  assert.equal(kind(), "argmax");
+  const short = recorded();
+  const { data } = situation.value;
+  for (const about of [{ data, map: "plain" as const }, "a copy"]) {
+    play(short, "another learner", about);
+    assert.equal(kind(), "argmax");
+  }
+  setConfig("a", { bias: "none" });
+  const through = verdict.value;
+  assert.ok(through.kind === "undecided" || !through.bias, "a proof with a bias says nothing of lines through the origin");
+});
+
+test("a projection stays one when the rule changes", () => {
+  change({ data: EXAMPLES["or"].make(), a: PLAIN, b: null, map: "plain" });
+  projected.value = rows.value;
+  assert.equal(kind(), "undecided");
+  setConfig("a", { eta: 2 });
+  assert.equal(kind(), "undecided");
+  projected.value = null;
+  assert.equal(kind(), "separable");
+});
+
+test("a recorded run shows no test, bound or rule that it does not obey", () => {
+  change({ data: EXAMPLES["six"].make(), a: PLAIN, b: null, map: "plain" });
+  const lines = (): string[] => stepLines(run.value, law.value, visit.value!, String, situation.value.data.labels).map((line) => `${line.name}: ${plain(line)}`);
+  play(recorded(), "a run", "six");
+  position.value = 1;
+  assert.ok(isOwn.value && bound.value);
+  assert.equal(lines()[1], "test: y·f = 0 = 0 a tie counts as a mistake");
+  for (const rule of [{ margin: null }, { eta: null }, { tie: null }, { eta: 0.5 }, { tie: "correct" }, { kind: "passive" }, { kind: "lifted", square: "x" }, { weights: [1] }, { kind: "other" }]) {
+    play(recorded(rule), "a run", "six");
+    position.value = 1;
+    assert.equal(law.value, null, JSON.stringify(rule));
+    assert.equal(bound.value, null);
+    assert.equal(noun.value, "update");
+    assert.deepEqual(lines().map((line) => line.split(":")[0]), ["score", "step", "update", "bias"]);
+    change({ data: EXAMPLES["six"].make(), a: PLAIN, b: null, map: "plain" });
+  }
+});
+
+test("a recorded run keeps its order and start in the rule", () => {
+  const given = { ...PLAIN, order: "shuffle" as const, start: "random" as const, eta: 0.5, bias: "radius" as const };
+  change({ data: EXAMPLES["and"].make(), a: given, b: null, map: "plain" });
+  const [mistakes, document] = [run.value.mistakes, recorded()];
+  play(document, "a run", "and");
+  assert.ok(isOwn.value);
+  assert.equal(situation.value.a.order, "given");
+  assert.equal(situation.value.a.start, "given");
+  change(situation.value);
+  assert.equal(run.value.mistakes, mistakes);
+  play(document, "a run", "and");
+  setData(EXAMPLES["or"].make());
+  const { order, start, passes } = situation.value.a;
+  assert.deepEqual([order, start, passes], ["cyclic", "zero", PLAIN.passes]);
+});
+
+test("the two points of lesson 3: the gap is not the margin of the bound", () => {
+  const lesson = LESSONS.find(({ title }) => title === "The bound")!;
+  change(lesson.example!.scene());
+  const found = verdict.value;
+  assert.ok(found.kind === "separable" && found.widest!.squared.toNumber() === 1);
+  assert.equal(bound.value!.C2.toNumber(), 145);
+  assert.equal(run.value.reason, "separated");
+  assert.equal(run.value.mistakes, 233);
+  assert.ok(run.value.mistakes > 145);
+  assert.ok(Math.abs(bound.value!.most - 17690) < 1e-6);
+  const text = lesson.text.join(" ");
+  for (const each of ["C² = 145", "233 mistakes", num(bound.value!.gamma, 3), "17,690", "(x, 1)"]) assert.ok(text.includes(each), each);
+  assert.doesNotMatch(text, /line separates the classes with a margin γ/);
+});
+
+test("the bound stays while a point is dragged", () => {
+  change({ data: EXAMPLES["six"].make(), a: PLAIN, b: null, map: "plain" });
+  const { data } = situation.value;
+  beginDrag();
+  const X = data.X.map((x, i) => (i === 0 ? [1.5, -0.25] : x));
+  editData({ ...data, X }, { keep: true, quiet: true });
+  const during = bound.value;
+  endDrag();
+  assert.ok(during && verdict.value.kind === "separable");
+  assert.equal(during.most, bound.value!.most);
+});
+
+test("a choice of data leaves the feature map, an edit keeps it", () => {
+  change({ data: EXAMPLES["or"].make(), a: PLAIN, b: null, map: "quadratic" });
+  editData({ ...situation.value.data, y: [-1, 1, 1, -1] }, { keep: true });
+  assert.equal(situation.value.map, "quadratic");
+  assert.equal(kind(), "separable");
+  setData(EXAMPLES["xor"].make());
+  assert.equal(situation.value.map, "plain");
+  assert.equal(kind(), "inseparable");
 });

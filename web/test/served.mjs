@@ -14,35 +14,86 @@ page.on("request", (request) => !request.url().startsWith(origin) && !/^(data|bl
 page.setDefaultTimeout(120_000);
 await page.goto(address);
 assert.equal(page.url(), `${origin}/`, "the code stays in the address");
-await page.getByText("A recorded run: 6 points").waitFor();
-assert.match(await page.locator(".tables").textContent(), /viagra/);
+const named = async () => {
+  assert.match(await page.locator(".setup").textContent(), /@spam-table: 6 points, 5 features/);
+  assert.match(await page.locator(".tables").textContent(), /and.*viagra.*the.*of.*nigeria/);
+};
+const quiet = () => page.waitForFunction(() => !document.querySelector(".message[role=status]"));
+const learn = async (name, settings = "") => {
+  await page.getByRole("combobox", { name: "Learner" }).selectOption(name);
+  await page.getByLabel("Parameters, one a line").fill(settings);
+  await page.getByRole("button", { name: "Train in Python", exact: true }).click();
+  await quiet();
+};
+await page.getByText("The plain perceptron, trained in Python. Change anything to train anew.").waitFor();
+await named();
+// Five features: the legend says what is drawn, and no learner changes the names of the file.
+assert.match(await page.locator(".legend").textContent(), /differ most/, "nothing is seen along weights that are zero");
+await page.getByRole("button", { name: "Next mistake" }).click();
+assert.match(await page.locator(".legend").textContent(), /line now.*seen along the weights/);
+await learn("pa");
+await named();
+assert.match(await page.locator(".setup").textContent(), /PassiveAggressiveClassifier\(C=inf\), trained in Python\. A point is corrected if y·f < 1\./);
+assert.equal(await page.getByLabel("Step η").isVisible(), false, "the step of another rule stands beside the run");
+await learn("kernel");
+await named();
+const legend = await page.locator(".legend").textContent();
+assert.ok(!/regions|line|update|mistake/.test(legend) && /differ most/.test(legend), `the legend of five features says ${legend}`);
+// What belongs to the former run is gone beside the picture of another model.
+assert.equal(await page.getByRole("slider").count(), 0);
+assert.equal(await page.getByRole("heading", { name: /This step|bound|Updates/ }).count(), 0);
+assert.match(await page.locator("[role=status][aria-live]").textContent(), /^KernelPerceptron, trained in Python/);
+await page.keyboard.press("ArrowRight");
+await page.getByRole("button", { name: "Back to the run" }).click();
+await page.getByRole("heading", { name: "Updates" }).waitFor();
+assert.equal(await page.getByRole("slider").inputValue(), "0", "keys step through a run that is not shown");
+await page.getByText("Train a perceptron instead").click();
 await page.getByRole("button", { name: "Train it in Python" }).click();
-await page.getByText("A recorded run. Change anything").waitFor();
+await page.getByText("Trained in Python. Change anything").waitFor();
+await named();
 // More than two features, and a run that sees one point only: the page leaves it open, Python decides.
 await page.getByRole("combobox", { name: "Order", exact: true }).selectOption("given");
 await page.getByLabel("Points, one pass a line").fill("1");
 await page.keyboard.press("Tab");
+assert.equal(await page.locator(".verdict h2").textContent(), "A hyperplane separates the classes", "a proof is forgotten");
+await page.getByRole("button", { name: "Cards with letters" }).click();
 await page.getByRole("heading", { name: "Not decided" }).waitFor();
 await page.getByRole("button", { name: "Decide it in Python" }).click();
 await page.getByText("Python answers: separable. The page has checked the proof.").waitFor({ timeout: 60_000 });
 await page.getByRole("heading", { name: "A hyperplane separates the classes" }).waitFor();
+// The verdict is about the data: no other run takes it back.
+for (const [learner, settings] of [["pa2", "max_iter=1"], ["perceptron", "max_iter=1\ndecide=false"], ["network", "max_iter=1"]]) {
+  await learn(learner, settings);
+  assert.equal(await page.locator(".verdict h2").textContent(), "A hyperplane separates the classes", learner);
+}
+// An answer about other points than those shown is not shown.
+await page.getByRole("combobox", { name: "Learner" }).selectOption("kernel");
+await page.getByLabel("Parameters, one a line").fill("");
+await page.evaluate(() => {
+  [...document.querySelectorAll("button")].find((each) => each.textContent === "Train in Python").click();
+  [...document.querySelectorAll("button")].find((each) => each.textContent === "XOR").click();
+});
+await page.getByText("The points were changed while Python worked").waitFor();
+assert.equal(await page.locator(".outcome").count(), 0);
+await page.getByRole("button", { name: "Dismiss" }).click();
 // Any learner: a picture where there is no run to step through, and a sentence where a parameter is wrong.
 await page.getByRole("button", { name: "OR", exact: true }).click();
 await page.getByRole("combobox", { name: "Learner" }).selectOption("kernel");
 await page.getByLabel("Parameters, one a line").fill("kernel=rbf(gamma=2)");
-await page.getByRole("button", { name: "Train in Python" }).click();
-await page.getByText("KernelPerceptron, trained in Python").waitFor({ timeout: 60_000 });
+await page.getByRole("button", { name: "Train in Python", exact: true }).click();
+await page.getByRole("heading", { name: "KernelPerceptron, trained in Python" }).waitFor({ timeout: 60_000 });
 assert.match(await page.locator(".outcome").textContent(), /0 of 4 points are wrong/);
+assert.match(await page.locator(".legend").textContent(), /regions: as Python predicts/);
 assert.ok((await page.locator(".plane svg").first().locator("path").count()) >= 2, "the regions are not drawn");
 await page.getByLabel("Parameters, one a line").fill("budgte=3");
-await page.getByRole("button", { name: "Train in Python" }).click();
+await page.getByRole("button", { name: "Train in Python", exact: true }).click();
 await page.getByText("'budgte' is no parameter of KernelPerceptron").waitFor({ timeout: 60_000 });
 await page.getByRole("button", { name: "Dismiss" }).click();
 // A run that would take for ever is cancelled, and the next one is answered.
 await page.getByRole("button", { name: "XOR", exact: true }).click();
 await page.getByRole("combobox", { name: "Learner" }).selectOption("perceptron");
 await page.getByLabel("Parameters, one a line").fill("max_iter=1000000000\ndecide=false\ntrace=null");
-await page.getByRole("button", { name: "Train in Python" }).click();
+await page.getByRole("button", { name: "Train in Python", exact: true }).click();
 await page.getByText("Python is training perceptron.").waitFor();
 await page.getByRole("button", { name: "Cancel" }).click();
 await page.getByRole("button", { name: "OR", exact: true }).click();

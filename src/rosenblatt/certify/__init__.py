@@ -7,29 +7,29 @@ when they are first used, so that ``python -m rosenblatt.certify.check`` needs o
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 _NAMES = {
-    "Certificate": "certificate",
-    "ClassTables": "class_tables",
-    "DirectInseparable": "direct_certificate",
-    "DirectSeparable": "direct_certificate",
-    "DirectUndecided": "direct_certificate",
-    "Inseparable": "certificate",
-    "Margin": "margin",
-    "Overlap": "tie_verdicts",
-    "Quasi": "tie_verdicts",
-    "Separable": "certificate",
-    "SequenceInseparable": "sequence_certificate",
-    "SequenceSeparable": "sequence_certificate",
-    "SequenceUndecided": "sequence_certificate",
-    "Undecided": "certificate",
-    "Verification": "certificate",
-    "certify": "separability",
-    "certify_sequences": "sequences",
-    "cover_probability": "separability",
+    "Certificate": "certify.certificate",
+    "ClassTables": "certify.class_tables",
+    "DirectInseparable": "certify.direct_certificate",
+    "DirectSeparable": "certify.direct_certificate",
+    "DirectUndecided": "certify.direct_certificate",
+    "Inseparable": "certify.certificate",
+    "InseparableVerdict": "certify.certificate",
+    "Margin": "certify.margin",
+    "Overlap": "certify.certificate",
+    "Quasi": "certify.certificate",
+    "Separable": "certify.certificate",
+    "SequenceInseparable": "sequences.sentence_proof",
+    "SequenceSeparable": "sequences.sentence_proof",
+    "SequenceUndecided": "sequences.sentence_proof",
+    "Undecided": "certify.certificate",
+    "Verification": "certify.certificate",
+    "certify": "certify.separability",
+    "certify_sequences": "sequences.sentence_verdict",
+    "cover_probability": "certify.separability",
 }
 
 __all__ = sorted(_NAMES)
@@ -37,7 +37,9 @@ __all__ = sorted(_NAMES)
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
-        return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
+        from rosenblatt.rooms import find
+
+        return getattr(find(_NAMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,19 +1,24 @@
-"""Answers with their proofs: separable, inseparable, or undecided."""
+"""Answers with their proofs: separable, inseparable, or undecided; and the same in words."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from functools import cached_property
+from reprlib import repr as short
 from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
-from rosenblatt.certify.tie_verdicts import Overlap, Quasi
-from rosenblatt.data.batch import Batch
 from rosenblatt.exceptions import LabelError, UndecidedError
+from rosenblatt.rows.batch import Batch
+from rosenblatt.typing import Floats
 
 
 class Verification(NamedTuple):
@@ -145,8 +150,9 @@ class Answer(Certificate):
     data : Data
         The data of the question.
     chance : float or None
-        The probability that as many points in general position, labelled at random, are separable (Cover 1965). If
-        it is near 1, a yes says little about the labels. None in a proof read from a file.
+        The probability that as many points in general position, labelled at random, are separable (Cover 1965).
+        For these rows it is at most this. If it is near 1, a yes says little about the labels. None in a proof
+        read from a file.
     names : tuple of str or None
         The names of the features, if the data has any.
     """
@@ -184,8 +190,6 @@ class Answer(Certificate):
         return "{\n " + ",\n ".join(parts) + "\n}"  # one line for each part, however long
 
     def __str__(self) -> str:
-        from rosenblatt.certify.wording import wording
-
         return wording(self)
 
     @abstractmethod
@@ -219,6 +223,24 @@ class Separable(Answer):
     verdict: ClassVar[str] = "separable"
 
     @property
+    def coef_(self) -> Floats:
+        """The weights `w` in floats, of shape (1, n_features), as scikit-learn has them.
+
+        `w` and `b` are first divided by the largest of them. Rounding moves the hyperplane, so rows that are
+        closer to it than that may be on its other side.
+        """
+        return np.array([self._rounded()[:-1]])
+
+    @property
+    def intercept_(self) -> Floats:
+        """The bias `b` in floats, of shape (1,); see `coef_`."""
+        return np.array(self._rounded()[-1:])
+
+    def _rounded(self) -> list[float]:
+        largest = max(map(abs, (*self.w, self.b))) or Fraction(1)
+        return [float(value / largest) for value in (*self.w, self.b)]
+
+    @property
     def reason(self) -> str:
         """The reason for the verdict, in one sentence."""
         through = "" if self.bias else " through the origin"
@@ -233,6 +255,69 @@ class Separable(Answer):
                 **_combination(self.margin.rows.tolist(), self.margin.weights),
             }
         return proof
+
+
+@dataclass(frozen=True, eq=False)
+class Quasi:
+    """A hyperplane with no row on its wrong side and some rows on it: quasi-complete separation.
+
+    Logistic regression then has no finite maximum: it fits the rows that the hyperplane separates ever more
+    closely.
+
+    Attributes
+    ----------
+    w, b : tuple of Fraction, Fraction
+        The hyperplane.
+    strict : int
+        The number of rows strictly on their right side; the others lie on the hyperplane.
+    features : tuple of int
+        The features with a non-zero weight.
+    rows : tuple of int or None
+        The rows strictly on their right side; None in a proof read from a file.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> rb.certify([[0.0], [1.0], [1.0], [2.0]], ["a", "a", "b", "b"]).ties
+    Quasi(strict=2, rows=(0, 3))
+    """
+
+    w: tuple[Fraction, ...] = field(repr=False)
+    b: Fraction = field(repr=False)
+    strict: int
+    rows: tuple[int, ...] | None = None
+
+    kind: ClassVar[str] = "quasi"
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The features with a non-zero weight."""
+        return tuple(j for j, value in enumerate(self.w) if value)
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Every hyperplane has rows strictly on its wrong side, or has all rows on it.
+
+    Attributes
+    ----------
+    support, weights : tuple of int
+        Rows that span all rows, and positive weights with which they sum to 0.
+    null : tuple of tuples of Fraction
+        The vectors orthogonal to every row, with the bias last if there is one.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> rb.certify(*rb.datasets.load_xor()).ties.kind
+    'overlap'
+    """
+
+    support: tuple[int, ...]
+    weights: tuple[int, ...] = field(repr=False)
+    null: tuple[tuple[Fraction, ...], ...] = field(repr=False)
+
+    kind: ClassVar[str] = "overlap"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -313,6 +398,99 @@ class Inseparable(Answer):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class InseparableVerdict(Answer):
+    """No, proved by floats whose rounding errors are bounded; `proof` is an exact proof of it.
+
+    Weights near the floats `weights`, none of which is 0, combine the rows of `support` to 0 exactly. They differ
+    from them by less than the share residual / stretch: see `rosenblatt.certify.rigorous`.
+
+    Attributes
+    ----------
+    support : tuple of int
+        The rows that contradict each other.
+    weights : tuple of float
+        Their weights, in floats.
+    residual, stretch : float
+        ρ and s: an upper bound of how far the weighted sum is from 0, and a lower bound of how far small changes
+        of the weights can move it.
+    spanning : bool
+        Whether these rows span all features: then no hyperplane separates even if rows may lie on it.
+
+    Examples
+    --------
+    >>> import numpy as np, rosenblatt as rb
+    >>> X, y = np.random.default_rng(0).normal(size=(500, 4)), np.arange(500) % 2
+    >>> found = rb.certify(X, y, proof="verdict")
+    >>> found.verdict, found.residual < 1e-9 < found.stretch, bool(found.verify(X, y))
+    ('inseparable', True, True)
+    >>> found.proof.verdict, bool(found.proof.verify(X, y))
+    ('inseparable', True)
+    """
+
+    support: tuple[int, ...] = field(repr=False)
+    weights: tuple[float, ...] = field(repr=False)
+    residual: float
+    stretch: float
+    spanning: bool
+    kept: Any = field(default=None, repr=False)  # the rows of `support`, as a `SeparationProblem`
+
+    verdict: ClassVar[str] = "inseparable"
+
+    @property
+    def reason(self) -> str:
+        """The reason for the verdict, in one sentence."""
+        return (
+            f"A combination of {len(self.support)} rows is 0, by weights within a share of "
+            f"{self.residual / self.stretch:.1g} of those found; rounding errors are counted in."
+        )
+
+    @cached_property
+    def proof(self) -> Inseparable:
+        """The exact proof, made when it is first looked at; with 500 features that takes seconds.
+
+        Raises
+        ------
+        rosenblatt.exceptions.UndecidedError
+            If the rows were not kept: they were too many, or this was read from a file.
+        """
+        from rosenblatt.certify.separability import proof_of
+
+        if self.kept is None:
+            raise UndecidedError(
+                "The rows of this verdict were not kept, so its exact proof cannot be made here. Call "
+                "rosenblatt.certify(X, y) with the data."
+            )
+        return proof_of(self)
+
+    @property
+    def known(self) -> Certificate:
+        """The exact proof if it was made or its rows are kept, else this verdict."""
+        return self if self.kept is None and "proof" not in self.__dict__ else self.proof
+
+    def to_json(self) -> str:
+        """Return the exact proof as text, in the format that `check.py` reads."""
+        return self.proof.to_json()
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the verdict without its rows, as a model file keeps it."""
+        held = ("support", "weights", "residual", "stretch", "spanning")
+        return {"bias": self.bias, "data": self.data.to_json(), **{name: getattr(self, name) for name in held}}
+
+    def _proof(self) -> dict[str, Any]:
+        return self.proof._proof()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle keeps: all but the rows."""
+        return {**self.__dict__, "kept": None}
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Undecided(Answer):
     """The time limit was reached before an answer was found.
 
@@ -342,6 +520,33 @@ class Undecided(Answer):
         raise UndecidedError(f"There is no proof to write: {self.why}")
 
 
+def read_verdict(stored: dict[str, Any]) -> InseparableVerdict:
+    """Read the numbers of a verdict that a model file keeps; call `verify` before you rely on it.
+
+    Raises ValueError, TypeError or KeyError if they are not such numbers.
+    """
+    data, support, weights = stored["data"], stored["support"], stored["weights"]
+    shape, labels = (data["rows"], data["features"]), (data["positive"], data["negative"])
+    flags = stored["bias"], stored["spanning"]
+    numbers = [stored["residual"], stored["stretch"], *weights]
+    if not all(type(each) is int and each >= 0 for each in (*shape, *support)) or len(support) != len(weights):
+        raise ValueError("rows are not numbered")
+    if not all(type(each) is float and 0.0 <= each < float("inf") for each in numbers) or not stored["stretch"]:
+        raise ValueError("weights are not positive numbers")
+    texts = data["sha256"], labels[0], labels[1] or ""
+    if not all(type(each) is bool for each in flags) or not all(type(each) is str for each in texts):
+        raise ValueError("parts have other types")
+    return InseparableVerdict(
+        bias=flags[0],
+        data=Data(*shape, *labels, data["sha256"]),
+        support=tuple(support),
+        weights=tuple(weights),
+        residual=numbers[0],
+        stretch=numbers[1],
+        spanning=flags[1],
+    )
+
+
 def written_vector(values: tuple[Fraction, ...]) -> Any:
     """Write a vector, without its zeros if they are many."""
     stored = [j for j, value in enumerate(values) if value]
@@ -365,3 +570,148 @@ def distinct_labels(batch: Batch) -> tuple[str, ...]:
 
 def _combination(rows: Any, weights: tuple[int, ...] | tuple[Fraction, ...]) -> dict[str, Any]:
     return {"rows": list(rows), "weights": [check.text_of(weight) for weight in weights]}
+
+
+# Certificates in words, with numbers where they are few.
+
+FEW = 8  # the most terms that are written out
+LONG = 12  # the most digits that are written out
+LISTED = 12  # the most row numbers that are listed
+HALVES = dict(zip([Fraction(each) for each in ("1/2", "1/3", "2/3", "1/4", "3/4")], "½⅓⅔¼¾", strict=True))
+
+
+def wording(certificate: Answer, *, first: int = 0) -> str:
+    """Return a certificate in words; `first` is the number of the first row."""
+    data = certificate.data
+    other = short(data.negative) if data.negative is not None else "all others"
+    lines = [f"{certificate.verdict.capitalize()}: {short(data.positive)} against {other}. {certificate.reason}"]
+    if isinstance(certificate, Separable):
+        lines += _plane(certificate)
+    if isinstance(certificate, Inseparable):
+        lines += _combined_rows(certificate, first) + _ties(certificate, first)
+    if isinstance(certificate, InseparableVerdict):
+        lines += _verdict(certificate, first)
+    if certificate.chance is not None:
+        lines.append(_chance(certificate.chance))
+    return "\n".join(lines)
+
+
+def _verdict(certificate: InseparableVerdict, first: int) -> list[str]:
+    """Say which rows contradict each other, what is known of ties, and how to get the exact proof."""
+    lines = [f"Its rows are {listed([row + first for row in certificate.support])}."]
+    if certificate.spanning:
+        lines.append("Even allowing rows exactly on the plane, none separates the classes.")
+    made = certificate.kept is not None or "proof" in certificate.__dict__
+    return [*lines, f"The exact proof is made by {'its attribute proof' if made else 'rosenblatt.certify(X, y)'}."]
+
+
+def _chance(most: float) -> str:
+    """Say how likely labels drawn at random are separable: rows in general position are the likeliest.
+
+    Examples
+    --------
+    >>> _chance(0.8751)
+    'Labels drawn at random would be separable with probability at most 0.876 (Cover 1965).'
+    """
+    if most == 1.0:
+        return "So few rows in general position would be separable for any labels (Cover 1965)."
+    rounded = float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(most))
+    shown = f"{rounded:.3g}" if most >= 1e-300 else "1e-300"
+    return f"Labels drawn at random would be separable with probability at most {shown} (Cover 1965)."
+
+
+def number(value: Fraction) -> str:
+    """Write a rational exactly if it is short, and else approximately.
+
+    Examples
+    --------
+    >>> number(Fraction(1, 2)), number(Fraction(-7, 3)), number(Fraction(1, 3**40))
+    ('½', '-7/3', '≈8.225e-20')
+    """
+    if value in HALVES:
+        return HALVES[value]
+    if max(abs(value.numerator), value.denominator) < 10**LONG:
+        return str(value)
+    try:
+        return f"≈{float(value):.4g}"
+    except OverflowError:
+        return f"≈2^{abs(value.numerator).bit_length() - value.denominator.bit_length()}"
+
+
+def listed(rows: Sequence[object]) -> str:
+    """Write a list of row numbers or names, only the first of them if they are many."""
+    more = f" and {len(rows) - LISTED} more" if len(rows) > LISTED else ""
+    return ", ".join(map(str, rows[:LISTED])) + more
+
+
+def _plane(certificate: Separable) -> list[str]:
+    lines = []
+    if _few(certificate.w):
+        f = _function(certificate, certificate.w, certificate.b)
+        lines.append(f"f(x) = {f} is positive for {short(certificate.data.positive)} and negative otherwise.")
+    if certificate.margin is not None:
+        low, high = certificate.margin
+        square = number(certificate.margin.squared[0]) if certificate.margin.exact else "≈"
+        square = "" if square.startswith("≈") else f"; exactly, γ² = {square}"
+        lines.append(f"The largest margin γ lies between {low:.17g} and {high:.17g}{square}.")
+    return lines
+
+
+def _few(w: Sequence[Fraction]) -> bool:
+    return sum(map(bool, w)) <= FEW
+
+
+def _function(certificate: Answer, w: Sequence[Fraction], b: Fraction) -> str:
+    """Write <w, x> + b."""
+    terms = [(value, certificate.feature(j)) for j, value in enumerate(w) if value]
+    if b or not terms:
+        terms.append((b, ""))
+    written = ""
+    for value, name in terms:
+        size = abs(value)
+        term = name if size == 1 and name else f"{number(size)}{'·' * bool(name)}{name}"
+        sign = ("−" if value < 0 else "") if not written else (" − " if value < 0 else " + ")
+        written += sign + term
+    return written
+
+
+def _combined_rows(certificate: Inseparable, first: int) -> list[str]:
+    rows = listed([row + first for row in certificate.support])
+    points = certificate.points
+    few = len(certificate.support) <= FEW and certificate.data.features <= FEW
+    if points is None or not few:
+        return [f"Its rows are {rows}."]
+    if certificate.bias and len(points) == 2:
+        return [f"Rows {rows} are equal: {_point(points[0][0])}."]
+    sides: dict[int, list[str]] = {1: [], -1: []}
+    for weight, (values, side) in zip(certificate.weights, points, strict=True):
+        share = "" if weight == 1 else f"{number(weight)}·"
+        sides[side].append(share + _point(values))
+    if certificate.bias:
+        return [" + ".join(sides[-1]) + " = " + " + ".join(sides[1])]
+    return [" − ".join([" + ".join(sides[1]) or "0", *sides[-1]]) + " = 0"]
+
+
+def _point(values: Sequence[float]) -> str:
+    return "(" + ",".join(f"{value:g}" for value in values) + ")"
+
+
+def _ties(certificate: Inseparable, first: int) -> list[str]:
+    ties = certificate.ties
+    if isinstance(ties, Overlap):
+        return ["Even allowing rows exactly on the plane, none separates the classes."]
+    if not isinstance(ties, Quasi):
+        why = (
+            "was not determined within the budget; ties=True has no limit"
+            if certificate.ties_open
+            else "was not asked; ties=True does"
+        )
+        return [f"Whether a plane separates the classes if rows may lie on it {why}."]
+    rows = "" if ties.rows is None else f" (rows {listed([row + first for row in ties.rows])})"
+    plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
+    features = [certificate.feature(j) for j in ties.features]
+    return [
+        f"Quasi-separated: the hyperplane{plane} has no row on its wrong side, {ties.strict} strictly on their "
+        f"correct side{rows}, and the others on it.",
+        f"Logistic regression diverges along it; the features involved are {listed(features)}.",
+    ]

@@ -248,7 +248,7 @@ def read_proof(text: str) -> dict[str, Any]:
 
 
 def read_proofs(text: str) -> list[dict[str, Any]]:
-    """Read a proof, or a list of proofs: one for each two classes, and copies of it count once."""
+    """Read a proof, or a list of proofs: one for each question, and copies of it count once."""
     value = parse(text)
     if value == []:
         raise ProofError("it is an empty list")
@@ -270,7 +270,7 @@ def read_proofs(text: str) -> list[dict[str, Any]]:
 def require_labels(proofs: Sequence[dict[str, Any]], labels: Iterable[object]) -> None:
     """Raise ProofError if one of several proofs is about a label that the data does not have.
 
-    Each proof takes a pass over the data, so that there may not be more of them than pairs of labels.
+    Each proof takes a pass over the data, so that there are at most as many as the square of the number of labels.
     """
     known = {label_key(text) for text in set(map(str, labels))} if len(proofs) > 1 else set()
     for proof in proofs if known else ():
@@ -848,11 +848,13 @@ def check_classes(proof: dict[str, Any], rows: Iterable[Sequence[float]], labels
     known: dict[str, int] = {}
     part = proof.get("combination", {"rows": [], "rivals": [], "weights": []})
     wanted, kept = set(part["rows"]), dict[int, tuple[list[float], int]]()
-    functions, fault, digest = None, "", RowFingerprint(width, classes=True)
+    functions, fault, digest = None, "", RowFingerprint(0, classes=True)
     for i, (cells, label) in enumerate(zip(rows, labels, strict=True)):
         row = list(map(float, cells))
         if len(row) != width:  # checked before any vector of this length is created
             raise ProofError(f"it is about other data: with {short(width)} features, not {len(row)}")
+        if not i:
+            digest = RowFingerprint(width, classes=True)
         if not all(map(isfinite, row)):
             raise DataError(f"row {i} does not have {width} finite values")
         if (own := known.get(text := str(label), -1)) < 0:
@@ -953,12 +955,13 @@ class TokenReader:
 
     def texts(self, token: Token) -> list[str]:
         """Return the fields of a token that templates use."""
-        fields = (token,) if isinstance(token, str) else token
-        if not isinstance(fields, tuple) or any(
-            k >= len(fields) or not isinstance(fields[k], str) for k in self.fields
-        ):
-            raise DataError(f"{short(token)} does not have the fields that the templates use")
-        return [fields[k] for k in self.fields]
+        fields: tuple[Any, ...] = token if isinstance(token, tuple) else (token,)
+        there = [fields[k] for k in self.fields if k < len(fields)]
+        if not all(isinstance(text, str) for text in there):
+            raise DataError(f"{short(token)} is not a text or a tuple of texts")
+        if len(there) < len(self.fields):
+            raise ProofError(f"the token {short(token)} has no field {self.fields[-1]}, which a template uses")
+        return there
 
     def bag(self, token: Token) -> list[tuple[str, float]]:
         """Return the features of a token without templates, with their values."""

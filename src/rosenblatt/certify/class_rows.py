@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.problem import Direction, SeparationProblem, largest_values
 from rosenblatt.certify.shortcuts import row_digests
-from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.features import require_finite
 from rosenblatt.margins.matrix import Matrix
+from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.features import require_finite
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Floats, Ints
 

@@ -7,40 +7,120 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
+from rosenblatt.certify.check import label_key
 from rosenblatt.certify.class_rows import ClassRows
 from rosenblatt.certify.verify import first_refuted
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import UndecidedError
 
+NAMED = 5  # the most pairs, and classes, that are named in a sentence
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
 
 class Verdicts(NamedTuple):
-    """The verdicts about pairs of classes, and about classes against all others."""
+    """The verdicts about pairs of classes, and about classes against all others.
 
-    pairs: Sequence[str]
-    rest: Sequence[str]
+    A question about the labels that has no verdict is undecided. Without a single verdict about pairs, or about
+    classes against all others, nothing is said of them.
+    """
+
+    pairs: Mapping[tuple[Hashable, Hashable], str]
+    rest: Mapping[Hashable, str]
+    labels: Sequence[Hashable]
 
     @classmethod
-    def of(cls, proofs: Sequence[Mapping[str, Any]]) -> Verdicts:
-        """Return what proofs claim."""
-        pairs = [proof["verdict"] for proof in proofs if proof["data"]["negative"] is not None]
-        return cls(pairs, [proof["verdict"] for proof in proofs if proof["data"]["negative"] is None])
+    def of(cls, proofs: Sequence[Mapping[str, Any]], labels: Sequence[object]) -> Verdicts:
+        """Return what proofs claim about classes with these labels, which proofs hold as text."""
+        texts = {label_key(text): text for text in map(str, labels)}
+        pairs: dict[tuple[Hashable, Hashable], str] = {}
+        rest: dict[Hashable, str] = {}
+        for proof in proofs:
+            a, b = (proof["data"][side] for side in ("positive", "negative"))
+            a, b = texts.get(label_key(a), a), None if b is None else texts.get(label_key(b), b)
+            if b is None:
+                rest[a] = proof["verdict"]
+            else:
+                pairs[a, b] = proof["verdict"]
+        return cls(pairs, rest, list(texts.values()))
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of classes."""
+        return len(self.labels) * (len(self.labels) - 1) // 2
 
     @property
     def verdict(self) -> str:
         """The verdict of the pairs, or of all classes if there are no pairs."""
-        found = self.pairs or self.rest
-        return next((each for each in ("inseparable", "undecided") if each in found), "separable")
+        found = list((self.pairs or self.rest).values())
+        if "inseparable" in found:
+            return "inseparable"
+        missing = len(found) < (self.n_pairs if self.pairs else len(self.labels))
+        return "undecided" if missing or "undecided" in found else "separable"
 
     @property
     def reason(self) -> str:
-        """The reason for the verdict, in one sentence."""
-        apart, alone = self.pairs.count("separable"), self.rest.count("separable")
-        return (
-            f"{apart} of {len(self.pairs)} pairs of classes are separable, and {alone} of {len(self.rest)} "
-            "classes from all others."
-        )
+        """The reason for the verdict, in one sentence.
+
+        Examples
+        --------
+        >>> three = {("a", "b"): "separable", ("a", "c"): "separable", ("b", "c"): "separable"}
+        >>> Verdicts(three, {"a": "separable", "b": "inseparable", "c": "separable"}, "abc").reason
+        'Every pair of classes is separable; class b is not separable from the rest.'
+        """
+        said = "; ".join([*self._about_pairs(), *self._about_rest()])
+        return f"{said[0].upper()}{said[1:]}."
+
+    def _about_pairs(self) -> Iterator[str]:
+        yes, no, total = *_sorted(self.pairs), self.n_pairs
+        if not self.pairs:
+            return
+        if len(yes) == total:
+            yield "every pair of classes is separable"
+        elif len(no) == total:
+            yield "no pair of classes is separable"
+        elif no:
+            named = ", ".join(f"{printable(a)} and {printable(b)}" for a, b in no[:NAMED])
+            named += ", …" if len(no) > NAMED else ""
+            yield f"{len(no)} of {total} pairs of classes {_are(no)} not separable ({named})"
+        if unknown := total - len(yes) - len(no):
+            many = f"all {total}" if unknown == total else f"{unknown} of {total}"
+            yield f"{many} pairs of classes {_are(range(unknown))} undecided"
+
+    def _about_rest(self) -> Iterator[str]:
+        yes, no = _sorted(self.rest)
+        unknown = [label for label in self.labels if label not in {*yes, *no}]
+        if not self.rest:
+            return
+        if len(yes) == len(self.labels):
+            yield "each class is separable from the rest"
+        elif len(no) == len(self.labels):
+            yield "no class is separable from the rest"
+        elif no:
+            yield f"{_classes(no, len(self.labels))} {_are(no)} not separable from the rest"
+        if unknown:
+            which = f"{_classes(unknown, len(self.labels))} {_are(unknown)}"
+            which = "any class is" if len(unknown) == len(self.labels) else which
+            yield f"whether {which} separable from the rest is undecided"
+
+
+def _sorted(verdicts: Mapping[Any, str]) -> tuple[list[Any], list[Any]]:
+    """Return what is separable, and what is not."""
+    yes, no = ([what for what, each in verdicts.items() if each == said] for said in ("separable", "inseparable"))
+    return yes, no
+
+
+def _are(several: Sequence[Any]) -> str:
+    return "is" if len(several) == 1 else "are"
+
+
+def _classes(labels: Sequence[Hashable], n_classes: int) -> str:
+    """Return classes by name, or how many they are if they are many."""
+    names = [printable(label) for label in labels]
+    if len(names) == 1:
+        return f"class {names[0]}"
+    if len(names) > NAMED:
+        return f"{len(names)} of {n_classes} classes"
+    return f"classes {', '.join(names[:-1])} and {names[-1]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +161,13 @@ class ClassTables(Certificate):
 
     @property
     def _verdicts(self) -> Verdicts:
-        pairs, rest = ([each.verdict for each in table.values()] for table in (self.pairs, self.rest))
-        return Verdicts(pairs, rest)
+        pairs = {labels: each.verdict for labels, each in self.pairs.items()}
+        return Verdicts(pairs, {label: each.verdict for label, each in self.rest.items()}, self._labels)
+
+    @property
+    def _labels(self) -> list[Hashable]:
+        """The labels that questions are about."""
+        return list(dict.fromkeys([*self.rest, *(label for pair in self.pairs for label in pair)]))
 
     @property
     def verdict(self) -> str:
@@ -122,8 +207,7 @@ class ClassTables(Certificate):
             yield f"{a} against the rest", certificate
 
     def __str__(self) -> str:
-        named = dict.fromkeys([*(label for pair in self.pairs for label in pair), *self.rest])
-        labels = [printable(label) for label in (self.rest or named)]
+        labels = [printable(label) for label in self._labels]
         cells = {(printable(a), printable(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
         rest = {printable(a): MARKS[each.verdict] for a, each in self.rest.items()}
         width = max([4, *map(len, labels)])
@@ -132,7 +216,8 @@ class ClassTables(Certificate):
             own = [cells.get((a, b)) or cells.get((b, a)) or "·" for b in labels]
             rows.append([a, *own, rest.get(a, "·")])
         table = "\n".join("  ".join(cell.rjust(width) for cell in row) for row in rows)
-        return f"{self.verdict.capitalize()}: {self.reason}\n{table}"
+        why = (f"\n{name} is undecided: {each.reason}" for name, each in self if each.verdict == "undecided")
+        return f"{self.reason}\n{table}{next(why, '')}"
 
 
 def decided_among(tables: ClassTables) -> ClassTables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -11,17 +11,28 @@ import numpy as np
 
 from rosenblatt.certify.hinge import Combined, HingeNewton, fewest
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.rationals import nearest
+from rosenblatt.certify.rigorous import Contradiction, contradiction
 from rosenblatt.certify.search import Search, nearest_rows
-from rosenblatt.certify.shortcuts import equal_rows, guesses, takes_newton
+from rosenblatt.certify.shortcuts import Peeling, equal_rows, guesses, peel, takes_newton
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.certify.time_limit import PYTHON, Clock, exact_work
+from rosenblatt.loops.passes import scores
 from rosenblatt.typing import Ints
 
 # These choose what is tried next, and decide nothing.
 SMALL = 1000  # problems of up to this many values are solved exactly at once
-FEW = 16  # rows for each weight that are tried alone first
-SHARE = 1 / 8  # of all rows that these may be
+MANY = 8  # rows for each weight above which few are tried first in floats
+MANY_EXACTLY = 32  # the same where floats only propose, and all rows are multiplied by BLAS
+FEW = 4  # rows for each weight that are tried alone
+ATTEMPTS = 5  # with few rows, before all are
+STEPS = 30  # of Newton's method with few rows
+NEAR = 1.5  # rows of smaller margin in an attempt take part in the next
+COPIED = 2**23  # the most values of rows that are copied to be multiplied in a fixed order
+BOUNDED = 0.5  # units of work to bound rounding errors, for each value and column
+PAYS = 1 / 4  # of dense rows that a round of peeling must remove to be worth reading the rest once more
+EARLY = 4096  # rows among which equal ones are sought before anything else
 SECONDS = 0.5  # the time of exact equations of 300 rows, roughly; it grows with the cube of their number
 READING = "reading the data"
 LENGTHS = (53, 106, 212, 424)  # the bits that an exact vector is shortened to, if that suffices
@@ -38,25 +49,119 @@ class Plane:
 Decision: TypeAlias = Plane | Meeting
 
 
-def decide(
-    problem: SeparationProblem, clock: Clock, guess: Direction | None = None, *, few: bool = False
-) -> Decision:
-    """Decide whether the rows of a problem are separable, with a proof; `guess` is tried first.
-
-    With `few`, some of very many rows are tried alone before all of them: a contradiction among them is a proof.
+def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = None) -> Decision:
+    """Decide whether the rows of a problem are separable, with an exact proof; `guess` is tried first.
 
     Raises `Unsettled` when the time is over.
     """
+    found = _decide(problem, clock, guess, exact=True)
+    assert not isinstance(found, Contradiction), "an exact proof was asked for"
+    return found
+
+
+def decide_in_floats(
+    problem: SeparationProblem, clock: Clock, guess: Direction | None = None
+) -> Decision | Contradiction:
+    """Decide whether the rows of a problem are separable; floats may prove a contradiction, within their bounds.
+
+    What decides is computed in a fixed order as long as that is so: the same rows give the same answer everywhere.
+    """
+    return _decide(problem, clock, guess, exact=False)
+
+
+def proved(problem: SeparationProblem, found: Contradiction, clock: Clock) -> Meeting:
+    """Return the exact proof that rows contradict each other, which floats have proved to exist."""
+    part = problem.some(found.rows)
+    few = fewest(part, Combined(np.arange(part.n), found.weights), clock)
+    meeting = _meeting(part, few, clock)
+    if meeting is None:
+        decided = by_simplex(part, clock, np.arange(part.n), few.tolist())
+        assert isinstance(decided, Meeting), "floats have proved that nothing separates these rows"
+        meeting = decided
+    return replace(meeting, rows=found.rows[meeting.rows])
+
+
+def _decide(
+    problem: SeparationProblem, clock: Clock, guess: Direction | None, *, exact: bool
+) -> Decision | Contradiction:
     if guess is not None and (plane := _plane(problem, guess)) is not None:
         return plane
     if problem.n * problem.width <= SMALL:
         return by_simplex(problem, clock, np.arange(problem.n))
     clock.spend(problem.size, READING)
     clock.spend(2 * problem.size, READING)
-    if (pair := equal_rows(problem.matrix, problem.y, problem.digests)) is not None:
+    if (pair := equal_rows(problem.matrix, problem.y, problem.digests, among=EARLY)) is not None:
         return Meeting(np.array(pair), [1, 1])
-    if few and (meeting := _among_few(problem, clock)) is not None:
-        return meeting
+    peeling = peel(problem.matrix.X, problem.y, bias=problem.bias, least=0.0 if problem.sparse else PAYS)
+    rows = np.flatnonzero(peeling.left)
+    if 2 * len(rows) <= problem.n and (found := _peeled(problem, clock, peeling, rows, exact)) is not None:
+        return found
+    for proposed in _among_few(problem, clock, fixed=not exact):
+        if (answer := _judged(problem, proposed, clock, exact)) is not None:
+            return answer
+    if problem.n > EARLY and (pair := equal_rows(problem.matrix, problem.y, problem.digests)) is not None:
+        return Meeting(np.array(pair), [1, 1])
+    return _decide_all(problem, clock, exact)
+
+
+def _peeled(
+    problem: SeparationProblem, clock: Clock, peeling: Peeling, rows: Ints, exact: bool
+) -> Decision | Contradiction | None:
+    """Decide by the rows left when forced ones are removed; None if the plane made of their proofs fails."""
+    last = None
+    if len(rows):
+        used = np.unique(problem.matrix.X[rows].indices) if problem.sparse else np.arange(problem.d)
+        part = problem.some(rows, used)
+        found = _decide(part, clock, None, exact=exact)
+        if not isinstance(found, Plane):
+            spanning = found.spanning and len(used) == problem.d
+            return replace(found, rows=rows[found.rows], spanning=spanning)
+        last = np.zeros(problem.d + 1)
+        last[-1] = nearest(*found.b.as_integer_ratio())
+        with np.errstate(under="ignore", over="ignore"):
+            last[used] = np.ldexp(found.v.high[: part.d], -part.scale)
+    w = peeling.normal(problem.matrix.X, problem.y, last)
+    direction = problem.direction(w[:-1]) if np.isfinite(w).all() else None
+    return None if direction is None else _plane(problem, direction[0])
+
+
+def first_rows(n: int, width: int) -> Ints:
+    """Return the rows that are tried first: any, always the same."""
+    return np.unique(np.random.default_rng(1).integers(n, size=FEW * width))
+
+
+def _among_few(problem: SeparationProblem, clock: Clock, *, fixed: bool) -> Iterator[Direction | Combined]:
+    """Yield combinations of few of many rows that may be 0, and vectors that may separate all rows.
+
+    The first few rows are any. The next are those that mattered, those of least margin under the vector found, and
+    some more: on noisy rows, those of least margin alone are separable.
+    """
+    D, n = problem.width, problem.n
+    if not takes_newton(problem) or n <= (MANY if fixed else MANY_EXACTLY) * D:
+        return
+    random, rows = np.random.default_rng(0), first_rows(n, D)
+    for _ in range(ATTEMPTS):
+        few = problem.some(rows)
+        if problem.bias and not (len(few.positive) and len(few.negative)):
+            rows = np.union1d(rows, random.integers(n, size=FEW * D))
+            continue
+        newton = HingeNewton(few, clock, fixed=fixed)
+        for proposed in newton.run(STEPS):
+            if isinstance(proposed, Combined):
+                yield Combined(rows[proposed.rows], proposed.weights)
+        w, margins = newton.weights(), np.empty(n)
+        clock.spend(problem.size, READING)
+        scores(problem.features.rows, w, margins)
+        margins *= problem.y
+        if margins.min() > 0.0 and (found := problem.direction(w[:-1])) is not None:
+            yield found[0]
+        least = np.argpartition(margins, FEW * D // 2)[: FEW * D // 2]
+        mattered = rows[newton.margins < NEAR]
+        rows = np.unique(np.concatenate([mattered, least, random.integers(n, size=D)]))
+
+
+def _decide_all(problem: SeparationProblem, clock: Clock, exact: bool) -> Decision | Contradiction:
+    """Decide with all rows: by guesses, Newton's method, a linear program, and the exact simplex method."""
     last: Direction | None = None
     for v in guesses(problem, clock):
         clock.spend(problem.size, READING)
@@ -64,15 +169,15 @@ def decide(
             return plane
         last = v
     if takes_newton(problem):
-        for proposed in HingeNewton(problem, clock).run():
-            if isinstance(proposed, Direction):
-                last = proposed
-                if (plane := _plane(problem, proposed)) is not None:
-                    return plane
-            elif (meeting := _meeting(problem, fewest(problem, proposed, clock), clock)) is not None:
-                return meeting
-            else:
+        fixed = not exact and problem.n * problem.width <= COPIED
+        for proposed in HingeNewton(problem, clock, fixed=fixed).run():
+            if (answer := _judged(problem, proposed, clock, exact)) is not None:
+                return answer
+            if isinstance(proposed, Combined):
+                if not exact and (answer := _judged(problem, proposed, clock, exact=True)) is not None:
+                    return answer
                 break  # the rows nearly contradict each other, by less than these floats resolve
+            last = proposed
     search = Search(problem, clock, last)
     held = np.empty(0, np.int64)
     for found in search.run():
@@ -84,23 +189,18 @@ def decide(
     return by_simplex(problem, clock, rows, np.searchsorted(rows, held).tolist())
 
 
-def _among_few(problem: SeparationProblem, clock: Clock) -> Meeting | None:
-    """Return a proof that some of very many rows already contradict each other, or None."""
-    count = FEW * problem.width
-    if not takes_newton(problem) or count > SHARE * problem.n:
-        return None
-    rows = np.arange(count) * problem.n // count
-    few = problem.some(rows)
-    if problem.bias and not (len(few.positive) and len(few.negative)):
-        return None
-    newton = HingeNewton(few, clock)
-    for proposed in newton.run():
-        if isinstance(proposed, Combined):
-            found = _meeting(few, fewest(few, proposed, clock), clock)
-            return None if found is None else replace(found, rows=rows[found.rows])
-        if newton.separates():
-            return None
-    return None
+def _judged(
+    problem: SeparationProblem, proposed: Direction | Combined, clock: Clock, exact: bool
+) -> Decision | Contradiction | None:
+    """Return what is proved by a vector that may separate, or by rows that may contradict each other, or None."""
+    if isinstance(proposed, Direction):
+        return _plane(problem, proposed)
+    if exact:
+        return _meeting(problem, fewest(problem, proposed, clock), clock)
+    Z = problem.signed_exactly(proposed.rows)
+    clock.spend(BOUNDED * Z.size * problem.width, "bounding rounding errors")
+    found = contradiction(Z, proposed.weights, bias=problem.bias)
+    return None if found is None else replace(found, rows=proposed.rows[found.rows])
 
 
 def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Sequence[int] = ()) -> Decision:

@@ -21,16 +21,15 @@ import numpy as np
 
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.problem import SCATTERED, SeparationProblem
+from rosenblatt.certify.rationals import common, exact, shifted
 from rosenblatt.certify.shortcuts import LARGE, PASSES, equal_rows, trained
 from rosenblatt.certify.sides import products
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features, as_rows
-from rosenblatt.loops.layout import oriented
-from rosenblatt.loops.targets import Direct
+from rosenblatt.loops.layout import Direct, oriented
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.rationals.dyadic import common, exact, shifted
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.typing import Floats, Ints
 
 WHOLE = 200_000  # up to this many values all constructed rows are decided together

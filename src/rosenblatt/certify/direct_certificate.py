@@ -16,12 +16,11 @@ from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate, Verification, distinct_labels, written_vector
 from rosenblatt.certify.direct import Argmax, Clash, ClassProblem
 from rosenblatt.certify.fingerprint import Fingerprint
+from rosenblatt.certify.rationals import combined, common, exact
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.features import require_finite
 from rosenblatt.exceptions import UndecidedError
-from rosenblatt.rationals.dyadic import common, exact
-from rosenblatt.rationals.linear import combined
+from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.features import require_finite
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class DirectAnswer(Certificate):
             )
         keys = {check.label_key(label): k for k, label in enumerate(data.classes)}
         codes = [keys.get(check.label_key(str(label)), -1) for label in batch.classes.tolist()]
-        if len(keys) < len(data.classes) or -1 in codes:
+        if not 2 <= len(keys) == len(data.classes) or -1 in codes:
             return Verification(False, "The classes of these data are not those of the proof.")
         own = replace(batch, codes=np.array(codes)[batch.codes], classes=np.array(data.classes))
         if Fingerprint(own).of_classes(own.codes) != data.sha256:

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
+from scipy.linalg import qr
 
+from rosenblatt.certify.algebra import BLAS, FIXED, HALVINGS, Blas, Fixed, step_length
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.shortcuts import peel
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
@@ -34,7 +36,6 @@ CORRECTIONS = 4  # solutions of the same equations, each for the error of the la
 PERFECT = 1e-4  # weights of which the largest is smaller are rounding errors: v separates these rows
 FULL = 1e-10  # a smaller pivot is a rounding error, relative to the largest
 TOGETHER = 256  # rows that give their weight away between two factorisations
-HALVINGS = 20  # halvings of the interval of a step length
 DOING = "minimising the squared hinge loss"
 
 Mask = NDArray[np.bool_]
@@ -47,175 +48,48 @@ class Combined(NamedTuple):
     weights: Floats
 
 
-class HingeNewton:
-    """The loss of a problem, a vector v, and the matrix Σ z_i z_iᵀ of some rows."""
+class StoredRows:
+    """The rows z_i of a problem, relative to their mean, where they are; BLAS multiplies them."""
 
-    def __init__(self, problem: SeparationProblem, clock: Clock) -> None:
-        self.problem, self.clock = problem, clock
-        self.center = problem.center
-        self.v = np.zeros(problem.width)
-        self.margins = np.zeros(problem.n)  # z_i·v
-        self.gram = np.zeros((problem.width, problem.width))
-        self.within = np.zeros(problem.n, np.bool_)  # the rows that the matrix sums over
-        self.ridge = 0.0
+    algebra: Blas | Fixed = BLAS
+
+    def __init__(self, problem: SeparationProblem) -> None:
+        self.problem, self.center = problem, problem.center
         self.room: Floats | None = None
 
-    def run(self) -> Iterator[Direction | Combined]:
-        """Yield vectors that separate as floats see it, and combinations to 0, until no more can be expected."""
-        for k in range(ROUNDS):
-            active = self.margins < 1.0
-            if not active.any():
-                return
-            step = self.newton_step(active)
-            if step is None:
-                return
-            change = self.products(step)
-            length = self.length(step, change)
-            self.v, self.margins = self.v + length * step, self.margins + length * change
-            if k == 0 or self.separates():
-                found = Direction.of_floats(self.v[: self.problem.d])
-                if found is not None:
-                    yield found
-            done = length == 1.0 and np.array_equal(self.margins < 1.0, active)
-            if (done or k % EVERY == EVERY - 1) and (combined := self.combined()) is not None:
-                yield combined
-            if done:
-                return
+    def table(self, rows: Ints) -> Any:
+        """Return some rows as a matrix, dense or CSR."""
+        z = self.problem.signed(rows, self.center)
+        return z.tocsr() if self.problem.sparse else z
 
-    def newton_step(self, active: Mask) -> Floats | None:
-        """Return the change of v to the minimum of the loss of the active rows, if the same rows stay active."""
-        self.sum_over(active)
-        if not self.ridge:
-            self.ridge = RIDGE * max(np.trace(self.gram) / len(self.gram), 1e-300)
-        gradient = self.ridge * self.v - self.total(np.where(active, 1.0 - self.margins, 0.0))
-        factor = self.factor(self.gram, self.ridge)
-        step = None if factor is None else -cho_solve(factor, gradient, check_finite=False)
-        return step if step is not None and np.isfinite(step).all() else None
-
-    def length(self, step: Floats, change: Floats) -> float:
-        """Return the step length, at most 1, that minimises the loss along a step."""
-        left, square, inner = 1.0 - self.margins, float(step @ step), float(self.v @ step)
-        self.clock.spend(HALVINGS * self.problem.n, DOING)
-
-        def slope(t: float) -> float:
-            rest = np.maximum(left - t * change, 0.0)
-            return self.ridge * (inner + t * square) - float(rest @ change)
-
-        if slope(1.0) <= 0.0:
-            return 1.0
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2.0
-            low, high = (low, middle) if slope(middle) > 0.0 else (middle, high)
-        return low or high
-
-    def separates(self) -> bool:
-        """Return whether v separates the rows with some bias, as floats see it."""
+    def times(self, v: Floats) -> Floats:
+        """Return z_i·v of all rows."""
         problem = self.problem
-        if not problem.bias:
-            return bool(self.margins.min() > 0.0)
-        sides = (self.margins[side] for side in (problem.positive, problem.negative))
-        return sum(float(side.min()) for side in sides) > 0.0
+        matrix, left = problem.floats
+        f = matrix.times(np.ldexp(v[: problem.d], -left)) - self.center @ v[: problem.d]
+        return problem.y * (f + v[-1] if problem.bias else f)
 
-    def combined(self) -> Combined | None:
-        """Return rows with weights that fit 0, or None."""
+    def combine(self, weights: Floats) -> Floats:
+        """Return Σ λ_i z_i over all rows."""
         problem = self.problem
-        rows = np.flatnonzero(self.margins < 1.0)
-        self.clock.spend(2.0 * problem.size * len(rows) / problem.n, DOING)
-        rows = rows[_not_alone(problem, rows)]
-        if len(rows) <= 1:
-            return None
-        z = problem.signed(rows, self.center)
-        z = z.tocsr() if problem.sparse else z
-        return self.fitted(rows, z)
+        matrix, left = problem.floats
+        signed = problem.y * weights
+        sums = np.ldexp(matrix.combine(signed), -left) - signed.sum() * self.center
+        return np.append(sums, signed.sum()) if problem.bias else sums
 
-    def fitted(self, rows: Ints, z: Any) -> Combined | None:
-        """Return positive weights 1 − z_i·v by least squares on ever fewer rows.
-
-        Rows of negative weight are left out until there are none. Then the lighter half is, if many are left.
-        """
-        best: Combined | None = None
-        kept = np.ones(len(rows), np.bool_)
-        for _ in range(FITS):
-            v = self.least_squares(z)
-            if v is None:
-                return best
-            weights = 1.0 - z @ v
-            if weights.max() < PERFECT:
-                return best
-            kept = weights > TINY * weights.max()
-            if kept.all():
-                best = Combined(rows, weights)
-                if len(rows) <= 2 * self.problem.width:
-                    return best
-                kept = weights > np.median(weights)
-            rows, z = rows[kept], z[kept]
-            alone = ~_not_alone(self.problem, rows)
-            if alone.any():
-                rows, z = rows[~alone], z[~alone]
-            if len(rows) <= 1:
-                return best
-        return best
-
-    def least_squares(self, z: Any) -> Floats | None:
-        """Return the v that fits z_i·v = 1 on some rows, as precisely as floats can.
-
-        Columns are scaled to one size, so that those that few rows use count as well, and the error of the ridge
-        is corrected.
-        """
-        share = (z.nnz if self.problem.sparse else z.size) / z.shape[0]
-        self.clock.spend(z.shape[0] * share * (share / FAST + 2), DOING)
-        gram, right = z.T @ z, z.T @ np.ones(z.shape[0])
-        gram = gram.toarray() if self.problem.sparse else gram
-        sizes = np.sqrt(np.diag(gram))
-        scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
-        gram *= scale[:, None]
-        gram *= scale
-        right *= scale
-        factor = self.factor(gram, RIDGE)
-        if factor is None:
-            return None
-        v = np.zeros_like(right)
-        for _ in range(CORRECTIONS):
-            v += cho_solve(factor, right - gram @ v, check_finite=False)
-        return scale * v if np.isfinite(v).all() else None
-
-    def factor(self, gram: Floats, ridge: float) -> Any:
-        """Return the Cholesky factor of a matrix plus a ridge; None if that is singular."""
-        matrix = gram.copy()
-        matrix[np.diag_indices_from(matrix)] += ridge
-        self.clock.spend(len(matrix) ** 3 / (3 * FAST), DOING)
-        try:
-            return cho_factor(matrix, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            return None
-
-    def sum_over(self, rows: Mask) -> None:
-        """Let the matrix sum over some rows; if few change, only these are added and subtracted."""
-        added, removed = rows & ~self.within, self.within & ~rows
-        if 2 * (np.count_nonzero(added) + np.count_nonzero(removed)) > np.count_nonzero(rows):
-            self.gram[:] = 0.0
-            added, removed = rows, np.zeros_like(rows)
-        self.add(np.flatnonzero(added), 1.0)
-        self.add(np.flatnonzero(removed), -1.0)
-        self.within = rows.copy()
-
-    def add(self, rows: Ints, sign: float) -> None:
+    def add_gram(self, rows: Ints, sign: float, gram: Floats) -> None:
         """Add or subtract the z_i z_iᵀ of some rows."""
         problem = self.problem
-        share = problem.size / problem.n
-        self.clock.spend(len(rows) * share * (share / FAST + 2), DOING)
         if problem.sparse:
             step = max(1, BLOCK // problem.width)
             for start in range(0, len(rows), step):
-                z = problem.signed(rows[start : start + step], self.center)
-                self.gram += sign * (z.T @ z).toarray()
+                gram += sign * BLAS.gram(problem.signed(rows[start : start + step], self.center))
             return
         # Signs cancel in the products. A block has more rows than columns, so that products outweigh their sum.
         step = max(1, min(BLOCK // problem.width, max(MULTIPLIED // problem.width, 2 * problem.width)))
         for start in range(0, len(rows), step):
             x = self.moved(rows[start : start + step])
-            self.gram += sign * (x.T @ x)
+            gram += sign * (x.T @ x)
 
     def moved(self, rows: Ints) -> Floats:
         """Return x_i − center of some dense rows, with a last 1 if there is a bias, until the next call.
@@ -235,52 +109,190 @@ class HingeNewton:
                 np.subtract(scaled, self.center, out=out[part, : problem.d])
         return out
 
-    def products(self, v: Floats) -> Floats:
+
+class CopiedRows:
+    """The rows z_i of a problem, relative to their mean, in a copy; loops of fixed order multiply them."""
+
+    algebra: Blas | Fixed = FIXED
+
+    def __init__(self, problem: SeparationProblem) -> None:
+        self.problem = problem
+        X, y = problem.table(slice(None)), problem.y[:, None]
+        self.center = np.zeros(problem.d)
+        if problem.bias:
+            self.center = FIXED.combine(X, np.full(problem.n, 1.0 / problem.n))
+            X -= self.center
+            X = np.hstack([X, np.ones_like(y)])
+        self.Z = np.ascontiguousarray(y * X)
+        self.transposed = np.ascontiguousarray(self.Z.T)
+
+    def table(self, rows: Ints) -> Any:
+        """Return some rows as a matrix."""
+        return self.Z[rows]
+
+    def times(self, v: Floats) -> Floats:
         """Return z_i·v of all rows."""
-        problem = self.problem
-        self.clock.spend(problem.size, DOING)
-        matrix, left = problem.floats
-        f = matrix.times(np.ldexp(v[: problem.d], -left)) - self.center @ v[: problem.d]
-        return problem.y * (f + v[-1] if problem.bias else f)
+        return FIXED.combine(self.transposed, v)
 
-    def total(self, weights: Floats) -> Floats:
+    def combine(self, weights: Floats) -> Floats:
         """Return Σ λ_i z_i over all rows."""
-        problem = self.problem
-        self.clock.spend(problem.size, DOING)
-        matrix, left = problem.floats
-        signed = problem.y * weights
-        sums = np.ldexp(matrix.combine(signed), -left) - signed.sum() * self.center
-        return np.append(sums, signed.sum()) if problem.bias else sums
+        return FIXED.combine(self.Z, weights)
+
+    def add_gram(self, rows: Ints, sign: float, gram: Floats) -> None:
+        """Add or subtract the z_i z_iᵀ of some rows."""
+        gram += sign * FIXED.gram(self.Z[rows])
 
 
-def _not_alone(problem: SeparationProblem, rows: Ints) -> Mask:
-    """Return which of some rows can have weight in a combination to 0, as far as single columns show it.
+class HingeNewton:
+    """The loss of a problem, a vector v, and the matrix Σ z_i z_iᵀ of some rows.
 
-    A row cannot if some column has one sign in all rows that are left: y_i x_ij ≥ 0, and > 0 in this row.
+    With `fixed`, all sums are made in a fixed order, so that the same rows give the same proposals everywhere.
     """
-    left = np.ones(len(rows), np.bool_)
-    X = problem.matrix.X[rows]
-    if problem.sparse:
-        X = X.multiply(problem.y[rows][:, None]).tocsr()
-        X.eliminate_zeros()
-        of, above, places = np.repeat(np.arange(len(rows)), np.diff(X.indptr)), X.data > 0.0, X.indices
-    else:
-        plus, minus = X[problem.y[rows] > 0.0], X[problem.y[rows] < 0.0]
-        up = (plus > 0.0).any(axis=0) | (minus < 0.0).any(axis=0)
-        down = (plus < 0.0).any(axis=0) | (minus > 0.0).any(axis=0)
-        if np.array_equal(up, down):
-            return left
-        of, places = np.nonzero(X)
-        above = (X[of, places] > 0.0) == (problem.y[rows][of] > 0.0)
-    while True:
-        up = np.bincount(places[above], minlength=problem.d)
-        down = np.bincount(places[~above], minlength=problem.d)
-        lonely = (up == 0) != (down == 0)
-        if not lonely.any():
-            return left
-        left[of[lonely[places]]] = False
-        stay = left[of]
-        of, places, above = of[stay], places[stay], above[stay]
+
+    def __init__(self, problem: SeparationProblem, clock: Clock, *, fixed: bool = False) -> None:
+        self.problem, self.clock = problem, clock
+        self.rows: StoredRows | CopiedRows = CopiedRows(problem) if fixed else StoredRows(problem)
+        self.algebra = self.rows.algebra
+        self.v = np.zeros(problem.width)
+        self.margins = np.zeros(problem.n)  # z_i·v
+        self.gram = np.zeros((problem.width, problem.width))
+        self.within = np.zeros(problem.n, np.bool_)  # the rows that the matrix sums over
+        self.ridge = 0.0
+
+    def run(self, rounds: int = ROUNDS) -> Iterator[Direction | Combined]:
+        """Yield vectors that separate as floats see it, and combinations to 0, until no more can be expected."""
+        for k in range(rounds):
+            active = self.margins < 1.0
+            if not active.any():
+                return
+            step = self.newton_step(active)
+            if step is None:
+                return
+            self.clock.spend(self.problem.size + HALVINGS * self.problem.n, DOING)
+            change = self.rows.times(step)
+            square, inner = float(np.sum(step * step)), float(np.sum(self.v * step))
+            length = step_length(1.0 - self.margins, change, self.ridge, inner, square)
+            self.v, self.margins = self.v + length * step, self.margins + length * change
+            if k == 0 or self.separates():
+                found = Direction.of_floats(self.v[: self.problem.d])
+                if found is not None:
+                    yield found
+            done = length == 1.0 and np.array_equal(self.margins < 1.0, active)
+            if (done or k % EVERY == EVERY - 1) and (combined := self.combined()) is not None:
+                yield combined
+            if done:
+                return
+
+    def newton_step(self, active: Mask) -> Floats | None:
+        """Return the change of v to the minimum of the loss of the active rows, if the same rows stay active."""
+        self.sum_over(active)
+        if not self.ridge:
+            self.ridge = RIDGE * max(np.trace(self.gram) / len(self.gram), 1e-300)
+        self.clock.spend(self.problem.size, DOING)
+        gradient = self.ridge * self.v - self.rows.combine(np.where(active, 1.0 - self.margins, 0.0))
+        solve = self.solver(self.gram, self.ridge)
+        step = None if solve is None else -solve(gradient)
+        return step if step is not None and np.isfinite(step).all() else None
+
+    def weights(self) -> Floats:
+        """Return v as weights of the features as they are in the data, with the bias last: 0 if there is none."""
+        problem, v = self.problem, self.v[: self.problem.d]
+        offset = float(self.v[-1]) - float(np.sum(self.rows.center * v)) if problem.bias else 0.0
+        with np.errstate(under="ignore", over="ignore"):
+            return np.append(np.ldexp(v, -problem.scale), offset)
+
+    def separates(self) -> bool:
+        """Return whether v separates the rows with some bias, as floats see it."""
+        problem = self.problem
+        if not problem.bias:
+            return bool(self.margins.min() > 0.0)
+        sides = (self.margins[side] for side in (problem.positive, problem.negative))
+        return sum(float(side.min()) for side in sides) > 0.0
+
+    def combined(self) -> Combined | None:
+        """Return rows with weights that fit 0, or None."""
+        problem = self.problem
+        rows = np.flatnonzero(self.margins < 1.0)
+        self.clock.spend(2.0 * problem.size * len(rows) / problem.n, DOING)
+        rows = rows[self.bound(rows)]
+        return None if len(rows) <= 1 else self.fitted(rows, self.rows.table(rows))
+
+    def bound(self, rows: Ints) -> Mask:
+        """Return which of some rows can have weight in a combination to 0, as far as single columns show it."""
+        problem = self.problem
+        return peel(problem.matrix.X[rows], problem.y[rows], bias=problem.bias).left
+
+    def fitted(self, rows: Ints, z: Any) -> Combined | None:
+        """Return positive weights 1 − z_i·v by least squares on ever fewer rows.
+
+        Rows of negative weight are left out until there are none. Then the lighter half is, if many are left.
+        """
+        best: Combined | None = None
+        kept = np.ones(len(rows), np.bool_)
+        for _ in range(FITS):
+            v = self.least_squares(z)
+            if v is None:
+                return best
+            weights = 1.0 - self.algebra.times(z, v)
+            if weights.max() < PERFECT:
+                return best
+            kept = weights > TINY * weights.max()
+            if kept.all():
+                best = Combined(rows, weights)
+                if len(rows) <= 2 * self.problem.width:
+                    return best
+                kept = weights > np.median(weights)
+            rows, z = rows[kept], z[kept]
+            bound = self.bound(rows)
+            if not bound.all():
+                rows, z = rows[bound], z[bound]
+            if len(rows) <= 1:
+                return best
+        return best
+
+    def least_squares(self, z: Any) -> Floats | None:
+        """Return the v that fits z_i·v = 1 on some rows, as precisely as floats can.
+
+        Columns are scaled to one size, so that those that few rows use count as well, and the error of the ridge
+        is corrected.
+        """
+        share = (z.size if isinstance(z, np.ndarray) else z.nnz) / z.shape[0]
+        self.clock.spend(z.shape[0] * share * (share / FAST + 2), DOING)
+        gram, right = self.algebra.gram(z), self.algebra.times(z.T, np.ones(z.shape[0]))
+        sizes = np.sqrt(np.diag(gram))
+        scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
+        gram *= scale[:, None]
+        gram *= scale
+        right *= scale
+        solve = self.solver(gram, RIDGE)
+        if solve is None:
+            return None
+        v = np.zeros_like(right)
+        for _ in range(CORRECTIONS):
+            v += solve(right - self.algebra.times(gram, v))
+        return scale * v if np.isfinite(v).all() else None
+
+    def solver(self, gram: Floats, ridge: float) -> Any:
+        """Return a function that solves equations of a matrix plus a ridge; None if that is singular."""
+        self.clock.spend(len(gram) ** 3 / (3 * FAST), DOING)
+        return self.algebra.solver(gram, ridge)
+
+    def sum_over(self, rows: Mask) -> None:
+        """Let the matrix sum over some rows; if few change, only these are added and subtracted."""
+        added, removed = rows & ~self.within, self.within & ~rows
+        if 2 * (np.count_nonzero(added) + np.count_nonzero(removed)) > np.count_nonzero(rows):
+            self.gram[:] = 0.0
+            added, removed = rows, np.zeros_like(rows)
+        self.add(np.flatnonzero(added), 1.0)
+        self.add(np.flatnonzero(removed), -1.0)
+        self.within = rows.copy()
+
+    def add(self, rows: Ints, sign: float) -> None:
+        """Add or subtract the z_i z_iᵀ of some rows."""
+        share = self.problem.size / self.problem.n
+        self.clock.spend(len(rows) * share * (share / FAST + 2), DOING)
+        if len(rows):
+            self.rows.add_gram(rows, sign, self.gram)
 
 
 def fewest(problem: SeparationProblem, found: Combined, clock: Clock) -> Ints:

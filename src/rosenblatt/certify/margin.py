@@ -19,12 +19,12 @@ import numpy as np
 from rosenblatt.certify.decide import Plane
 from rosenblatt.certify.nearest_points import Corral, Padding, Point, Scores, point_of
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.rationals import exact, root_above, root_below
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features, as_rows
-from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import NotSeparableError, TrainingOverflowError
-from rosenblatt.rationals.dyadic import exact, root_above, root_below
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
 
 # These limit the exact method, and decide nothing: beyond them the margin stays an interval.
@@ -216,7 +216,7 @@ def _proposal(
     problem: SeparationProblem, padding: Padding, clock: Clock
 ) -> tuple[Direction, Fraction, list[int], list[Fraction]] | None:
     """Return the best plane according to floats, and rows with weights; None if floats find none."""
-    from rosenblatt.margins.max_margin import max_margin
+    from rosenblatt.margins.widest import max_margin
 
     clock.check("solving for the maximum margin")
     if not (len(problem.positive) and len(problem.negative)):

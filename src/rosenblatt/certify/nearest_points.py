@@ -20,9 +20,8 @@ import numpy as np
 from flint import fmpz_mat
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.rationals import common, independent, shifted, solve
 from rosenblatt.certify.sides import ends, least
-from rosenblatt.rationals.dyadic import common, shifted
-from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints
 
 Padding = (

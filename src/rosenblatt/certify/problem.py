@@ -15,11 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.time_limit import PYTHON, Unsettled
-from rosenblatt.data.features import Features
-from rosenblatt.loops.layout import CSR, csr_take
-from rosenblatt.margins.matrix import Matrix, scaled_rows
-from rosenblatt.rationals.dyadic import (
+from rosenblatt.certify.rationals import (
     UNIT,
     WORD,
     as_integers,
@@ -30,6 +26,10 @@ from rosenblatt.rationals.dyadic import (
     shifted,
     times_powers,
 )
+from rosenblatt.certify.time_limit import PYTHON, Unsettled
+from rosenblatt.loops.layout import CSR, csr_take
+from rosenblatt.margins.matrix import Matrix, scaled_rows
+from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.typing import Floats, Ints
 
 TINY = 2.0**-1022  # more than underflow can change a product by
@@ -110,14 +110,22 @@ class SeparationProblem:
         self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
 
-    def some(self, rows: Ints) -> SeparationProblem:
-        """Return the question about some of the rows; few sparse ones become dense, which is faster."""
+    def some(self, rows: Ints, columns: Ints | None = None) -> SeparationProblem:
+        """Return the question about some of the rows, and of the columns; few sparse rows become dense."""
+        if columns is not None and len(columns) < self.d:
+            part = self.matrix.X[rows][:, columns]
+            return SeparationProblem(as_rows(part), self.y[rows], bias=self.bias)
         X = self.features.rows
         if len(rows) * self.d <= FEW:
             X = self.matrix.dense(rows)
         else:
             X = csr_take(X, rows) if isinstance(X, CSR) else X[rows]
         return SeparationProblem(Features(X, len(rows), self.d), self.y[rows], bias=self.bias)
+
+    def signed_exactly(self, rows: Ints) -> Floats:
+        """Return z_i of some rows as in the data, dense."""
+        dense, y = self.matrix.dense(rows), self.y[rows][:, None]
+        return y * np.hstack([dense, np.ones_like(y)]) if self.bias else y * dense
 
     @cached_property
     def scale(self) -> Ints:

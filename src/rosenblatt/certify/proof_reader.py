@@ -14,25 +14,20 @@ from rosenblatt.certify.certificate import (
     Certificate,
     Data,
     Inseparable,
+    Overlap,
+    Quasi,
     Separable,
     Verification,
 )
 from rosenblatt.certify.class_rows import ClassRows
 from rosenblatt.certify.class_tables import ClassTables, Verdicts
-from rosenblatt.certify.direct_certificate import ClassData, DirectAnswer, DirectInseparable, DirectSeparable
+from rosenblatt.certify.direct_certificate import ClassData, DirectInseparable, DirectSeparable
 from rosenblatt.certify.margin import Margin
-from rosenblatt.certify.sequence_certificate import (
-    SequenceAnswer,
-    SequenceData,
-    SequenceInseparable,
-    SequenceSeparable,
-)
-from rosenblatt.certify.sequence_problem import Labelled, SequenceScores
-from rosenblatt.certify.tie_verdicts import Overlap, Quasi
+from rosenblatt.certify.rationals import common
 from rosenblatt.certify.verify import Refuted, first_refuted, other_shape
-from rosenblatt.data.batch import Batch, as_batch
 from rosenblatt.exceptions import FormatError
-from rosenblatt.rationals.dyadic import common
+from rosenblatt.rooms import find
+from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.typing import Ints
 
 WIDEST = 2**24  # the most features: a few bytes can describe a vector with this many
@@ -53,10 +48,13 @@ def read(text: str) -> Certificate:
     return ClassTables.of([_Reader(proof).answer() for proof in proofs])
 
 
-def _read(proof: Mapping[str, Any]) -> Answer | DirectAnswer | SequenceAnswer:
+def _read(proof: Mapping[str, Any]) -> Certificate:
+    answer: Certificate
     if "sentences" in proof["data"]:
-        return _read_sentences(proof)
-    return _ClassReader(proof).answer() if "classes" in proof["data"] else _Reader(proof).answer()
+        answer = _read_sentences(proof)
+    else:
+        answer = (_ClassReader if "classes" in proof["data"] else _Reader)(proof).answer()
+    return answer
 
 
 def read_file(path: str) -> list[dict[str, Any]]:
@@ -65,6 +63,10 @@ def read_file(path: str) -> list[dict[str, Any]]:
         return check.read_file(path)
     except check.DataError as error:
         raise FormatError(str(error).removeprefix(f"{path} is "), file=path) from None
+
+
+def _read_sentences(proof: Mapping[str, Any]) -> Any:
+    return find("sequences.sentence_proof").read_sentences(proof)
 
 
 def verify_sentences(proof: Mapping[str, Any], X: Any, y: Any) -> tuple[Verification, str]:
@@ -85,7 +87,8 @@ def verify_proofs(proofs: list[dict[str, Any]], X: Any, y: Any) -> tuple[Verific
     if "sentences" in proofs[0]["data"]:
         return verify_sentences(proofs[0], X, y)
     batch = as_batch(X, y)
-    verdicts = Verdicts.of([proof for proof in proofs if "classes" not in proof["data"]])
+    about_tables = [proof for proof in proofs if "classes" not in proof["data"]]
+    verdicts = Verdicts.of(about_tables, batch.classes.tolist())
     try:
         if len(proofs) == 1:
             answer = _read_for(batch, proofs[0])
@@ -241,38 +244,6 @@ class _ClassReader(_Reader):
         return DirectInseparable(
             **known, support=tuple(rows.tolist()), rivals=tuple(part["rivals"]), integers=weights
         )
-
-
-def _read_sentences(proof: Mapping[str, Any]) -> SequenceAnswer:
-    """Return the certificate of a proof about sentences."""
-    given = proof["data"]
-    n, templates = len(given["labels"]), given["templates"]
-    if any(len(pair) != 2 or max(pair) > n or pair == [n, n] for pair in given["forbidden"]):
-        raise check.ProofError(f"a forbidden pair is not one of labels from 0 to {n}")
-    if any(i >= given["sentences"] for i in given["without"]):
-        raise check.ProofError("it leaves out a sentence that there is not")
-    known = {
-        "labels": tuple(given["labels"]),
-        "templates": None if templates is None else tuple(templates),
-        "forbidden": tuple(map(tuple, given["forbidden"])),
-        "without": tuple(given["without"]),
-    }
-    data = SequenceData(**{**given, **known})
-    if proof["verdict"] == "separable":
-        part = proof["scores"]
-        features = check.whole_table(part["features"], part["count"], n, "scores.features")
-        held = check.whole_table(part["pairs"], n + 1, n, "scores.pairs")
-        names = tuple(part["names"]) if "names" in part else None
-        if names is not None and not len(set(names)) == len(names) == part["count"]:
-            raise check.ProofError("scores.names are not as many different names as there are features")
-        scores = SequenceScores(features, [held.get(k, [0] * n) for k in range(n + 1)])
-        return SequenceSeparable(data=data, scores=scores, features=part["count"], names=names)
-    part = proof["combination"]
-    lines = list(zip(part["sentences"], map(tuple, part["labellings"]), strict=False))
-    if not len(lines) == len(part["sentences"]) == len(part["labellings"]) == len(part["weights"]):
-        raise check.ProofError("combination does not give labellings of sentences a weight each")
-    weights = _whole(_numbers(part["weights"]))
-    return SequenceInseparable(data=data, others=tuple(Labelled(*line) for line in lines), weights=weights)
 
 
 def _numbers(texts: list[str]) -> tuple[Fraction, ...]:

@@ -6,6 +6,7 @@ import warnings
 from copy import copy
 from fractions import Fraction
 from itertools import combinations
+from math import gcd
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,30 +17,36 @@ from rosenblatt.certify.certificate import (
     Certificate,
     Data,
     Inseparable,
+    InseparableVerdict,
+    Overlap,
+    Quasi,
     Separable,
     Undecided,
     distinct_labels,
 )
 from rosenblatt.certify.class_rows import ClassRows
 from rosenblatt.certify.class_tables import ClassTables
-from rosenblatt.certify.decide import SMALL, Plane, decide
+from rosenblatt.certify.decide import SMALL, Decision, Plane, decide, decide_in_floats, proved
 from rosenblatt.certify.direct_certificate import certify_direct
 from rosenblatt.certify.margin import margin_of
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.rationals import shifted
+from rosenblatt.certify.rigorous import Bound, Contradiction
 from rosenblatt.certify.simplex import Meeting
-from rosenblatt.certify.tie_verdicts import Overlap, Quasi
-from rosenblatt.certify.ties import by_single_features, tidied, tidy_factor
+from rosenblatt.certify.ties import TIDY, by_single_features, tidy_factor
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.features import require_finite
-from rosenblatt.data.memory import require_features
 from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.features import require_finite
+from rosenblatt.rows.memory import require_features
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints
 
-SHARE = 0.5  # of the work of the verdict that ties may take
-LEAST = 5e8  # units of work that ties may take where the verdict took less: less than a second
+TIED_AT_ONCE = 4000  # values up to which ties are decided with the verdict
+LEAST = 5e8  # units of work that ties may take then: less than a second
+ROWS = 4  # rows for each weight, the most that a verdict keeps for its proof
+KEPT = 2**24  # the most bytes of them
 SHOWN = 1000  # sparse rows of more features are not shown
 OBJECTS = 32  # how much more data threads need here than for folds: small questions are work of Python
 
@@ -53,6 +60,7 @@ def certify(
     ties: bool | None = None,
     time_limit: float | None = None,
     multiclass: Literal["direct"] | None = None,
+    proof: Literal["exact", "verdict"] = "exact",
     guess: Any = None,
     n_jobs: int | None = None,
 ) -> Certificate:
@@ -72,13 +80,18 @@ def certify(
     margin : bool
         Whether to enclose the largest margin, too.
     ties : bool or None
-        Whether to decide, too, if inseparable classes are separable with ties. None allows half the work for it
-        that the verdict took, and more for small data; the result says if that was not enough. True has no limit.
+        Whether to decide, too, if inseparable classes are separable with ties. That can take many times as long as
+        the verdict, so None decides it for small data only, in less than a second; the result says if that was not
+        enough. True has no limit.
     time_limit : float or None
         Seconds after which the answer is "undecided"; None means no limit.
     multiclass : "direct" or None
         What is asked about more than two classes: with "direct", whether an argmax of linear functions, one for
         each class, makes no error; by default about every pair, and each class against the rest.
+    proof : "exact" or "verdict"
+        With "verdict", floats may prove that two classes are inseparable, with bounds of all rounding errors: an
+        `InseparableVerdict`, many times as fast where there are hundreds of features. Its exact proof is made when
+        it is asked for.
     guess : array-like, shape (n_features,), or None
         The normal vector of a hyperplane to try first, for two classes. The answer is quick if it separates them
         with some bias; the verdict does not depend on it.
@@ -88,14 +101,14 @@ def certify(
 
     Returns
     -------
-    Separable, Inseparable or Undecided
+    Separable, Inseparable, InseparableVerdict or Undecided
         For more than two classes a `ClassTables` of them, or with ``multiclass="direct"`` a `DirectSeparable`,
         `DirectInseparable` or `DirectUndecided`.
 
     Warns
     -----
     TrivialSeparationWarning
-        If there are so few rows that almost any labels are separable.
+        If there are so few rows that any labels are separable, if the rows are in general position.
 
     Examples
     --------
@@ -104,7 +117,7 @@ def certify(
     Inseparable: '1' against '-1'. A point lies in the convex hulls of both classes, a combination of 4 rows.
     ½·(0,0) + ½·(1,1) = ½·(1,0) + ½·(0,1)
     Even allowing rows exactly on the plane, none separates the classes.
-    Labels drawn at random would be separable with probability 0.875 (Cover 1965).
+    Labels drawn at random would be separable with probability at most 0.875 (Cover 1965).
     """
     for name, value in (("bias", bias), ("margin", margin)):
         if not isinstance(value, bool | np.bool_):
@@ -113,6 +126,11 @@ def certify(
         raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
     if multiclass not in (None, "direct"):
         raise ParameterError(f"multiclass must be 'direct' or None, got {multiclass!r}.")
+    if proof not in ("exact", "verdict"):
+        raise ParameterError(f"proof must be 'exact' or 'verdict', got {proof!r}.")
+    if proof == "verdict" and (ties or multiclass == "direct"):
+        asked = "ties=True" if ties else "multiclass='direct'"
+        raise ParameterError(f"proof='verdict' cannot be combined with {asked}. Use proof='exact'.")
     if _are_sentences(X, y):
         raise DataTypeError(
             "X holds sentences and y their labels, but certify takes a table. Use "
@@ -124,6 +142,7 @@ def certify(
     if ties is not None and not isinstance(ties, bool | np.bool_):
         raise ParameterError(f"ties must be True, False or None, got {ties!r}.")
     ask = Question(batch, bool(bias), bool(margin), Clock(time_limit), ties if ties is None else bool(ties))
+    ask.exact = proof == "exact"
     k = len(batch.classes)
     normal = None if guess is None else _normal(guess, batch)
     if k > 2 and multiclass == "direct":
@@ -142,8 +161,8 @@ def certify(
     answer = ask.pair(1, 0, normal) if k == 2 else ask.pair(0, None)
     if isinstance(answer, Separable) and batch.n_rows <= batch.n_features + bias:
         warnings.warn(
-            f"{batch.n_rows} rows with {batch.n_features} features in general position are separable for any "
-            "labels, so this answer says nothing about the labels. Use more rows.",
+            f"{batch.n_rows} rows with {batch.n_features} features are separable for any labels if they are in "
+            "general position; then this answer says nothing about the labels. Use more rows.",
             TrivialSeparationWarning,
             stacklevel=3,
         )
@@ -164,6 +183,7 @@ class Question:
 
     def __init__(self, batch: Batch, bias: bool, margin: bool, clock: Clock, ties: bool | None = None) -> None:
         self.batch, self.bias, self.margin, self.clock, self.ties = batch, bias, margin, clock, ties
+        self.exact = True
         self.rows = ClassRows(batch)
         self.labels = distinct_labels(batch)
 
@@ -187,14 +207,23 @@ class Question:
         except Unsettled as end:
             return Undecided(**self.known(posed), why=str(end))
 
-    def alone(self, positive: int, negative: int | None) -> Separable | Inseparable:
-        """Decide as `pair` does, without margin and ties; raise `Unsettled` if that takes too long.
+    def alone(self, positive: int, negative: int | None) -> Separable | Inseparable | InseparableVerdict:
+        """Decide as `pair` does, without margin and ties, and by floats where their bounds suffice.
 
-        Few rows are not tried alone: fits ask, and on noisy data would end after too few passes for good weights.
+        Raises `Unsettled` if that takes too long.
         """
         posed = self.posed(positive, negative)
-        found = self.trivial(posed) or decide(posed.problem, self.clock)
-        return self.separable(posed, found) if isinstance(found, Plane) else self.inseparable(posed, found)
+        return self.expressed(posed, self.trivial(posed) or decide_in_floats(posed.problem, self.clock))
+
+    def expressed(
+        self, posed: Posed, found: Decision | Contradiction
+    ) -> Separable | Inseparable | InseparableVerdict:
+        """Express what was found in terms of the data."""
+        if isinstance(found, Plane):
+            return self.separable(posed, found)
+        if isinstance(found, Contradiction):
+            return self.contradictory(posed, found)
+        return self.inseparable(posed, found)
 
     def posed(self, positive: int, negative: int | None) -> Posed:
         """Pose a question: one class against another, or with None against all others."""
@@ -224,23 +253,26 @@ class Question:
         problem, names = posed.problem, posed.names
         if (one_class := self.trivial(posed)) is not None:
             return self.separable(posed, one_class)
-        before = self.clock.spent
         direction = None if guess is None else problem.direction(guess)
-        found = decide(problem, self.clock, None if direction is None else direction[0], few=True)
+        first = None if direction is None else direction[0]
+        found = (decide if self.exact else decide_in_floats)(problem, self.clock, first)
+        if isinstance(found, Contradiction):
+            return self.contradictory(posed, found)
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:
                 margin = margin.rewritten(names, tidy_factor((*margin.w, margin.b)))
                 return Separable(**self.known(posed), w=margin.w, b=margin.b, margin=margin)
             return self.separable(posed, found)
-        if self.ties is False:
+        asked = problem.n * problem.width <= TIED_AT_ONCE if self.ties is None else self.ties
+        if not asked or not self.exact:
             return self.inseparable(posed, found)
-        tied = self.tied(posed, found, self.clock.spent - before)
+        tied = self.tied(posed, found)
         return self.inseparable(posed, found, tied, ties_open=tied is None)
 
-    def tied(self, posed: Posed, found: Meeting, work: float) -> Quasi | Overlap | None:
+    def tied(self, posed: Posed, found: Meeting) -> Quasi | Overlap | None:
         """Decide whether rows that nothing separates are separable with ties; None if that takes too long."""
-        clock = self.clock if self.ties else self.clock.part(max(SHARE * work, LEAST))
+        clock = self.clock if self.ties else self.clock.part(LEAST)
         try:
             return facial_reduction(posed.problem, found, posed.names, clock)
         except Unsettled:
@@ -259,7 +291,7 @@ class Question:
 
     def separable(self, posed: Posed, found: Plane) -> Separable:
         """Express a hyperplane in terms of the data."""
-        *w, b = tidied([*posed.problem.original(found.v.integers, found.v.power), found.b])
+        *w, b = _tidied(posed.problem, found)
         return Separable(**self.known(posed), w=tuple(w), b=b)
 
     def inseparable(
@@ -276,6 +308,59 @@ class Question:
             ties_open=ties_open,
             points=_points(posed.problem, rows),
         )
+
+    def contradictory(self, posed: Posed, found: Contradiction) -> InseparableVerdict:
+        """Express rows that floats have proved to contradict each other; keep a copy of them if they are few."""
+        problem = posed.problem
+        few = len(found.rows) <= ROWS * problem.width
+        kept = problem.some(found.rows) if few else None
+        if kept is not None and 8 * kept.features.stored > KEPT:
+            kept = None
+        return InseparableVerdict(
+            **self.known(posed),
+            support=tuple(posed.names[found.rows].tolist()),
+            weights=tuple(found.weights.tolist()),
+            residual=found.bound.residual,
+            stretch=found.bound.stretch,
+            spanning=found.spanning,
+            kept=kept,
+        )
+
+
+def proof_of(found: InseparableVerdict) -> Inseparable:
+    """Make the exact proof of a verdict from the rows that it kept."""
+    problem, rows = found.kept, np.arange(len(found.support))
+    bound = Bound(found.residual, found.stretch)
+    meeting = proved(problem, Contradiction(rows, np.array(found.weights), bound, found.spanning), Clock(None))
+    order = np.argsort(meeting.rows)
+    rows = meeting.rows[order]
+    return Inseparable(
+        bias=found.bias,
+        data=found.data,
+        chance=found.chance,
+        names=found.names,
+        support=tuple(found.support[i] for i in rows.tolist()),
+        integers=tuple(meeting.weights[k] for k in order),
+        points=_points(problem, rows),
+    )
+
+
+def _tidied(problem: SeparationProblem, found: Plane) -> list[Fraction]:
+    """Return a hyperplane in the columns of the data, the bias last, in small integers if it can be.
+
+    Equal numbers become one object: text has many features and few different weights.
+    """
+    powers = (found.v.power - problem.scale).tolist()
+    lowest = min(0, *powers)
+    top, bottom = (found.b * (1 << -lowest)).as_integer_ratio()
+    whole = [bottom * value << (power - lowest) for value, power in zip(found.v.integers, powers, strict=False)]
+    divisor = gcd(top, *set(whole))
+    if divisor and max(abs(top), *map(abs, set(whole))) <= TIDY * divisor:
+        small = {value: Fraction(value // divisor) for value in {top, *whole}}
+        return [*(small[value] for value in whole), small[top]]
+    pairs = list(zip(found.v.integers[: problem.d], powers, strict=True))
+    made = {pair: shifted(*pair) for pair in set(pairs)}
+    return [*(made[pair] for pair in pairs), found.b]
 
 
 def _are_sentences(X: Any, y: Any) -> bool:
@@ -302,6 +387,8 @@ def _normal(guess: Any, batch: Batch) -> Floats:
 
 def cover_probability(n: int, width: int) -> float:
     """Return the probability that n points in general position, labelled at random, are separable (Cover 1965).
+
+    It is at most this for points in any other position.
 
     Parameters
     ----------

@@ -1,21 +1,25 @@
-"""Cheap attempts before the search: normal vectors in floats, and equal rows with different labels.
+"""Cheap attempts before the search: rows that single features force, equal rows, and normal vectors in floats.
 
-The vectors are only proposals: each is checked exactly before it is used.
+Forced and equal rows are found by comparisons alone, which are exact. The vectors are only proposals: each is
+checked exactly before it is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from math import frexp
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.data.features import Features
-from rosenblatt.loops.targets import Log, Sides, Targets
+from rosenblatt.loops.layout import Log, Sides, Targets
 from rosenblatt.margins.matrix import Matrix
+from rosenblatt.rows.features import Features
 from rosenblatt.typing import Floats, Ints
 
 DIRECT = 1500  # normal equations of up to this size are solved
@@ -27,6 +31,7 @@ FAST = 8  # multiplications of a matrix product for each unit of work
 DOING = "fitting least squares"
 RIDGE = 1e-10
 BLOCK = 2**16  # values hashed together, which stay in the cache
+SAMPLE = 512  # rows of which the features are compared first: most features of most data are done with then
 FIRST, FURTHER = 512, 8  # rows among which equal ones are sought first, and how many times as many next
 
 
@@ -125,7 +130,8 @@ def _least_squares(X: Floats, y: Floats) -> Floats | None:
         found = cho_solve(cho_factor(gram, check_finite=False), y, check_finite=False)
     except LinAlgError:
         return None
-    v: Floats = X.T @ found
+    with np.errstate(invalid="ignore", over="ignore"):  # rows that are 0 leave nothing to solve
+        v: Floats = X.T @ found
     return v
 
 
@@ -152,15 +158,141 @@ def _iterative(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
         yield start[: problem.d]
 
 
-def equal_rows(matrix: Matrix, codes: Floats | Ints, digests: Ints | None = None) -> tuple[int, int] | None:
+# Forced rows. If a feature is at least c in one class and at most c in the other, rows where it is not c have
+# weight 0 in every combination to 0: the vector ±(e_j, −c) has no row on its wrong side, and these strictly on
+# their right one. Without them others may be forced, and so on. The verdict for the rows left is that for all; if
+# none is left, they are separable.
+
+
+class Layer(NamedTuple):
+    """The rows of one round, and u: the sum of side_j (e_j, −c_j) over some features, positive for these rows.
+
+    It is 0 for the rows of later rounds. Without features u is the bias alone.
+    """
+
+    rows: Ints
+    features: Ints
+    sides: Ints
+    low: Floats  # c_j is midway
+    high: Floats
+    bias: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Peeling:
+    """Which rows are left when forced ones are removed, and those removed in each round."""
+
+    left: NDArray[np.bool_]
+    layers: list[Layer]
+
+    def normal(self, X: Any, y: Floats, last: Floats | None) -> Floats:
+        """Return weights that should separate all rows, from weights for the rows left; the bias is the last.
+
+        The vector of each layer gets a factor that outweighs those of later ones on its own rows. All of this is
+        rounded: the result is a proposal.
+        """
+        w = np.zeros(X.shape[1] + 1) if last is None else last.copy()
+        with np.errstate(all="ignore"):
+            for layer in reversed(self.layers):
+                own = np.zeros(X.shape[1] + 1)
+                own[layer.features] = layer.sides
+                own[-1] = layer.bias - layer.sides @ (layer.low / 2.0 + layer.high / 2.0)
+                factor = 1.0
+                if w.any():
+                    part, sides = X[layer.rows], y[layer.rows]
+                    short = -sides * (part @ w[:-1] + w[-1])
+                    most = float(np.max(short / (sides * (part @ own[:-1] + own[-1]))))
+                    factor = 2.0 ** (frexp(most)[1] + 1) if 0.0 < most < 2.0**900 else 1.0
+                w += factor * own
+        return w
+
+
+def peel(X: Any, y: Floats, *, bias: bool, least: float = 0.0) -> Peeling:
+    """Remove rows that single features force, again and again; X is dense, or CSR, where c is always 0.
+
+    A round that would remove less than the share `least` of the rows ends it.
+    """
+    rows, layers = np.arange(X.shape[0]), list[Layer]()
+    forced_by = _forced_dense if isinstance(X, np.ndarray) else _forced_sparse
+    while len(rows):
+        sides = y[rows]
+        if bias and (sides == sides[0]).all():
+            none = np.empty(0, np.int64)
+            layers.append(Layer(rows, none, none, np.empty(0), np.empty(0), bias=int(sides[0])))
+            rows = rows[:0]
+            break
+        layer = forced_by(X if len(rows) == X.shape[0] else X[rows], sides, bias)
+        if layer is None or len(layer.rows) < least * len(rows):
+            break
+        layers.append(layer._replace(rows=rows[layer.rows]))
+        rows = np.delete(rows, layer.rows)
+    left = np.zeros(X.shape[0], np.bool_)
+    left[rows] = True
+    return Peeling(left, layers)
+
+
+def _forced_dense(X: Any, y: Floats, bias: bool) -> Layer | None:
+    """Return the rows that features of dense rows force, or None."""
+    columns = np.arange(X.shape[1])
+    if len(X) > SAMPLE:  # features whose classes overlap in few rows do so in all
+        up, down, *_ = _compared(X[:SAMPLE], y[:SAMPLE], bias)
+        columns = np.flatnonzero(up | down)
+        X = X[:, columns]
+    if not len(columns):
+        return None
+    up, down, low, high = _compared(X, y, bias)
+    used = np.flatnonzero(up != down)  # both: a feature with the same value in all rows
+    low, high = low[used], high[used]
+    forced = np.flatnonzero(((X[:, used] != low) | (low < high)).any(axis=1))
+    return Layer(forced, columns[used], np.where(up[used], 1, -1), low, high) if len(forced) else None
+
+
+def _compared(X: Any, y: Floats, bias: bool) -> tuple[Any, Any, Floats, Floats]:
+    """Return the lowest and the highest c that show a feature to force rows, and in which direction, if at all.
+
+    The first array tells which features are at least c in the positive rows and at most c in the negative ones,
+    the second which the other way round.
+    """
+    ends = []
+    for side in (X[y > 0.0], X[y < 0.0]):
+        for reduced, empty in ((np.minimum, np.inf), (np.maximum, -np.inf)):
+            found = reduced.reduce(side, axis=0) if len(side) else np.full(X.shape[1], empty)
+            ends.append(np.asarray(found, np.float64))
+    least, most, other_least, other_most = ends
+    if not bias:
+        none = np.zeros(X.shape[1])
+        up, down = (least >= 0.0) & (other_most <= 0.0), (most <= 0.0) & (other_least >= 0.0)
+        return up, down, none, none
+    up, down = least >= other_most, most <= other_least
+    return up, down, np.where(up, other_most, most), np.where(up, least, other_least)
+
+
+def _forced_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
+    """Return the rows that features of sparse rows force, or None: rows where a feature of one sign is not 0."""
+    stored = X.data != 0.0
+    of, places = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[stored], X.indices[stored]
+    above = (X.data[stored] > 0.0) == (y[of] > 0.0)
+    up = np.bincount(places[above], minlength=X.shape[1]) > 0
+    down = np.bincount(places[~above], minlength=X.shape[1]) > 0
+    features = np.flatnonzero(up != down)
+    if not len(features):
+        return None
+    forced, zeros = np.zeros(X.shape[0], np.bool_), np.zeros(len(features))
+    forced[of[(up != down)[places]]] = True
+    return Layer(np.flatnonzero(forced), features, np.where(up[features], 1, -1), zeros, zeros)
+
+
+def equal_rows(
+    matrix: Matrix, codes: Floats | Ints, digests: Ints | None = None, *, among: int | None = None
+) -> tuple[int, int] | None:
     """Return two equal rows of different classes, that of the larger code first; None if there are none.
 
     Few rows are looked through first, then ever more: data that contradicts itself often does so early. The
-    digests of the rows can be given if they are known already.
+    digests of the rows can be given if they are known already. With `among`, only so many rows are looked through.
     """
     found, odd = np.empty(matrix.n, np.int64) if digests is None else digests, _odd_numbers(matrix)
     stop = 0
-    while stop < matrix.n:
+    while stop < min(matrix.n, among or matrix.n):
         start, stop = stop, min(matrix.n, max(FIRST, FURTHER * stop))
         if digests is None:
             _digest(matrix, odd, slice(start, stop), found)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.rationals import UNIT, exact
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.rationals.dyadic import UNIT, exact
 from rosenblatt.typing import Floats, Ints
 
 DOING = "computing the sides of rows"

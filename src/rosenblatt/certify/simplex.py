@@ -17,9 +17,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from rosenblatt.certify.rationals import UNIT, independent, nearest, solve
 from rosenblatt.certify.time_limit import Clock, exact_work
-from rosenblatt.rationals.dyadic import UNIT, nearest
-from rosenblatt.rationals.linear import independent, solve
 from rosenblatt.typing import Floats, Ints
 
 _Leaving: TypeAlias = tuple[int, int, bool, int]

@@ -16,15 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.certify.linear_program import Program
+from rosenblatt.certify.certificate import Overlap, Quasi
 from rosenblatt.certify.problem import SeparationProblem
-from rosenblatt.certify.search import TOUCHING
+from rosenblatt.certify.rationals import (
+    PRIMES,
+    IntegerRows,
+    as_integers,
+    combined,
+    common,
+    independent,
+    null_space,
+    product,
+    solve,
+)
+from rosenblatt.certify.search import TOUCHING, Program
 from rosenblatt.certify.sides import on_both_sides, products
 from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
-from rosenblatt.certify.tie_verdicts import Overlap, Quasi
 from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled, exact_work
-from rosenblatt.rationals.dyadic import as_integers, common
-from rosenblatt.rationals.linear import PRIMES, IntegerRows, combined, independent, null_space, product, solve
 from rosenblatt.typing import Ints
 
 SAMPLE = 8  # rows per dimension that are examined first

@@ -1,4 +1,4 @@
-"""The verdict alone, within a limit of work: what a fit asks before it goes on.
+"""What a fit asks: the verdict alone, within a limit of work, or the proof that a cycle of mistakes shows.
 
 The data is taken as a fit holds it, and is not checked again. The same data gives the same outcome on every
 machine, because work is counted, not seconds.
@@ -6,18 +6,27 @@ machine, because work is counted, not seconds.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
-from rosenblatt.certify.certificate import Certificate, Inseparable
+from rosenblatt.certify.certificate import Certificate, Inseparable, InseparableVerdict
 from rosenblatt.certify.direct import Argmax, ClassProblem
 from rosenblatt.certify.direct_certificate import answered
+from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.rationals import combined, common, shifted
+from rosenblatt.certify.rigorous import Bound, Contradiction
 from rosenblatt.certify.separability import Question
-from rosenblatt.certify.simplex import Meeting
+from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.data.batch import Batch
+from rosenblatt.rows.batch import Batch
+from rosenblatt.typing import Ints
+
+CHECKED = 1 << 24  # combinations of more values are not checked: each takes about a microsecond
+REDUCED = 1 << 18  # combinations of more values are not reduced to fewer rows
+SECONDS = 5.0  # the time limit of the reduction
 
 
 def verdict(
@@ -42,15 +51,16 @@ def verdict(
 
     Returns
     -------
-    Separable, Inseparable or None
-        With "direct", more than two classes give `DirectSeparable` or `DirectInseparable`. With the others,
-        about more than two classes, `Inseparable` is about the first two sides that no hyperplane separates, and
-        `Separable` about the last two: then all are separable. A proof of `Inseparable` is about all rows of the
-        batch, one of `Separable` about the rows that have weight.
+    Separable, Inseparable, InseparableVerdict or None
+        The exact proof of an `InseparableVerdict` is made when it is asked for. With "direct", more than two
+        classes give `DirectSeparable` or `DirectInseparable`. With the others, about more than two classes,
+        `Inseparable` is about the first two sides that no hyperplane separates, and `Separable` about the last
+        two: then all are separable. A proof that rows are inseparable is about all rows of the batch, one that
+        they are separable about the rows that have weight.
 
     Examples
     --------
-    >>> from rosenblatt.data.batch import as_batch
+    >>> from rosenblatt.rows.batch import as_batch
     >>> batch = as_batch([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0])
     >>> verdict(batch).verdict, verdict(batch, work=10)
     ('inseparable', None)
@@ -72,14 +82,18 @@ def verdict(
             if negative is not None and not counts[positive] + counts[negative]:
                 continue  # no row of either class has weight
             found = question.alone(positive, negative)
-            if isinstance(found, Inseparable):
+            if isinstance(found, Inseparable | InseparableVerdict):
                 if whole or names is None:
                     return found
                 everything = Question(batch, bias, margin=False, clock=clock)
-                rows = names[list(found.support)]
                 posed = everything.posed(positive, negative)
-                places = np.searchsorted(posed.names, rows)
-                return everything.inseparable(posed, Meeting(places, list(found.integers)))
+                places = np.searchsorted(posed.names, names[list(found.support)])
+                if isinstance(found, Inseparable):
+                    return everything.inseparable(posed, Meeting(places, list(found.integers)))
+                bound = Bound(found.residual, found.stretch)
+                return everything.contradictory(
+                    posed, Contradiction(places, np.array(found.weights), bound, found.spanning)
+                )
     except Unsettled:
         return None
     return found
@@ -91,3 +105,49 @@ def _sides(classes: int, multiclass: str) -> list[tuple[int, int | None]]:
     if multiclass == "ovo":
         return list(combinations(range(classes), 2))
     return [(each, None) for each in range(classes)]
+
+
+# A combination of rows that should be 0, such as the mistakes of a cycle.
+
+
+def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) -> Inseparable | None:
+    """Return the proof that Σ weight_i y_i (x_i, 1) = 0 for positive weights of some rows; None if it is not 0.
+
+    Without a bias Σ weight_i y_i x_i = 0 suffices. The proof has as few of the rows as possible. The result is
+    also None for more than `CHECKED` values.
+
+    Examples
+    --------
+    >>> from rosenblatt.rows.batch import as_batch
+    >>> batch = as_batch([[1.0], [2.0], [3.0]], [0, 1, 0])
+    >>> proof = witness(batch, np.arange(3), [Fraction(1), Fraction(2), Fraction(1)], bias=True)
+    >>> proof.support, [str(weight) for weight in proof.weights]
+    ((0, 1, 2), ['1/2', '1', '1/2'])
+    >>> witness(batch, np.arange(2), [Fraction(1), Fraction(1)], bias=True) is None
+    True
+    """
+    part = batch.take(rows)
+    problem = SeparationProblem(part, part.signs.astype(np.float64), bias=bias)
+    used = max(1, len(np.unique(problem.matrix.X.indices))) if problem.sparse else problem.d
+    if problem.n * (used + bias) > CHECKED:
+        return None
+    integers, powers = problem.integer_rows(np.arange(problem.n), only_used=True)
+    scaled = [weight * shifted(1, power) for weight, power in zip(weights, powers, strict=True)]
+    if any(combined(common(scaled)[0], integers)):
+        return None
+    found = _fewest(rows, integers, powers) or Meeting(rows, common(weights)[0])
+    question = Question(batch, bias, margin=False, clock=Clock(None))
+    return question.inseparable(question.posed(1, 0), found)
+
+
+def _fewest(rows: Ints, integers: list[list[int]], powers: list[int]) -> Meeting | None:
+    """Return a combination to 0 of no more rows than needed; None if it takes too long to find."""
+    if len(integers) * len(integers[0]) > REDUCED:
+        return None
+    simplex = Simplex(integers, range(len(integers)))
+    try:
+        found = simplex.optimum(Clock(SECONDS))
+    except Unsettled:
+        return None
+    assert found is None, "nothing separates rows that have a combination to 0"
+    return simplex.meeting(rows, powers)

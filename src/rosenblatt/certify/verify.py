@@ -11,16 +11,24 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.certify import check
-from rosenblatt.certify.certificate import Answer, Data, Inseparable, Separable, Verification
+from rosenblatt.certify.certificate import (
+    Answer,
+    Data,
+    Inseparable,
+    InseparableVerdict,
+    Overlap,
+    Quasi,
+    Separable,
+    Verification,
+)
 from rosenblatt.certify.class_rows import ClassRows, ClassSigns, SidedPlane
 from rosenblatt.certify.fingerprint import Fingerprint, Signs
 from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.rationals import combined, common, rank, shifted, times_powers
+from rosenblatt.certify.rigorous import contradiction
 from rosenblatt.certify.sides import products
-from rosenblatt.certify.tie_verdicts import Overlap, Quasi
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features
-from rosenblatt.rationals.dyadic import common, shifted, times_powers
-from rosenblatt.rationals.linear import combined, rank
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import Features
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
@@ -148,9 +156,21 @@ class _Checker:
                 self.quasi(certificate.ties)
             if isinstance(certificate.ties, Overlap):
                 self.overlap(certificate.ties)
+        elif isinstance(certificate, InseparableVerdict):
+            self.verdict(certificate)
         else:
             raise Refuted("An undecided question has no proof.")
         return certificate.reason
+
+    def verdict(self, certificate: InseparableVerdict) -> None:
+        """Bound the rounding errors of a verdict in floats anew; its own numbers are not used."""
+        weights = np.array(certificate.weights, np.float64)
+        if np.isnan(weights).any():
+            raise Refuted("A combination needs positive weights.")
+        places = self.places(certificate.support, certificate.weights)
+        found = contradiction(self.problem.signed_exactly(places), weights, bias=self.problem.bias)
+        if found is None:
+            raise Refuted("Floats do not prove that exact weights near these combine the rows to 0.")
 
     def vector(self, w: Sequence[Fraction], b: Fraction) -> list[int]:
         """Return a hyperplane in the problem's columns, as integers up to a positive factor."""
@@ -167,7 +187,7 @@ class _Checker:
             return np.zeros(self.problem.n, np.int64)
         return products(self.problem, v, self.rows)[1]
 
-    def places(self, rows: Sequence[int], weights: Sequence[Fraction | int]) -> Ints:
+    def places(self, rows: Sequence[int], weights: Sequence[Fraction | int] | Sequence[float]) -> Ints:
         """Return the positions of the rows of a combination, after checking rows and weights."""
         if not len(rows) or len(set(map(int, rows))) != len(rows) or len(rows) != len(weights):
             raise Refuted("A combination needs different rows, with a weight each.")

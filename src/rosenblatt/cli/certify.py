@@ -11,6 +11,7 @@ import click
 from rosenblatt.cli.main import DONE, NO, UNDECIDED
 from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, jobs, reading
 from rosenblatt.cli.python_words import in_options
+from rosenblatt.rooms import find
 
 CODES = {"separable": DONE, "inseparable": NO, "undecided": UNDECIDED}
 
@@ -36,7 +37,7 @@ Exit codes: 0 separable, 1 not separable, 3 undecided.""",
 @click.option(
     "--ties/--no-ties",
     default=None,
-    help="Decide separation with ties without a limit, or not at all.  [default: half the work of the verdict]",
+    help="Decide separation with ties, too, or not at all.  [default: for small data]",
 )
 @click.option(
     "--multiclass",
@@ -72,12 +73,9 @@ def certify(
     output: Output,
 ) -> int:
     """Decide exactly whether a hyperplane separates the classes of DATA, and prove it."""
-    from rosenblatt.certify.certificate import Answer
+    from rosenblatt.certify.certificate import Answer, wording
     from rosenblatt.certify.separability import certify as decide
-    from rosenblatt.certify.wording import wording
-    from rosenblatt.tasks.data import read_table, require_apart
-    from rosenblatt.tasks.held_reading import holding
-    from rosenblatt.tasks.tagging import reads_sentences
+    from rosenblatt.tasks.data import holding, read_table, reads_sentences, require_apart
 
     require_apart(path, data)
     of_sentences = {
@@ -133,9 +131,8 @@ def _certify_sentences(
     options: dict[str, Any],
     output: Output,
 ) -> int:
-    from rosenblatt.tasks.annotation import SHOWN, certify_corpus
-
-    found = certify_corpus(
+    annotation = find("sequences.annotation")
+    found = annotation.certify_corpus(
         *data,
         label=label,
         columns=given["columns"] or (),
@@ -146,5 +143,5 @@ def _certify_sentences(
         **options,
     )
     _write(path, found.proof(), data, "sentences", output)
-    output.result(found.text(None if given["all"] else SHOWN), found.to_json())
+    output.result(found.text(None if given["all"] else annotation.SHOWN_INCONSISTENCIES), found.to_json())
     return CODES[found.verdict]

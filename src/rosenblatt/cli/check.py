@@ -10,8 +10,9 @@ import click
 
 from rosenblatt.cli.main import DONE, NO
 from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, jobs, reading
-from rosenblatt.columns.options import Options
 from rosenblatt.exceptions import FormatError
+from rosenblatt.rooms import find
+from rosenblatt.tables.reading import Options
 
 
 @click.command(
@@ -46,8 +47,7 @@ def check(
 ) -> int:
     """Check PROOF against DATA, in exact arithmetic."""
     from rosenblatt.certify.proof_reader import read_file, verify_proofs
-    from rosenblatt.tasks.data import open_data, table_of
-    from rosenblatt.tasks.held_reading import held_reading, require_numbers
+    from rosenblatt.tasks.data import held_reading, open_data, require_numbers, table_of
 
     try:
         proofs = read_file(proof)
@@ -84,8 +84,7 @@ def _tell(found: Any, verdict: str, held: dict[str, Any], typed: str, output: Ou
 
 
 def _check_sentences(proof: Any, path: str, data: tuple[str, ...], options: dict[str, Any], output: Output) -> int:
-    from rosenblatt.tasks.annotation import check_corpus
-
+    check_corpus = find("sequences.annotation").check_corpus
     found, verdict, held = check_corpus(proof, *data, file=path, log=output.remark, **options)
     typed = " ".join(f"--{name} {shlex.quote(value)}" for name, value in held.items())
     return _tell(found, verdict, held, typed, output)

@@ -20,8 +20,8 @@ CHAPTERS = (
     (
         "Breast cancer: trained, evaluated, certified",
         (
-            "train @breast-cancer -o {out}/cancer.model --scale --holdout 0.25",
-            "evaluate --cv 5 @breast-cancer --scale --learner soft-margin",
+            "train @breast-cancer -o {out}/cancer.model --holdout 0.25",
+            "evaluate --cv 5 @breast-cancer --learner soft-margin",
             "certify @breast-cancer -o {out}/cancer.json",
             "check {out}/cancer.json @breast-cancer",
         ),

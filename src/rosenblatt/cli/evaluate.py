@@ -17,7 +17,7 @@ Examples:
   rosenblatt evaluate spam.model held_out.csv
   rosenblatt evaluate --cv 5 mail.csv --text message
   rosenblatt evaluate tagger.model en_ewt-test.conllu
-  rosenblatt evaluate --cv 10 @breast-cancer --learner soft-margin --scale
+  rosenblatt evaluate --cv 10 @breast-cancer --learner soft-margin
 
 With --cv there is no MODEL: the rows are divided into K folds, each class evenly. Each fold is predicted by a
 model trained on the other folds, and features are scaled by those folds.""",
@@ -49,7 +49,7 @@ def evaluate(
 
     found: Any
     if cv is not None:
-        from rosenblatt.tasks.tagging import reads_sentences
+        from rosenblatt.tasks.data import reads_sentences
 
         if reads_sentences(places, label, options["format"]):
             raise click.UsageError("--cv is for tables: hold out sentences with `rosenblatt train --holdout`")

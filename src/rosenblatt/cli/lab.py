@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from rosenblatt.cli.options import Output, Sectioned, common, reading
+from rosenblatt.rooms import find
 
 
 @click.command(
@@ -19,7 +20,7 @@ Examples:
   rosenblatt lab data.csv --target species
   rosenblatt lab @spam-table --no-browser
 
-The page is served to this computer only, until Ctrl-C. It needs the packages of rosenblatt[lab].""",
+The page is served to this computer only, until Ctrl-C. It needs starlette, uvicorn, websockets and msgspec.""",
 )
 @click.argument("data", nargs=-1, metavar="[DATA...]")
 @reading
@@ -28,7 +29,7 @@ The page is served to this computer only, until Ctrl-C. It needs the packages of
 @common
 def lab(data: tuple[str, ...], options: dict[str, Any], port: int, browser: bool, output: Output) -> None:
     """See the perceptron learn DATA step by step in the browser, and any other learner's result; or an example."""
-    from rosenblatt.cli.lab_server import serve
+    serve = find("lab.page_server").serve
 
     def ready(address: str) -> None:
         output.remark("The lab is at this address, for one use; end it with Ctrl-C:")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -12,8 +11,9 @@ from click.shell_completion import CompletionItem
 
 from rosenblatt import registry
 from rosenblatt.cli.options import taking
+from rosenblatt.exceptions import ParameterError
 
-__all__ = ["learning", "parameters_of"]
+__all__ = ["learning"]
 
 
 class LearnerName(click.ParamType[str]):
@@ -44,9 +44,6 @@ class LearnerOption(click.Option):
         return super().get_help_record(ctx)
 
 
-KERNELS = {"linear": "Linear", "polynomial": "Polynomial", "rbf": "RBF", "laplacian": "Laplacian"}
-
-
 class KernelType(click.ParamType[Any]):
     """A kernel by name, with its parameters in parentheses."""
 
@@ -54,17 +51,23 @@ class KernelType(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the kernel."""
-        from rosenblatt import kernels
-        from rosenblatt.exceptions import InputError
+        from rosenblatt.tasks.learning import kernel_of
 
-        kind, _, inside = str(value).partition("(")
-        if kind not in KERNELS or (inside and not inside.endswith(")")):
-            self.fail(f"{value!r} is not a kernel. Use {', '.join(KERNELS)}, as in 'rbf(gamma=0.5)'.", param, ctx)
         try:
-            given = dict(_setting(part.strip()) for part in inside[:-1].split(",") if part.strip())
-            return getattr(kernels, KERNELS[kind])(**given)
-        except (TypeError, InputError) as error:
-            self.fail(f"{value!r}: {error}", param, ctx)
+            return kernel_of(str(value))
+        except ParameterError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _set(settings: Sequence[str]) -> dict[str, Any]:
+    if not settings:
+        return {}
+    from rosenblatt.tasks.learning import parameters_of
+
+    try:
+        return parameters_of(settings)
+    except ParameterError as error:
+        raise click.UsageError(f"--set {error}") from error
 
 
 def _gather(values: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +75,7 @@ def _gather(values: dict[str, Any]) -> dict[str, Any]:
     parameters = {name: value for name, value in given.items() if value is not None}
     if parameters.get("bias") == "none":
         parameters["bias"] = None
-    parameters |= dict(_setting(each) for each in values.pop("settings"))
+    parameters |= _set(values.pop("settings"))
     if "random_state" in parameters:
         raise click.UsageError("set random_state with --seed")
     if isinstance(parameters.get("class_weight"), dict):
@@ -93,7 +96,7 @@ learning = taking(
                      help="Maximum seconds of training."),
         click.option("--n-iter-no-change", type=click.IntRange(1), metavar="N",
                      help="Stop after N passes without progress."),
-        click.option("--tol", type=float, metavar="X", help="Also stop when the loss falls by less than X."),
+        click.option("--tol", type=float, metavar="X", help="Stop by the loss, once it falls by less than X."),
         click.option("--early-stopping", is_flag=True, default=None, help="Stop by the error on held-out rows."),
         click.option("--eta0", type=float, metavar="X", help="Learning rate η."),
         click.option("--bias", type=click.Choice(["unit", "radius", "none"]),
@@ -116,14 +119,6 @@ learning = taking(
 """Adds the options of learners; the command gets `learner`, a name, its `parameters`, and the `seed`."""
 
 
-def parameters_of(settings: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters that lines of NAME=VALUE set; a kernel is named as by --kernel."""
-    parameters = dict(_setting(each) for each in settings)
-    if isinstance(parameters.get("kernel"), str):
-        parameters["kernel"] = KernelType().convert(parameters["kernel"], None, None)
-    return parameters
-
-
 def _label(name: str) -> str | int | float:
     for kind in (int, float):
         try:
@@ -131,14 +126,3 @@ def _label(name: str) -> str | int | float:
         except ValueError:
             pass
     return name
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE, where the value is JSON or, if it is not valid JSON, text."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise click.UsageError(f"--set {text!r} must be NAME=VALUE, such as --set alpha=0.01")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, {"None": None, "True": True, "False": False}.get(value, value)

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +14,10 @@ import click
 from rosenblatt._version import __version__
 from rosenblatt.cli.python_words import in_options
 from rosenblatt.escaping import printable_lines
-from rosenblatt.exceptions import RosenblattError
-from rosenblatt.loops.compilation import announced
+from rosenblatt.exceptions import MissingRoomError, RosenblattError
+from rosenblatt.loops.compilation import announce_compilation
+from rosenblatt.registry import able_in_words
+from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +42,15 @@ COMMANDS = {
     "lab": "See the perceptron learn, step by step in the browser.",
     "token": "Make, list and revoke the tokens of a server.",
     "demo": "Run the main commands on built-in data.",
-    "compile": "Compile all loops ahead of their first use.",
+    "compile": "Compile loops ahead of their first use.",
     "completion": "Print the completion script of a shell.",
 }
+
+OF_ROOMS = {
+    "serve": "server.commands",
+    "token": "server.commands",
+}
+"""The modules of commands that belong to a room; those of all others are here, named after them."""
 
 EPILOG = """\b
 Start here:
@@ -93,7 +100,12 @@ class Commands(click.Group):
         """Import and return a command, or None if there is none with this name."""
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"rosenblatt.cli.{name}"), name)
+        try:
+            command: click.Command = getattr(find(OF_ROOMS.get(name, f"cli.{name}")), name)
+        except MissingRoomError:
+            if ctx.resilient_parsing:  # the completion of a shell lists what there is
+                return None
+            raise
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -129,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug, quiet = "--debug" in arguments, "--quiet" in arguments or "-q" in arguments
     try:
-        with _plain_warnings(quiet=quiet), nullcontext() if quiet else announced(_say):
+        with _plain_warnings(quiet=quiet), nullcontext() if quiet else announce_compilation(_say):
             code = commands.main(list(arguments), prog_name="rosenblatt", standalone_mode=False)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -182,7 +194,7 @@ def _told(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return (
             "there is not enough memory for this. Take fewer features (--bits; the largest LIBSVM index) or "
-            "fewer rows; perceptron and averaged train on more rows than memory holds."
+            f"fewer rows; {able_in_words('blocks')} train on more rows than memory holds."
         )
     if isinstance(error, OSError) and not isinstance(error, RosenblattError) and error.strerror:
         return f"{error.filename or 'reading or writing failed'}: {error.strerror}"

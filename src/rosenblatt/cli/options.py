@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import click
 
-from rosenblatt.columns.options import Column, Options
 from rosenblatt.escaping import json_text, printable_lines
-from rosenblatt.formats.catalogue import CORPUS_FORMATS, FORMATS
-from rosenblatt.text import MOST_BITS, MOST_NGRAMS
+from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS
+from rosenblatt.tables.notation import THOUSANDS
+from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, Column, Options
 from rosenblatt.threads import using
 
 __all__ = [
@@ -47,7 +47,7 @@ class ModelPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Require a file; name a similar one if there is none."""
         if not os.path.exists(value):
-            from rosenblatt.formats.data_file import near_names
+            from rosenblatt.tables.data_file import near_names
 
             self.fail(f"there is no such file: {value}{near_names(value)}", param, ctx)
         return super().convert(value, param, ctx)
@@ -58,7 +58,7 @@ SCALE = click.option(
     "--scale/--no-scale",
     default=None,
     help="Standardise numbers for training; the model takes them as they are. [default: yes for tables, no for "
-    "sparse files and built-in sets]",
+    "sparse files and worked examples such as @xor]",
 )
 
 
@@ -213,7 +213,7 @@ def _gather_reading(values: dict[str, Any]) -> dict[str, Any]:
 reading = taking(
     [
         click.option("--target", type=COLUMN, help="Column of the labels, by name or position. [default: label, "
-                     "target, class or y; else the last]"),
+                     "target, class or y, or else the last; of these, the one that holds classes]"),
         click.option("--features", type=COLUMNS, multiple=True, help="Use only these columns, such as a,b,5."),
         click.option("--ignore", type=COLUMNS, multiple=True, help="Leave these columns out."),
         click.option("--text", type=COLUMNS, multiple=True, help="Treat as text (counts of words)."),
@@ -226,7 +226,8 @@ reading = taking(
         click.option("--vocabulary", is_flag=True, help="Store the words, so that weights have names."),
         click.option("--missing", type=click.Choice(["error", "zero", "mean"]), default="error", show_default=True,
                      help="How to fill missing numbers; missing categories are a category of their own."),
-        click.option("--na", multiple=True, metavar="WORD", help="Another word for missing values, such as -999."),
+        click.option("--na", multiple=True, metavar="WORD", help="Another word for missing values, such as -999; "
+                     "=WORD: this one instead of the usual ones."),
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and count them."),
         click.option("--format", type=click.Choice([*FORMATS, *CORPUS_FORMATS]), metavar="NAME",
                      help=f"File format: {', '.join(FORMATS)}; of sentences: {', '.join(CORPUS_FORMATS)}. "
@@ -236,6 +237,8 @@ reading = taking(
         click.option("--delimiter", metavar="C", help="Separator of columns in CSV."),
         click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of numbers in CSV and TSV. "
                      "[default: by their content]"),
+        click.option("--thousands", type=click.Choice(THOUSANDS), metavar="C", help="Separator of thousands in "
+                     "numbers of CSV and TSV, such as ','. [default: none]"),
         click.option("--encoding", metavar="NAME", help="Encoding of text files, such as latin-1. "
                      "[default: UTF-8]"),
         click.option("--zero-based/--one-based", default=None, help="First feature number in LIBSVM files. "

@@ -24,9 +24,9 @@ table with a header, separated by tabs: for two classes one score, which is posi
 otherwise one score for each class. Columns are found by the names they had in training, and labels are not needed.
 Rows that --skip-bad leaves out have no line.
 
-A tagger reads sentences: a token a line with an empty line after each sentence, CoNLL-U, or with --format text a
-sentence a line. It prints each word with its label, separated by a tab; --scores adds how far the best other label
-is behind.""",
+A tagger reads sentences: a token a line with an empty line after each sentence, CoNLL-U, or a sentence a line,
+which --format text asks for where all lines are of one length. It prints each word with its label, separated by a
+tab; --scores adds how far the best other label is behind.""",
 )
 @MODEL
 @DATA

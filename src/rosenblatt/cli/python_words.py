@@ -14,7 +14,14 @@ WORDS = (
     (r"\b([Uu]se) SoftMarginClassifier", r"\1 --learner soft-margin"),
     (r"\b([Uu]se) PocketPerceptron", r"\1 --learner pocket"),
     (r"\b([Uu]se) average=True", r"\1 --learner averaged"),
+    (r"Standardise them \(StandardScaler, .*?\)\.", "Use --scale."),
+    (r"features \(bits\)", "features (--bits)"),
+    (r"a linear learner such as Perceptron\(average=True\)", "a linear learner such as --learner averaged"),
     (r"ties=True", "--ties"),
+    (
+        r"stop_on_cycle=True (.*?)\. Set it to False and ask rosenblatt\.certify\(X, y\)",
+        r"--stop-on-cycle \1. Use --no-stop-on-cycle, and ask rosenblatt certify",
+    ),
     (r"^y has only one class", "the target has only one class"),
 )
 """Patterns of what the library says, and what takes their place; the first ones first."""

@@ -9,15 +9,17 @@ import click
 
 from rosenblatt.cli.learner_options import learning
 from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, jobs, reading
+from rosenblatt.registry import able_in_words
+from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
-    from rosenblatt.tasks.tagging import TrainedTagger
+    from rosenblatt.sequences.tagger_tasks import TrainedTagger
     from rosenblatt.tasks.training import TrainingResult
 
 
 @click.command(
     cls=Sectioned,
-    epilog="""\b
+    epilog=f"""\b
 Examples:
   rosenblatt train mail.csv -o spam.model
   rosenblatt train SMSSpamCollection --target 1 --text 2 -o sms.model --vocabulary
@@ -28,8 +30,8 @@ Examples:
   rosenblatt train ner.tsv -o names.model --label 2 --set constraints=bio
   rosenblatt train 'clicks-*.parquet' -o clicks.model --workers 4
 
-perceptron and averaged learn from files of any size: data larger than --memory goes through a cache file beside
-the first file, which later runs use again. The other learners need all rows in memory.
+{able_in_words("blocks")} learn from files of any size. Data larger than --memory goes through a cache file beside
+the first file, which later runs use again. The other learners of this package need all rows in memory.
 
 Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a SequencePerceptron. They end in
 .conllu or .conll, or are named with --label.""",
@@ -86,9 +88,8 @@ def train(
 ) -> None:
     """Train a model on DATA, print a summary, and save the model."""
     from rosenblatt.atomic import require_place
-    from rosenblatt.tasks.data import open_data, require_apart
+    from rosenblatt.tasks.data import open_data, reads_sentences, require_apart
     from rosenblatt.tasks.plain_text import size
-    from rosenblatt.tasks.tagging import reads_sentences, train_tagger
     from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
     from rosenblatt.tasks.training import train as train_model
 
@@ -109,7 +110,7 @@ def train(
             )
         require_apart(path, data)
         try:
-            tagger = train_tagger(
+            tagger = find("sequences.tagger_tasks").train_tagger(
                 *data,
                 label=label,
                 columns=columns or (),
@@ -146,10 +147,9 @@ def train(
                 raise click.UsageError("--dask names a cluster and --workers starts one. Drop one of them.")
             if holdout is not None or probabilities is not None or no_cache:
                 raise click.UsageError("--holdout, --probabilities and --no-cache need all rows on one machine.")
-            from rosenblatt.tasks.distributed_training import cluster_of, train_on_cluster
-
-            with cluster_of(address, workers, output.remark) as client:
-                trained = train_on_cluster(data, learner, client=client, mixing=mixing, **how, **options)
+            cluster = find("distributed.cluster_files")
+            with cluster.cluster_of(address, workers, output.remark) as client:
+                trained = cluster.train_on_cluster(data, learner, client=client, mixing=mixing, **how, **options)
         else:
             source = open_data(*data, **options)
             require_apart(path, source.files)

@@ -7,8 +7,7 @@ only `make_echo` returns signals. Labels are the integers −1 and +1. The same 
 from __future__ import annotations
 
 from rosenblatt.datasets.dataset import Dataset
-from rosenblatt.datasets.echo import Echo, make_echo
-from rosenblatt.datasets.named import (
+from rosenblatt.datasets.loaded import (
     load_and,
     load_or,
     load_six_points,
@@ -17,7 +16,7 @@ from rosenblatt.datasets.named import (
     make_cards,
     make_diagonal,
 )
-from rosenblatt.datasets.separable import make_separable
+from rosenblatt.datasets.made import Echo, make_echo, make_separable
 from rosenblatt.datasets.text import make_text
 
 __all__ = [

@@ -14,7 +14,7 @@ from rosenblatt.typing import Floats, Ints
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_CHUNK = 1 << 18
+_WORDS_AT_ONCE = 1 << 18
 """Words drawn at a time, so that they stay in the cache. Results depend on it."""
 
 
@@ -59,7 +59,9 @@ def make_text(
         raise ParameterError(f"nnz must be at most half of d = {d}, got {nnz}: these rows are sparse")
     word, idf, w = _vocabulary(d, rng)
     draws = _draws_for(nnz, d)
-    step = max(64, _CHUNK // draws)  # the first part also determines the scale of scores, so it needs some rows
+    step = max(
+        64, _WORDS_AT_ONCE // draws
+    )  # the first part also determines the scale of scores, so it needs some rows
     parts, kept, near = [], 0, None
     while kept < n:
         indices, values, lengths = _bags(_zipf(step, draws, word, rng), idf)

@@ -1,7 +1,7 @@
 """Training, proofs and predictions on data in many partitions, on a Dask cluster.
 
-Needs Dask: ``pip install "rosenblatt[distributed]"``. A Dask cluster runs any code that its clients send: connect
-only to clusters you trust, and let only those you trust connect to yours.
+Needs Dask: ``pip install "dask[array,dataframe]" distributed pandas``. A Dask cluster runs any code that its
+clients send: connect only to clusters you trust, and let only those you trust connect to yours.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.split(".")[0] in ("dask", "distributed"):
             raise ImportError(
-                'rosenblatt.distributed needs Dask. Install it: pip install "rosenblatt[distributed]".'
+                'rosenblatt.distributed needs Dask: pip install "dask[array,dataframe]" distributed pandas'
             ) from error
         raise
 

@@ -16,11 +16,11 @@ from rosenblatt.interrupts import stop_if_interrupted
 
 __all__ = ["Cluster", "WorkerRoom"]
 
-POLL = 0.1  # seconds between looks at Ctrl-C and at the scheduler
-LOOK = 1.0  # seconds between looks for workers
-LOST = 10.0  # seconds without a connection after which the scheduler counts as lost
+POLL_SECONDS = 0.1  # seconds between looks at Ctrl-C and at the scheduler
+WORKER_CHECK_SECONDS = 1.0  # seconds between looks for workers
+LOST_AFTER_SECONDS = 10.0  # seconds without a connection after which the scheduler counts as lost
 NO_WORKERS = 300.0  # seconds without a worker after which waiting ends
-RETRIES = 20  # times that tasks are begun again because a worker died
+MAX_RETRIES = 20  # times that tasks are begun again because a worker died
 
 
 class WorkerRoom(NamedTuple):
@@ -96,12 +96,12 @@ class Cluster:
         """Wait for futures and gather them; begin tasks again whose workers died."""
         wanted = list(futures)
         try:
-            for attempt in range(RETRIES):
+            for attempt in range(MAX_RETRIES):
                 try:
                     self._wait(wanted)
                     return list(gather(wanted))
                 except KilledWorker as error:
-                    if attempt + 1 == RETRIES:
+                    if attempt + 1 == MAX_RETRIES:
                         raise _killing(error) from error
                     self._begin_again([future for future in wanted if future.status == "error"])
         except (FutureCancelledError, FuturesCancelledError, CommClosedError, OSError) as error:
@@ -120,13 +120,13 @@ class Cluster:
             if states == {"finished"} or not states.isdisjoint({"error", "cancelled"}):
                 return
             with suppress(TimeoutError), self.client.as_current():
-                wait(futures, timeout=POLL)
+                wait(futures, timeout=POLL_SECONDS)
             now = time.monotonic()
             if self.client.status == "running":
                 connected = now
-            elif self.client.status in ("closed", "closing") or now - connected > LOST:
+            elif self.client.status in ("closed", "closing") or now - connected > LOST_AFTER_SECONDS:
                 raise self._lost(f"the connection is {self.client.status}")
-            if now - looked > LOOK:
+            if now - looked > WORKER_CHECK_SECONDS:
                 looked = now
                 present = now if self.client.status != "running" or self._n_workers() else present
             if now - present > NO_WORKERS:

@@ -5,22 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rosenblatt.blocks.collect import MEMORY
-from rosenblatt.columns.in_memory import learn_table
-from rosenblatt.columns.options import Options
-from rosenblatt.columns.preparation import Encoding
-from rosenblatt.columns.recipe import Recipe, TableRecipe
-from rosenblatt.columns.statistics import Statistics
 from rosenblatt.distributed.cluster import Cluster
-from rosenblatt.distributed.file_encoding import learned_from_files, merged_recipe, merged_statistics
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import FilePart, load_file
-from rosenblatt.distributed.sources import delayed_pairs, file_parts, is_files, places_of, rows_on_workers
-from rosenblatt.estimators._encoder_parameters import CHOSEN, from_1
-from rosenblatt.estimators.table_encoder import TableEncoder, measured
+from rosenblatt.distributed.sources import (
+    delayed_pairs,
+    file_parts,
+    is_files,
+    learn_from_files,
+    merge_recipes,
+    merge_statistics,
+    places_of,
+    rows_on_workers,
+)
+from rosenblatt.estimators.table_encoder import CHOSEN, TableEncoder, from_1, measure_features
 from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
+from rosenblatt.tables.in_memory import learn_table
+from rosenblatt.tables.preparation import Encoding
+from rosenblatt.tables.reading import Options
+from rosenblatt.tables.recipe import Recipe, TableRecipe
+from rosenblatt.tables.statistics import Statistics
 
-__all__ = ["encoded", "fit_encoder"]
+__all__ = ["encode_partitions", "fit_encoder"]
 
 
 def fit_encoder(
@@ -65,15 +72,21 @@ def fit_encoder(
     columns: tuple[str, ...] | None = None
     if is_files(X):
         files = file_parts(cluster, places_of(X), _of_files(how, options))
-        recipe, _, statistics, _ = learned_from_files(cluster, files, gathers)
+        recipe, _, statistics, _ = learn_from_files(cluster, files, gathers)
     else:
         recipe, statistics, columns = _learned_from_frame(cluster, X, y, how, gathers)
     encoder.encoding_ = encoder._learned(recipe, statistics, columns)
     return encoder
 
 
-def encoded(
-    encoder: TableEncoder, X: Any, y: Any = None, *, client: Any = None, memory: int = MEMORY, **options: Any
+def encode_partitions(
+    encoder: TableEncoder,
+    X: Any,
+    y: Any = None,
+    *,
+    client: Any = None,
+    memory: int = DEFAULT_MEMORY_BYTES,
+    **options: Any,
 ) -> PartitionedBlocks:
     """Return data in partitions as the features of a fitted encoder, encoded by the workers that hold them."""
     cluster, encoding = Cluster(client), encoder.encoding_
@@ -112,8 +125,8 @@ def _learned_from_frame(
     chosen = frozenset(
         k for k, (name, j) in enumerate(begun.categorical) if {name, j, j - begun.n_columns} & asked
     )
-    recipe = merged_recipe(replace(begun, categories=(), words=None), [each.recipe for each in found], chosen)
-    return recipe, merged_statistics(recipe, [(each.recipe, each.statistics) for each in found]), names
+    recipe = merge_recipes(replace(begun, categories=(), words=None), [each.recipe for each in found], chosen)
+    return recipe, merge_statistics(recipe, [(each.recipe, each.statistics) for each in found]), names
 
 
 def _learn(frame: Any, how: Options, start: Recipe | None, gathers: bool) -> Encoding:
@@ -121,7 +134,7 @@ def _learn(frame: Any, how: Options, start: Recipe | None, gathers: bool) -> Enc
     features, recipe, names = learn_table(frame, how, start)
     statistics = Statistics()
     if gathers:
-        measured([features], statistics)
+        measure_features([features], statistics)
     return Encoding(recipe, statistics=statistics, columns=names)
 
 

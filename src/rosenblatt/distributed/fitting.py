@@ -10,21 +10,22 @@ from typing import Any, TypeVar
 
 from sklearn.pipeline import Pipeline
 
-from rosenblatt.blocks.checkpoint import Checkpoint, Saved, restore
-from rosenblatt.blocks.scaled import folded
-from rosenblatt.data.batch import require_two
+from rosenblatt.distributed.mixing_run import ClusterVisitor, MixedFit
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.sources import partition
-from rosenblatt.distributed.training import ClusterVisitor, MixedFit
-from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, planned, resumed
+from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, make_plan, resume_run
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.table_encoder import TableEncoder
 from rosenblatt.exceptions import ClusterError, ModelFileError, ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.locking import locked
+from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
+from rosenblatt.learning.scaled import fold_state
+from rosenblatt.learning.state import Mixing, MixingWeights
+from rosenblatt.locking import hold_lock
+from rosenblatt.registry import abilities
+from rosenblatt.rows.batch import require_two
 from rosenblatt.schema.container import read_container
-from rosenblatt.trace.mixing import Mixing, MixingWeights
 
 __all__ = ["fit"]
 
@@ -58,7 +59,7 @@ def fit(
 
     Parameters
     ----------
-    estimator : Perceptron, or Pipeline of a TableEncoder and a Perceptron
+    estimator : Perceptron, PassiveAggressiveClassifier, or Pipeline of a TableEncoder and one of these
         Its parameters mean what they mean in `Perceptron.fit`. Only ``order="shuffle"`` and ``"cyclic"`` are
         possible, within partitions. Mistakes are counted, not kept. A pass is never cut short: `max_time` ends
         training after the pass in which it is reached.
@@ -105,10 +106,10 @@ def fit(
         if isinstance(estimator, Pipeline):
             _fit_pipeline(estimator, X, y, client, options, mixing, by, checkpoint, every, resume)
             return estimator
-        if not isinstance(estimator, Perceptron):
+        if not isinstance(estimator, Perceptron) or "mixing" not in abilities(estimator):
             raise ParameterError(
-                f"{type(estimator).__name__} cannot be trained by parameter mixing. Use Perceptron, or a Pipeline "
-                "of a TableEncoder and a Perceptron."
+                f"{type(estimator).__name__} cannot be trained by parameter mixing. Use Perceptron or "
+                "PassiveAggressiveClassifier, or a Pipeline of a TableEncoder and one of these."
             )
         check_choice("mixing", mixing, ("uniform", "mistakes"))
         check_choice("by", by, ("partitions", "machines"))
@@ -118,20 +119,20 @@ def fit(
             raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
         _require_possible(estimator, by)
         blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
-        with nullcontext() if checkpoint is None else locked(checkpoint):
+        with nullcontext() if checkpoint is None else hold_lock(checkpoint):
             _train(estimator, blocks, mixing, by == "machines", checkpoint, every, resume)
     return estimator
 
 
 def _fit_pipeline(pipeline: Any, X: Any, y: Any, client: Any, options: dict[str, Any], *how: Any) -> None:
-    from rosenblatt.distributed.encoders import encoded, fit_encoder
+    from rosenblatt.distributed.encoders import encode_partitions, fit_encoder
 
     steps = [step for _, step in pipeline.steps]
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not isinstance(steps[1], Perceptron):
         raise ParameterError("The pipeline must have two steps, a TableEncoder and a Perceptron.")
     mixing, by, checkpoint, every, resume = how
     fit_encoder(steps[0], X, y, client=client, **options)
-    blocks = encoded(steps[0], X, y, client=client, **options)
+    blocks = encode_partitions(steps[0], X, y, client=client, **options)
     fit(steps[1], blocks, mixing=mixing, by=by, checkpoint=checkpoint, every=every, resume=resume)
 
 
@@ -173,12 +174,12 @@ def _train(
     if checkpoint is not None:
         identity = identity_of(p, blocks) | {"mixing": mixing if len(blocks.parts) > 1 else "none"}
         keeper = MixedCheckpoint(checkpoint, every, identity)
-        saved = resumed(p, blocks, keeper) if resume else None
+        saved = resume_run(p, blocks, keeper) if resume else None
     redrawn = None if saved is None else Drawn(saved.seed, None)
-    with planned(p, blocks, redrawn=redrawn, sparse=True) as planned_fit:
+    with make_plan(p, blocks, redrawn=redrawn, sparse=True) as planned_fit:
         plan, start, drawn = planned_fit
-        if start.variance is not None:
-            raise ParameterError(f"{type(p).__name__} keeps variances, which are not mixed. Use Perceptron.")
+        if start.moves_more:
+            raise ParameterError(f"{type(p).__name__} keeps more than weights, and only weights are mixed.")
         shuffles = p.order == "shuffle" and p.shuffle
         seed = drawn.seed if shuffles else None
         visitor = ClusterVisitor(blocks, plan, start.copy(), seed, mixing, machines=machines)
@@ -195,7 +196,7 @@ def _train(
         except ClusterError as error:
             raise _after(error, loop, checkpoint) from error
     if blocks.scaling is not None:
-        run = replace(run, state=folded(run.state, blocks.scaling))
+        run = replace(run, state=fold_state(run.state, blocks.scaling))
     drawn = drawn._replace(passes=len(run.mistakes_per_pass))
     weights = MixingWeights(mixing, len(blocks.parts), float(loop.weighted))
     p._publish(run, blocks, _drawn=drawn, certificate_=run.proof, mixing_=weights)
@@ -203,7 +204,7 @@ def _train(
 
 
 def asks(p: Any, plan: Any, start: Any) -> bool:
-    """Return whether the end of this fit may be decided by a proof; see `rosenblatt.estimators.deciding`."""
+    """Return whether the end of this fit may be decided by a proof; see `estimators.perceptron_core`."""
     fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
     others = p.average or p.tol is not None
     return bool(p.decide and p.tie in ("mistake", "half") and p.penalty is None and not fixed_bias and not others)

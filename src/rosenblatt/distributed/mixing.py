@@ -3,7 +3,7 @@
 In a pass, partition i trains from the mixed weights w to w_i. Then w = Σ μ_i w_i, added in the order of the
 partitions, with μ_i = 1/P, or the share of the pass's mistakes that partition i made. A partition of weight 0 adds
 nothing. Where no partition made a mistake, all w_i are w, and so is the result.
-`rosenblatt.loops.reference_mixing` has the same in plain Python.
+`tests/oracles/mixing.py` has the same in plain Python.
 
 Averages are mixed with the same weights. A state keeps u, the sum of all corrections, each times the visits
 before it, so that w − u/t is the average over t visits. Partition i has n_i of the n rows, so it starts with
@@ -21,12 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.model.met import MetFeatures
-from rosenblatt.model.state import State
-from rosenblatt.trace.mixing import Mixing
+from rosenblatt.learning.state import MetFeatures, Mixing, State
 from rosenblatt.typing import Floats
 
-__all__ = ["MixedPass", "PartialPass", "PassCounts", "begun", "mixed"]
+__all__ = ["MixedPass", "PartialPass", "PassCounts", "begin_state", "mix_states"]
 
 
 class PassCounts(NamedTuple):
@@ -70,7 +68,7 @@ def weighted_mistakes(mistakes: Sequence[int], kind: Mixing) -> Fraction:
     return Fraction(float(total))
 
 
-def begun(state: State, passes: int, n_rows: int, n_all: int) -> State:
+def begin_state(state: State, passes: int, n_rows: int, n_all: int) -> State:
     """Return the state that a partition of `n_rows` of all `n_all` rows starts from, after some passes."""
     own = state.copy()
     if own.u is not None and n_rows != n_all:
@@ -79,7 +77,7 @@ def begun(state: State, passes: int, n_rows: int, n_all: int) -> State:
     return own
 
 
-def mixed(before: State, parts: Sequence[PartialPass], kind: Mixing) -> State:
+def mix_states(before: State, parts: Sequence[PartialPass], kind: Mixing) -> State:
     """Return the state after a pass, given the one before it and the pass of each partition, in order."""
     made = [part.counts.visits for part in parts]
     visits = before.visits + sum(made)

@@ -10,13 +10,6 @@ import numpy as np
 from distributed import Future
 from numpy.typing import NDArray
 
-from rosenblatt.blocks.memory import Blocks, Change
-from rosenblatt.blocks.summary import DataSummary, digest
-from rosenblatt.columns.recipe import Recipe
-from rosenblatt.columns.scaling import Transformation
-from rosenblatt.columns.statistics import Statistics
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.labels import as_labels
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.distributed.parts import (
     PartFacts,
@@ -30,6 +23,12 @@ from rosenblatt.distributed.parts import (
     statistics_of,
 )
 from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.labels import as_labels
+from rosenblatt.tables.blocks import Blocks, Change
+from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.scaling import Transformation
+from rosenblatt.tables.statistics import DataSummary, Statistics, digest
 
 __all__ = ["PartitionedBlocks"]
 

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.blocks.collect import cache_path, collect
-from rosenblatt.blocks.memory import Blocks, Change, MemoryBlocks
-from rosenblatt.blocks.scaled import transformed
-from rosenblatt.columns.options import Options
-from rosenblatt.columns.preparation import Encoding
-from rosenblatt.columns.recipe import Recipe
-from rosenblatt.columns.scaling import Transformation
-from rosenblatt.columns.statistics import Statistics
-from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import NoRowsError
-from rosenblatt.formats.source import open_source
+from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.loops.layout import CSR
+from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.reals import read_only
+from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks
+from rosenblatt.tables.collect import cache_path, collect
+from rosenblatt.tables.file_source import open_source
+from rosenblatt.tables.preparation import Encoding
+from rosenblatt.tables.reading import Options
+from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.scaling import Transformation
+from rosenblatt.tables.statistics import Statistics
 from rosenblatt.typing import Ints
 
 __all__ = ["FilePart", "PartFacts", "Settlement", "WorkerPart"]
@@ -222,7 +222,7 @@ def fingerprint_of_part(part: WorkerPart) -> str:
 
 def statistics_of(part: WorkerPart) -> Statistics:
     """Return the means and variances of a partition."""
-    from rosenblatt.blocks.collect import measure
+    from rosenblatt.tables.collect import measure
 
     return Statistics() if part.blocks is None else measure(part.blocks)
 
@@ -240,7 +240,7 @@ def settle(part: WorkerPart, agreed: Settlement) -> WorkerPart:
     same = np.array_equal(blocks.classes, agreed.classes) and blocks.classes.dtype == agreed.classes.dtype
     if not same or (blocks.n_features, blocks.names) != (agreed.n_features, agreed.names):
         blocks = _recoded(blocks, agreed)
-    return WorkerPart(transformed(blocks, *agreed.how), part.name, part.file, agreed)
+    return WorkerPart(transform_blocks(blocks, *agreed.how), part.name, part.file, agreed)
 
 
 def _recoded(blocks: Blocks, agreed: Settlement) -> Blocks:

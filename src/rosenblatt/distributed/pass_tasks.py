@@ -11,23 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.blocks.memory import MemoryBlocks
-from rosenblatt.blocks.visitor import BlockVisitor
-from rosenblatt.data.batch import Batch
-from rosenblatt.distributed.mixing import MixedPass, PartialPass, PassCounts, begun, mixed
+from rosenblatt.distributed.mixing import MixedPass, PartialPass, PassCounts, begin_state, mix_states
 from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.exceptions import NonFiniteError
-from rosenblatt.learners.order import Blockwise
-from rosenblatt.learners.perceptron import PerceptronFit, wrong_rows
-from rosenblatt.learners.plan import Plan
-from rosenblatt.learners.visitor import Visitor, row_weights
-from rosenblatt.loops.reference import sides as all_sides
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.order import Blockwise
+from rosenblatt.learning.perceptron_fit import PerceptronFit, wrong_rows
+from rosenblatt.learning.plan import Plan
+from rosenblatt.learning.recorder import Stretch
+from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.state import Mixing, State
+from rosenblatt.learning.visitor import BlockVisitor, Visitor, row_weights
 from rosenblatt.loops.shuffle import seed_of_pass
-from rosenblatt.model.linear import LinearModel
-from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
-from rosenblatt.trace.mixing import Mixing
-from rosenblatt.trace.recorder import Stretch
+from rosenblatt.rows.batch import Batch
+from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.typing import Floats
 
 __all__ = ["FitTask", "ask_part", "count_wrong", "mix_groups", "train_group", "train_machine", "train_passes"]
@@ -90,7 +87,7 @@ class _Counted(PerceptronFit):
 
 def train_part(part: WorkerPart, state: State, task: FitTask, epoch: int, number: int) -> PartialPass:
     """Make pass `epoch` over partition `number` from the mixed state; the result depends on nothing else."""
-    start = begun(state, epoch - 1, part.n_rows, task.n_rows)
+    start = begin_state(state, epoch - 1, part.n_rows, task.n_rows)
     with _naming(part):
         return _visited(part, task, f"{task.name}/part", start, epoch, lambda: task.plan_of(part, number))
 
@@ -126,8 +123,7 @@ def train_passes(
 
 def train_machine(part: WorkerPart, state: State, task: FitTask, epoch: int, machine: int) -> PartialPass:
     """Make pass `epoch` for one hyperplane of one-vs-rest or one-vs-one, as a problem of two classes."""
-    scheme = task.plan.scheme
-    sides = np.array(all_sides(scheme.kind, scheme.n_classes)[machine])
+    sides = task.plan.scheme.sides(machine)
     own = State(state.w[machine].copy(), None if state.u is None else state.u[machine].copy(), state.visits)
     if state.met is not None:
         own.met = state.met
@@ -147,7 +143,7 @@ def train_machine(part: WorkerPart, state: State, task: FitTask, epoch: int, mac
 
 def mix_pass(before: State, parts: list[PartialPass], kind: Mixing) -> MixedPass:
     """Mix the passes of all partitions."""
-    return MixedPass(mixed(before, parts, kind), [part.counts for part in parts])
+    return MixedPass(mix_states(before, parts, kind), [part.counts for part in parts])
 
 
 def mix_groups(before: State, done: list[list[PartialPass]], groups: list[list[int]], kind: Mixing) -> MixedPass:
@@ -177,7 +173,7 @@ def count_wrong(part: WorkerPart, state: State, task: FitTask) -> int:
 
 def ask_part(part: WorkerPart, task: FitTask, work: float) -> Any:
     """Decide on the worker whether hyperplanes separate the rows of the only partition."""
-    from rosenblatt.estimators.deciding import ask
+    from rosenblatt.estimators.perceptron_core import ask
 
     blocks = part.rows
     assert isinstance(blocks, MemoryBlocks), "only rows in memory are asked about"

@@ -11,11 +11,11 @@ import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
 
-from rosenblatt.data.labels import encode_labels
 from rosenblatt.distributed.sources import delayed_pairs
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.rows.labels import encode_labels
 
 __all__ = ["decision_function", "evaluate", "predict", "score"]
 

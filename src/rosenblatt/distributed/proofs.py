@@ -8,12 +8,14 @@ are gathered too. Each round gathers a row that was not there, so that the round
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import scipy.sparse as sp
 
 from rosenblatt.certify.certificate import (
     Answer,
@@ -27,36 +29,165 @@ from rosenblatt.certify.certificate import (
 )
 from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import Plane, decide
+from rosenblatt.certify.fingerprint import fingerprint_of_blocks
 from rosenblatt.certify.margin import margin_of
 from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.separability import cover_probability
-from rosenblatt.certify.sides import bias_of
+from rosenblatt.certify.sides import bias_of, products
 from rosenblatt.certify.ties import tidy_factor
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.certify.verify import combination_is_zero
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.features import Features, as_rows
 from rosenblatt.distributed.partitioned import PartitionedBlocks
-from rosenblatt.distributed.proof_tasks import (
-    PlaneTest,
-    RowSample,
-    TwoSides,
-    first_rows,
-    part_fingerprint,
-    rows_at,
-    stacked_rows,
-    test_plane,
-)
+from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.distributed.sources import partition
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import NonFiniteError, ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.typing import Ints
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.tables.blocks import MemoryBlocks
+from rosenblatt.typing import Floats, Ints
 
-__all__ = ["certify", "verify"]
+__all__ = ["PlaneTest", "RowSample", "TwoSides", "certify", "first_rows", "rows_at", "test_plane", "verify"]
+
+
+# What workers do for a proof: test a hyperplane on every row, exactly, and return the worst few rows.
+
+
+@dataclass(frozen=True)
+class TwoSides:
+    """A question: one class against another, by their codes, or with None against all others."""
+
+    positive: int
+    negative: int | None
+    bias: bool
+
+    def signs(self, codes: Ints) -> Ints:
+        """Return 1, −1, or 0 for rows that are left out."""
+        others = codes != self.positive if self.negative is None else codes == self.negative
+        return np.asarray((codes == self.positive).astype(np.int64) - others, np.int64)
+
+
+class RowSample(NamedTuple):
+    """Some rows of a partition: their numbers there, their signs, and their values."""
+
+    rows: Ints
+    signs: Ints
+    values: Features | None
+
+
+class PlaneTest(NamedTuple):
+    """How a hyperplane did on a partition: rows that are not strictly on their side, and the worst few rows."""
+
+    wrong: int
+    worst: RowSample
+
+
+def part_fingerprint(part: WorkerPart, asked: TwoSides) -> tuple[int, str]:
+    """Return the number of rows and the fingerprint of a partition; refuse values that are not finite."""
+    blocks = part.rows
+
+    def pieces() -> Iterator[tuple[Features, Ints]]:
+        for _, batch in part.batches():
+            try:
+                require_finite(batch)
+            except NonFiniteError as error:
+                raise NonFiniteError(f"{part.name}: {error}") from error
+            yield batch, asked.signs(batch.codes)
+
+    return blocks.n_rows, fingerprint_of_blocks(pieces(), blocks.n_rows, blocks.n_features)
+
+
+def first_rows(part: WorkerPart, asked: TwoSides, count: int) -> RowSample:
+    """Return up to `count` rows of each side."""
+    found: list[tuple[int, Batch, Ints]] = []
+    left = {1: count, -1: count}
+    for start, batch in part.batches():
+        signs = asked.signs(batch.codes)
+        for side in (1, -1):
+            rows = np.flatnonzero(signs == side)[: left[side]]
+            left[side] -= len(rows)
+            if len(rows):
+                found.append((start, batch.take(rows), rows))
+        if not any(left.values()):
+            break
+    return _sample(found, asked)
+
+
+def test_plane(part: WorkerPart, asked: TwoSides, w: Sequence[Fraction], b: Fraction, count: int) -> PlaneTest:
+    """Decide for every row whether a hyperplane has it strictly on its side; return the worst of each side.
+
+    Floats decide rows that their proved error bound leaves no doubt of, and integers decide the others.
+    """
+    wrong, found = 0, []
+    for start, batch in part.batches():
+        kept = part.kept.get(_key(asked)) if isinstance(part.blocks, MemoryBlocks) else None
+        problem, names = kept or _problem(batch, asked)
+        if problem is None:
+            continue
+        if isinstance(part.blocks, MemoryBlocks):
+            part.kept[_key(asked)] = problem, names
+        v = problem.vector(w, b)
+        if any(v):
+            about, signs = products(problem, v, np.arange(problem.n))
+        else:
+            about, signs = np.zeros(problem.n), np.zeros(problem.n, np.int64)
+        wrong += int(np.count_nonzero(signs <= 0))
+        for side in (problem.positive, problem.negative):
+            chosen = side[_worst(signs[side], about[side], count)]
+            if len(chosen):
+                found.append((start, batch.take(names[chosen]), names[chosen]))
+    return PlaneTest(wrong, _sample(found, asked))
+
+
+def rows_at(part: WorkerPart, asked: TwoSides, rows: Ints) -> RowSample:
+    """Return the rows with these numbers, as they are."""
+    found = []
+    for start, batch in part.batches():
+        own = rows[(rows >= start) & (rows < start + batch.n_rows)] - start
+        if len(own):
+            found.append((start, batch.take(own), own))
+    return _sample(found, asked)
+
+
+def _key(asked: TwoSides) -> str:
+    return f"proof/{asked}"
+
+
+def _problem(batch: Batch, asked: TwoSides) -> tuple[SeparationProblem | None, Ints]:
+    signs = asked.signs(batch.codes)
+    names = np.flatnonzero(signs)
+    if not len(names):
+        return None, names
+    part = batch if len(names) == batch.n_rows else batch.take(names)
+    return SeparationProblem(part, signs[names].astype(np.float64), bias=asked.bias), names
+
+
+def _worst(signs: Ints, about: Floats, count: int) -> Ints:
+    """Return the rows that are farthest on their wrong side, then the nearest on their right side."""
+    order = np.lexsort((about, signs > 0))
+    return np.asarray(order[:count])
+
+
+def _sample(found: Sequence[tuple[int, Batch, Ints]], asked: TwoSides) -> RowSample:
+    """Put rows of several blocks together; sparse rows stay sparse."""
+    if not found:
+        return RowSample(np.empty(0, np.int64), np.empty(0, np.int64), None)
+    rows = np.concatenate([start + own for start, _, own in found])
+    signs = np.concatenate([asked.signs(batch.codes) for _, batch, _ in found])
+    return RowSample(rows, signs, stack_rows([batch for _, batch, _ in found]))
+
+
+def stack_rows(parts: Sequence[Features]) -> Features:
+    """Return rows one below the other."""
+    natives = [part.native() for part in parts]
+    if all(isinstance(native, np.ndarray) for native in natives):
+        return as_rows(np.concatenate(natives))
+    return as_rows(sp.vstack(natives, format="csr"))
+
 
 Address = tuple[int, int]
 """A row: its partition, and its number there."""
-PLENTY = 2  # rows of each class that a round gathers for each weight
+ROWS_A_WEIGHT = 2  # rows of each class that a round gathers for each weight
 
 
 def certify(
@@ -187,7 +318,7 @@ class PartitionQuestion:
     @property
     def share(self) -> int:
         """How many rows of each class a partition returns in a round."""
-        return max(2, -(-PLENTY * (self.width + 1) // len(self.blocks.parts)))
+        return max(2, -(-ROWS_A_WEIGHT * (self.width + 1) // len(self.blocks.parts)))
 
     def confirmed(self, w: Sequence[Fraction], b: Fraction) -> bool:
         """Whether every partition has all rows strictly on their side; if not, gather their worst rows."""
@@ -207,9 +338,9 @@ class PartitionQuestion:
             new = [k for k, row in enumerate(sample.rows.tolist()) if (number, row) not in inside]
             if new and sample.values is not None:
                 self.addresses += [(number, int(sample.rows[k])) for k in new]
-                parts.append(taken(sample.values, new))
+                parts.append(select_rows(sample.values, new))
                 signs.append(sample.signs[new])
-        self.rows, self.signs = stacked_rows(parts) if parts else None, np.concatenate(signs)
+        self.rows, self.signs = stack_rows(parts) if parts else None, np.concatenate(signs)
 
     def problem(self) -> SeparationProblem:
         """Return the rows gathered, as a question of their own."""
@@ -256,7 +387,7 @@ class PartitionQuestion:
         ]
         samples: list[RowSample] = cluster.answers(tasks)
         values = [sample.values for sample in samples if sample.values is not None]
-        return stacked_rows(values), np.concatenate([sample.signs for sample in samples])
+        return stack_rows(values), np.concatenate([sample.signs for sample in samples])
 
 
 def verify(certificate: Certificate, X: Any, y: Any = None, *, client: Any = None, **options: Any) -> Verification:
@@ -317,7 +448,7 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, client: Any = Non
         return Verification(holds, certificate.reason if holds else "The combination of rows is not 0.")
 
 
-def taken(features: Features, rows: Sequence[int]) -> Features:
+def select_rows(features: Features, rows: Sequence[int]) -> Features:
     """Return some of the rows."""
     return as_rows(features.native()[list(rows)])
 

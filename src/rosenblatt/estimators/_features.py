@@ -1,19 +1,27 @@
-"""The features an estimator was trained on, and whether it is trained."""
+"""The features an estimator was trained on, and whether it is trained.
+
+Columns that should be scaled, named where training has not separated the rows.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from typing import Any, Self
+from math import floor, log10, sqrt
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.features import Features, as_rows
 from rosenblatt.exceptions import InputError, PredictionOverflowError, ShapeError, TrainingOverflowError
+from rosenblatt.loops.layout import CSR, Rows, csr_take
 from rosenblatt.registry import name_of
+from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.rows.reals import read_only
+from rosenblatt.tables.blocks import Blocks, MemoryBlocks
+from rosenblatt.typing import Floats
 
 
 @contextmanager
@@ -48,7 +56,7 @@ class ReadsTables:
         names = self._feature_names()
         if names is None:
             raise AttributeError("The training data had no feature names.")
-        return np.array(names, dtype=object)
+        return read_only(np.array(names, dtype=object))
 
     def _require_fitted(self, attribute: str | None = None) -> None:
         if not self.__sklearn_is_fitted__():
@@ -122,3 +130,141 @@ def _difference(known: tuple[str, ...], given: tuple[str, ...]) -> str:
         message += "Feature names must be in the same order as they were in fit.\n"
         message += "Pass X[model.feature_names_in_].\n"
     return message
+
+
+MIN_SCALE_RATIO = 10.0  # scales that differ by more than this are worth scaling
+# Columns with fewer values than this share of the rows are counts and flags, as in sparse rows
+MIN_FILLED_SHARE = 0.1
+MAX_SPARSE_COLUMNS = 1 << 16  # sparse rows with more are not looked at
+FAR_MEAN_DEVIATIONS = 2.0  # a column is far from zero if its mean is more than so many deviations
+SAMPLE_ROWS = 1000  # rows that are looked at first; all are measured only if these should be scaled
+VALUES_AT_ONCE = 1 << 14  # values that are widened together
+WRITTEN_OUT = 1e6  # ratios from here on are shown as powers of ten
+
+STANDARDISE = "Standardise them (StandardScaler, or scale=True of TableEncoder or rosenblatt.train)."
+"""What to do; the command line says it in its own words."""
+
+
+_Sums: TypeAlias = tuple[int, NDArray[Any], Floats, Floats]  # rows; values other than zero, their sums and squares
+
+
+class _Sizes(NamedTuple):
+    """Figures of the columns that have values: their numbers, root mean squares and means."""
+
+    columns: list[int]
+    size: Floats  # the root of the mean square of the values other than zero
+    mean: Floats
+    deviation: Floats
+
+
+def to_be_scaled(blocks: Blocks, bias: float = 0.0) -> str | None:
+    """Return which columns of some rows should be scaled, or None if there is no need to.
+
+    The scale of a column is the root mean square of its values other than zero, so that the columns of
+    standardised rows have nearly the same. Scales may differ by a factor of 10. Columns with few values are left
+    alone: they are counts and flags. So are sparse rows with very many columns, which are words. Of rows that are
+    not in memory, the first block is looked at. Some rows are looked at first, so that data of one scale costs
+    next to nothing.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The rows.
+    bias : float
+        The square of the constant feature that the bias is the weight of, where rows are known to be separable:
+        columns far from zero that are more than 10 times larger than it should be scaled too. 0: none is given.
+    """
+    if blocks.scaling is not None:
+        return None
+    return columns_to_scale(blocks.batch if isinstance(blocks, MemoryBlocks) else blocks.read(0), bias)
+
+
+def columns_to_scale(features: Features, bias: float = 0.0) -> str | None:
+    """Return which columns should be scaled, or None; see `to_be_scaled`."""
+    rows, width = features.rows, features.n_features
+    if isinstance(rows, CSR) and width > MAX_SPARSE_COLUMNS:
+        return None
+    step = features.n_rows // SAMPLE_ROWS
+    if step > 1:
+        taken = csr_take(rows, np.arange(0, features.n_rows, step)) if isinstance(rows, CSR) else rows[::step]
+        if _columns_of(taken, width, features.names, bias) is None:
+            return None
+    return _columns_of(rows, width, features.names, bias)
+
+
+def _columns_of(rows: Rows, width: int, given: Sequence[str] | None, bias: float) -> str | None:
+    found = _sizes(rows, width)
+    if found is None:
+        return None
+    columns, size, mean, deviation = found
+    names = [repr(k if given is None else given[k]) for k in columns]
+    largest, smallest = int(size.argmax()), int(size.argmin())
+    if size[largest] / MIN_SCALE_RATIO > size[smallest]:
+        ratio = times(size[largest], size[smallest])
+        return f"column {names[largest]} is more than {ratio} times larger than column {names[smallest]}"
+    far = np.where(np.abs(mean) > FAR_MEAN_DEVIATIONS * deviation, size, 0.0)
+    k = int(far.argmax())
+    if bias > 0.0 and far[k] > MIN_SCALE_RATIO * sqrt(bias):
+        return (
+            f"column {names[k]} lies around {float(f'{mean[k]:.2g}'):,g}, far from zero for a bias that moves by "
+            f"{bias:g}"
+        )
+    return None
+
+
+def also_scale(features: Features) -> str:
+    """Return a sentence that follows other advice where columns should be scaled, or nothing."""
+    columns = columns_to_scale(features)
+    return "" if columns is None else f" Also, {columns}. {STANDARDISE}"
+
+
+def _sizes(rows: Rows, width: int) -> _Sizes | None:
+    """Measure the columns; None for values that training will refuse."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = _sparse_sums(rows, width) if isinstance(rows, CSR) else _dense_sums(rows, width)
+    n_rows, count, total, squares = sums
+    kept = np.flatnonzero(count >= MIN_FILLED_SHARE * n_rows)
+    if not len(kept) or not np.isfinite(squares).all():
+        return None
+    mean, square = total[kept] / n_rows, squares[kept] / n_rows
+    deviation = np.sqrt(np.maximum(square - mean * mean, 0.0))
+    return _Sizes(kept.tolist(), np.sqrt(squares[kept] / count[kept]), mean, deviation)
+
+
+def _dense_sums(rows: NDArray[Any], width: int) -> _Sums:
+    step = max(1, VALUES_AT_ONCE // width)
+    count, total, squares = np.zeros(width, np.int64), np.zeros(width), np.zeros(width)
+    for first in range(0, len(rows), step):
+        values = rows[first : first + step].astype(np.float64)
+        count += np.count_nonzero(values, axis=0)
+        total += values.sum(axis=0)
+        squares += (values * values).sum(axis=0)
+    return len(rows), count, total, squares
+
+
+def _sparse_sums(rows: CSR, width: int) -> _Sums:
+    count, total, squares = np.zeros(width, np.int64), np.zeros(width), np.zeros(width)
+    begin, end = int(rows.indptr[0]), int(rows.indptr[-1])
+    step = max(VALUES_AT_ONCE, width)
+    for first in range(begin, end, step):
+        part = slice(first, min(first + step, end))
+        columns, values = rows.indices[part].astype(np.int64), rows.data[part].astype(np.float64)
+        count += np.bincount(columns[values != 0.0], minlength=width)
+        total += np.bincount(columns, values, width)
+        squares += np.bincount(columns, values * values, width)
+    return len(rows.indptr) - 1, count, total, squares
+
+
+def times(larger: float, smaller: float) -> str:
+    """Return how many times larger one number is than another, rounded down.
+
+    Examples
+    --------
+    >>> times(4321.0, 20.0), times(3e12, 1.0)
+    ('200', '10¹²')
+    """
+    power = log10(larger) - log10(smaller)
+    if power >= log10(WRITTEN_OUT):
+        return "10" + str(floor(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    unit: int = 10 ** floor(power)
+    return f"{floor(larger / smaller / unit) * unit:,}"

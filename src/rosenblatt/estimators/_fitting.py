@@ -11,27 +11,73 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.blocks.checkpoint import Checkpoint, Saved
-from rosenblatt.blocks.memory import Blocks, MemoryBlocks
-from rosenblatt.blocks.visitor import BlockVisitor
-from rosenblatt.data.batch import Batch, require_two
-from rosenblatt.data.labels import listed
-from rosenblatt.data.memory import require_memory
-from rosenblatt.data.weights import weights_by_count
 from rosenblatt.estimators import _parameters as parameters
-from rosenblatt.estimators._progress import progress_bar
-from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError, ShapeError
-from rosenblatt.learners.order import Blockwise, Order
-from rosenblatt.learners.plan import PerceptronRun, Plan
-from rosenblatt.learners.validation import hold_out
-from rosenblatt.learners.visitor import Visitor
-from rosenblatt.model.met import is_wide
-from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
+from rosenblatt.estimators._features import STANDARDISE, to_be_scaled
+from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError, ScaleWarning, ShapeError
+from rosenblatt.learning.checkpoint import Checkpoint, Saved
+from rosenblatt.learning.order import Blockwise, Order
+from rosenblatt.learning.plan import PerceptronRun, Plan
+from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.state import State, is_wide
+from rosenblatt.learning.visitor import BlockVisitor, Visitor, hold_out
+from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.registry import name_of
+from rosenblatt.rows.batch import Batch, require_two
+from rosenblatt.rows.labels import list_classes
+from rosenblatt.rows.memory import require_memory
+from rosenblatt.rows.weights import weights_by_count
+from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.typing import Ints
 
-LISTED = 12
+# A progress bar for long fits.
+
+
+def _mistakes(report: Any) -> str:
+    return f"{report.mistakes:,} mistakes"
+
+
+@contextmanager
+def progress_bar(
+    max_iter: int, title: str = "Perceptron", telling: Callable[[Any], str] = _mistakes
+) -> Iterator[Callable[[Any], None]]:
+    """Show passes, how well they went, and rate on standard error; yields the callback to feed with each pass.
+
+    `telling` says of a report how well its pass went.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("passes"),
+        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+    )
+    visits = 0
+    console = Console(stderr=True)
+    with Progress(*columns, console=console) as progress, announce_compilation(console.print):
+        task = progress.add_task(title, total=max_iter, told="", rate="")
+
+        def show(report: Any) -> None:
+            nonlocal visits
+            visits += report.visits
+            rate = visits / max(report.seconds, 1e-9)
+            progress.update(task, completed=report.epoch, told=telling(report), rate=f"{_short(rate)} rows/s")
+
+        yield show
+
+
+def _short(number: float) -> str:
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.3g}"
+
+
+MAX_LISTED_ITEMS = 12
 BYTES_A_ROW = 40  # that choosing rows to hold out takes
 FREE_TO_CHANGE = {"max_iter", "max_time", "verbose", "n_jobs", "callbacks", "warm_start"}
 """Parameters that do not change what a pass does, so that they may differ when a run resumes."""
@@ -68,7 +114,7 @@ def whole(batch: Batch) -> MemoryBlocks:
 
 
 @contextmanager
-def planned(
+def make_plan(
     p: Any,
     blocks: Blocks,
     coef_init: Any = None,
@@ -91,7 +137,7 @@ def planned(
     if before is not None:
         start = before[0]
     elif given:
-        start = parameters.given_start(p, shape, coef_init, intercept_init)
+        start = parameters.read_start(p, shape, coef_init, intercept_init)
     else:
         start = parameters.start_from(p, shape, rng, sparse=sparse and _is_wide(shape, blocks))
     drawn = redrawn or draw(p, lambda: _codes(blocks), blocks.n_rows, rng, before)
@@ -198,7 +244,7 @@ def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:
     return {"version": release, "learner": name_of(p), "parameters": shown, "data": blocks.identity}
 
 
-def resumed(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
+def resume_run(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
     """Return what a checkpoint holds, if it is there and its run may go on."""
     saved = checkpoint.read()
     if saved is None:
@@ -239,12 +285,12 @@ def require_same_data(n_features: int, classes: Any, width: int, known: Any) -> 
         )
     if classes is not None and known is not None and not np.array_equal(classes, known):
         raise LabelError(
-            f"y has the classes {listed(classes)}, but warm_start=True continues from "
-            f"{listed(known)}. Pass the same classes, or set warm_start=False."
+            f"y has the classes {list_classes(classes)}, but warm_start=True continues from "
+            f"{list_classes(known)}. Pass the same classes, or set warm_start=False."
         )
 
 
-def published(p: Any, run: PerceptronRun, blocks: Blocks) -> dict[str, Any]:
+def publish_attributes(p: Any, run: PerceptronRun, blocks: Blocks) -> dict[str, Any]:
     """Return the attributes that every estimator with parameters `p` has after a run.
 
     The caller sets them all at once, so that Ctrl-C cannot leave half of them.
@@ -275,25 +321,36 @@ def conclude(
     reached: str = "without separating the data",
     advice: str = "Allow more {amount}.",
     *,
+    rows: Blocks | None = None,
     best: bool = False,
     stacklevel: int = 3,
 ) -> None:
     """Warn where a published run ended without success, and raise the Ctrl-C that ended it.
 
     `reached` says where the limit left the run. In `advice`, "{amount}" becomes "passes" or "time", and "{limit}"
-    the name of the parameter. `best` says that the result is the best that a run of this length gives, whether it
-    separates the data or not, so that there is nothing to warn of: an average, a vote, or the pocket.
+    the name of the parameter. If columns of `rows` should be scaled, that is the advice instead. `best` says that
+    the result is the best that a run of this length gives, whether it separates the data or not, so that there is
+    nothing else to warn of: an average, a vote, or the pocket.
     """
     counts = run.mistakes_per_pass
     last = f"The last pass made {counts[-1]:,} mistakes on {run.trace.n_rows:,} rows." if counts else ""
     if p.verbose:
         summary = f"Ended by {run.stop_reason!r}: {len(counts):,} passes, {sum(counts):,} mistakes."
         print(summary, last, file=sys.stderr)
-    warning = _warning(p, run, reached, advice, last)
+    failed = not run.converged and run.interruption is None
+    bias = run.trace.bias if run.separable else 0.0
+    columns = to_be_scaled(rows, bias) if rows is not None and failed else None
+    warning = _warning(p, run, reached, "" if columns else advice, last)
     if warning and (not best or run.stop_reason == "cycle"):
         from sklearn.exceptions import ConvergenceWarning
 
         warnings.warn(warning, ConvergenceWarning, stacklevel=stacklevel)
+    if columns is not None:
+        warnings.warn(
+            f"Training has not separated the rows, and {columns}. {STANDARDISE}",
+            ScaleWarning,
+            stacklevel=stacklevel,
+        )
     if run.interruption is not None:
         raise run.interruption
 
@@ -322,11 +379,19 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
             f"{_impossible(run, which)} (proved: see certificate_). The last weights are those after the last "
             "mistake; average=True, PocketPerceptron or SoftMarginClassifier suit such data."
         )
+    if run.stop_reason == "plateau" and run.separable:
+        given = ": see certificate_.coef_ and certificate_.intercept_" if run.trace.scheme.kind == "binary" else ""
+        longer = " Set n_iter_no_change to wait longer." if advice else ""  # otherwise columns are to be scaled
+        return (
+            f"Training ended {reached}, because mistakes no longer fall. Some hyperplane does separate it "
+            f"(proved{given}). {last}{longer}"
+        )
     if run.proof is not None:
         return (
             f"Training went in a cycle, and ended with pass {made:,}: the weights are exactly what they "
             f"were before, because no {which} separates the data. "
-            f"certificate_ is the proof, a combination of {numbered('row', run.proof.support)}. Use average=True, "
+            f"certificate_ is the proof, a combination of {list_numbers('row', run.proof.support)}. Use "
+            "average=True, "
             "PocketPerceptron or SoftMarginClassifier."
         )
     if run.stop_reason == "max_iter":
@@ -338,7 +403,7 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
     unit = "seconds" if amount == "time" else amount
     advice = advice.format(amount=amount, limit=run.stop_reason)
     proved = "Some hyperplane does (proved). " if run.separable else ""
-    return f"Training ended after {limit} {unit} {reached}. {proved}{last} {advice}"
+    return f"Training ended after {limit} {unit} {reached}. {proved}{last} {advice}".rstrip()
 
 
 def _impossible(run: PerceptronRun, which: str) -> str:
@@ -352,14 +417,14 @@ def _impossible(run: PerceptronRun, which: str) -> str:
     return f"No {which} separates the class {data.positive!r} from {against}"
 
 
-def numbered(what: str, numbers: Sequence[int]) -> str:
+def list_numbers(what: str, numbers: Sequence[int]) -> str:
     """Return numbers of things in words, the first of them if they are many.
 
     Examples
     --------
-    >>> numbered("row", [0, 3]), numbered("row", range(20))
+    >>> list_numbers("row", [0, 3]), list_numbers("row", range(20))
     ('rows 0, 3', 'rows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more')
     """
-    more = len(numbers) - LISTED
-    shown = ", ".join(map(str, numbers[:LISTED])) + (f" and {more} more" if more > 0 else "")
+    more = len(numbers) - MAX_LISTED_ITEMS
+    shown = ", ".join(map(str, numbers[:MAX_LISTED_ITEMS])) + (f" and {more} more" if more > 0 else "")
     return f"{what}{'s' if len(numbers) > 1 else ''} {shown}"

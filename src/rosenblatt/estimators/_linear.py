@@ -1,34 +1,150 @@
-"""Classifiers with hyperplanes, once they are trained: prediction and attributes."""
+"""Classifiers with hyperplanes, once they are trained: prediction and attributes.
+
+Stored states that several estimators share, with the conditions that must hold of them.
+"""
 
 from __future__ import annotations
 
 import warnings
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.labels import as_labels, is_column
 from rosenblatt.estimators._features import ReadsTables
-from rosenblatt.estimators.schemas import without_long_trace
-from rosenblatt.exceptions import ScaleWarning
-from rosenblatt.learners.stream import Stream
-from rosenblatt.loops.layout import CSR
-from rosenblatt.model.linear import LinearModel
-from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
+from rosenblatt.estimators._fitting import Drawn
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.state import MIXING, State
+from rosenblatt.learning.stored_state import HYPERPLANES, require_hyperplanes
+from rosenblatt.learning.stored_streams import link_online, online_parts, require_names
+from rosenblatt.learning.stored_trace import CURVE, TRACE
+from rosenblatt.learning.stream import Stream
+from rosenblatt.learning.trace import Trace
+from rosenblatt.loops.rules import PLAIN, Rule
+from rosenblatt.rows.labels import as_labels, is_column
+from rosenblatt.rows.reals import protect, read_only
+from rosenblatt.schema.codecs import (
+    INTEGERS,
+    Codec,
+    Context,
+    Count,
+    Flag,
+    Maybe,
+    Record,
+    Scalar,
+    Several,
+    Text,
+    wrong,
+)
+from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import Names, PerLabel
 from rosenblatt.threads import using
-from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
 
 
-SAMPLE = 1000  # rows that scales are measured on
-SCALES = 1e3  # the ratio of scales that is warned of
+LONGEST_TRACE = 2**16
+"""The most mistakes of a fit that a model file or a pickle keeps: 1.5 MB. Of a longer run they keep counts."""
+
+Parts = dict[str, Codec]
+
+
+class CertificateCodec:
+    """A proof that classes can or cannot be separated, as the text that anyone can check.
+
+    Of a verdict in floats whose proof was not made, its numbers are kept.
+    """
+
+    def encode(self, value: Any, at: str, context: Context) -> Any:
+        """Return the text, or the numbers of a verdict."""
+        made = value.__dict__.get("proof", value)
+        return made.numbers() if hasattr(made, "numbers") else made.to_json()
+
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
+        """Return the certificate. Reading does not verify it: its method `verify` does."""
+        from rosenblatt.certify.certificate import Certificate, read_verdict
+
+        try:
+            if isinstance(stored, dict):
+                return read_verdict(stored)
+            proof = Certificate.from_json(stored if isinstance(stored, str) else "")
+        except (ValueError, TypeError, KeyError, ArithmeticError) as error:
+            wrong(at, f"is not a proof: {error}")
+        if proof.verdict == "undecided":
+            wrong(at, "is not a proof")
+        return proof
+
+
+def facts(*names: str) -> Parts:
+    """Return attributes that are single values."""
+    return dict.fromkeys(names, Scalar())
+
+
+READS_TABLES: Parts = {"_width": Count(1), "_names": Names()}
+DRAWN = Record(Drawn, {"seed": Count(most=2**64 - 1), "held_out": Maybe(INTEGERS), "passes": Count()})
+RUN: Parts = {
+    "n_iter_": Count(),
+    "converged_": Flag(),
+    "stop_reason_": Text(),
+    "curve_": CURVE,
+    "_class_counts": PerLabel(Count()),
+    "_trace": TRACE,
+    "_traced": Flag(),
+    "_untraced": Maybe(Text()),
+    "_sparse_coef": Flag(),
+}
+"""What a fit by visits leaves besides its hyperplanes."""
+
+
+def without_long_trace(held: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator, with only the counts of a trace that is too long for a file."""
+    trace = held.get("_trace")
+    if trace is None or trace.mistakes is None or len(trace) <= LONGEST_TRACE:
+        return held
+    why = (
+        f"The model file or pickle this was loaded from kept no trace: a run of {len(trace):,} mistakes is longer "
+        f"than the {LONGEST_TRACE:,} that files keep. Save the trace beside the model, by trace_.save."
+    )
+    return held | {"_trace": replace(trace, mistakes=None), "_traced": False, "_untraced": why}
+
+
+def hyperplane_state(own: Parts) -> StateSchema:
+    """Return the state of a classifier that is trained on one batch and predicts by hyperplanes.
+
+    Parameters
+    ----------
+    own : mapping of str to Codec
+        Its attributes besides the hyperplanes.
+    """
+
+    def link(held: dict[str, Any]) -> None:
+        require_hyperplanes(held)
+        require_names(held)
+
+    return StateSchema(HYPERPLANES | own, {}, link, without_long_trace)
+
+
+BATCH: Parts = {"_fit_counts": Several(Count()), **RUN}
+"""What a classifier trained on one batch by visits has besides its hyperplanes."""
+
+
+def perceptron_state(rule: Any = Rule) -> StateSchema:
+    """Return the stored state of a `Perceptron` that learns by a kind of rule.
+
+    Parameters
+    ----------
+    rule : NamedTuple class
+        `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
+    """
+    own: Parts = {"certificate_": Maybe(CertificateCodec()), "_drawn": DRAWN, "mixing_": MIXING}
+    if rule not in PLAIN:
+        own["_fit_wrong"] = Several(Count())
+    return StateSchema(online_parts(rule), RUN | own, link_online, without_long_trace)
 
 
 class NoProbabilities:
@@ -121,12 +237,12 @@ class LinearClassifier(ReadsTables):
         Parameters
         ----------
         scaling : Scaling
-            See `rosenblatt.columns.scaling`.
+            See `rosenblatt.tables.scaling`.
         """
-        from rosenblatt.blocks.scaled import folded
+        from rosenblatt.learning.scaled import fold_state
 
         self._require_fitted()
-        self._state = folded(self._state, scaling)
+        self._state = fold_state(self._state, scaling)
         return self
 
     @property
@@ -134,25 +250,25 @@ class LinearClassifier(ReadsTables):
         """The normal vectors of the hyperplanes, shape (n_machines, n_features); two classes have one."""
         model = self._model("coef_")
         if not self.__dict__.get("_sparse_coef"):
-            return np.ascontiguousarray(np.atleast_2d(model.coef))
+            return read_only(np.ascontiguousarray(np.atleast_2d(model.coef)))
         from scipy.sparse import csr_matrix  # a matrix, not an array, because scikit-learn's is one
 
         coef = csr_matrix(np.atleast_2d(model.weights[..., :-1]))
         if model.met is None:
-            return coef
+            return protect(coef)
         columns = model.met.columns[coef.indices]
-        return csr_matrix((coef.data, columns, coef.indptr), (coef.shape[0], model.n_features))
+        return protect(csr_matrix((coef.data, columns, coef.indptr), (coef.shape[0], model.n_features)))
 
     @property
     def intercept_(self) -> Floats:
         """The biases, shape (n_machines,)."""
-        return np.atleast_1d(self._model("intercept_").weights[..., -1])
+        return read_only(np.atleast_1d(self._model("intercept_").weights[..., -1]))
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels; of two, that of the positive side last."""
         self._require_fitted("classes_")
-        return self._classes
+        return read_only(self._classes)
 
     def _model(self, attribute: str | None = None) -> LinearModel:
         self._require_fitted(attribute)
@@ -186,6 +302,11 @@ class VisitingClassifier(LinearClassifier):
         return other
 
     @property
+    def _separated_by(self) -> tuple[str, str] | None:
+        """What separates the rows when training ends so, and what predicts, if these are two things."""
+        return ("the last weights", "the average") if self.__dict__.get("average") else None
+
+    @property
     def t_(self) -> int:
         """The number of visits since the start."""
         self._require_fitted("t_")
@@ -201,7 +322,7 @@ class VisitingClassifier(LinearClassifier):
         """The mistakes of each pass; a stream is one."""
         self._require_fitted("mistakes_per_pass_")
         stream = [] if self._stream is None else [self._stream.mistakes]
-        return np.array([*self._fit_counts, *stream], np.int64)
+        return read_only(np.array([*self._fit_counts, *stream], np.int64))
 
     @property
     def n_updates_(self) -> int:
@@ -216,43 +337,6 @@ class VisitingClassifier(LinearClassifier):
         if not traced:
             raise AttributeError(self._untraced or "This run kept no trace, as trace=None asked for.")
         return self._trace if self._stream is None else self._stream.trace(self._width)
-
-
-def warn_of_scales(batch: Batch) -> None:
-    """Warn where dense columns differ in scale by more than 10³; the scale is the mean size of values but zeros.
-
-    At most 1000 rows are looked at, so that this costs little. Sparse rows are counts and flags, which are better
-    left alone.
-    """
-    if isinstance(batch.rows, CSR):
-        return
-    some = np.abs(batch.rows[:: -(-batch.n_rows // SAMPLE)]).astype(np.float64)
-    counts = np.count_nonzero(some, axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes = some.sum(axis=0)[counts > 0] / counts[counts > 0]
-    if len(sizes) < 2 or not np.isfinite(sizes).all() or sizes.max() / SCALES <= sizes.min():
-        return
-    columns = np.flatnonzero(counts)
-    names = [repr(int(k) if batch.names is None else batch.names[k]) for k in columns]
-    largest, smallest = int(sizes.argmax()), int(sizes.argmin())
-    power = int(np.log10(sizes[largest]) - np.log10(sizes[smallest]))
-    warnings.warn(
-        f"Column {names[largest]} is more than {times(power)} times larger than column {names[smallest]}; the "
-        "perceptron is not scale-free. Standardise (TableEncoder(scale=True), StandardScaler).",
-        ScaleWarning,
-        stacklevel=3,
-    )
-
-
-def times(power: int) -> str:
-    """Return a power of ten.
-
-    Examples
-    --------
-    >>> times(12)
-    '10¹²'
-    """
-    return "10" + str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def warn_of_column(y: Any) -> None:

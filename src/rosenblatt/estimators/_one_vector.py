@@ -11,24 +11,24 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.data.features import Features, as_rows, require_finite
-from rosenblatt.data.single import Vocabulary, are_mappings, vector_row
-from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._linear import READS_TABLES, Parts
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number, generator, optional
-from rosenblatt.estimators.schemas import READS_TABLES, Parts
 from rosenblatt.exceptions import InputError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learners.one_vector import VectorRun, fit_vector
-from rosenblatt.learners.order import make_order
+from rosenblatt.learning.linear import overflow
+from rosenblatt.learning.one_vector import VectorRun, fit_vector
+from rosenblatt.learning.order import make_order
+from rosenblatt.learning.recorder import Mistakes, Recorder
+from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_state import STATE
+from rosenblatt.loops.layout import Log
 from rosenblatt.loops.passes import replay, scores
-from rosenblatt.loops.targets import Log
-from rosenblatt.model.linear import overflow
-from rosenblatt.model.schemas import STATE
-from rosenblatt.model.state import State
+from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.rows.single import Vocabulary, are_mappings, vector_row
+from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import Count, Maybe, Several, Text
 from rosenblatt.schema.plain import VocabularyCodec
-from rosenblatt.trace.recorder import Mistakes, Recorder
 from rosenblatt.typing import Floats
 
 VECTOR: Parts = {

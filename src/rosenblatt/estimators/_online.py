@@ -10,26 +10,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.blocks.memory import Blocks
-from rosenblatt.data.features import Features, as_rows
-from rosenblatt.data.labels import as_labels
-from rosenblatt.data.single import Vocabulary, are_mappings, vector_row
-from rosenblatt.data.weights import as_weight, single_weight
 from rosenblatt.estimators import _parameters as parameters
-from rosenblatt.estimators._fitting import published
+from rosenblatt.estimators._fitting import publish_attributes
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
-from rosenblatt.estimators._parameters import declared_classes, generator, require_same_classes
+from rosenblatt.estimators._parameters import check_classes, generator, require_same_classes
 from rosenblatt.exceptions import InputError, ParameterError
-from rosenblatt.learners.plan import PerceptronRun
-from rosenblatt.learners.stream import Stream
+from rosenblatt.learning.linear import score_of_row
+from rosenblatt.learning.plan import PerceptronRun
+from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.state import State, is_wide
+from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.named import score_named
+from rosenblatt.loops.named_features import score_named
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
-from rosenblatt.model.linear import score_of_row
-from rosenblatt.model.met import is_wide
-from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
+from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.rows.labels import as_labels
+from rosenblatt.rows.single import Vocabulary, are_mappings, vector_row
+from rosenblatt.rows.weights import as_weight, single_weight
+from rosenblatt.tables.blocks import Blocks
 
 BEGINNING = RLock()
 """Is held while a stream begins; each stream has a lock of its own from then on."""
@@ -347,7 +346,7 @@ class OnlineLearning(VisitingClassifier):
         """Set the attributes after a fit; `own` are those that other estimators do not have."""
         vocabulary = None if blocks.names is None else Vocabulary(blocks.names, grows=False)
         self.__dict__.pop("mixing_", None)  # of a distributed fit before
-        self.__dict__.update(published(self, run, blocks), _vocabulary=vocabulary, _stream=None, **own)
+        self.__dict__.update(publish_attributes(self, run, blocks), _vocabulary=vocabulary, _stream=None, **own)
 
     def _follow(self, stream: Stream, width: int, names: Any) -> None:
         """Publish where a stream stands."""
@@ -377,7 +376,7 @@ def _declared(classes: Any) -> NDArray[Any]:
     """Return the classes declared on the first call, sorted; none if there are none."""
     if classes is None or (isinstance(classes, str) and classes == "grow"):
         return np.empty(0, dtype=object)
-    return declared_classes(classes, or_else=", 'grow' or None")
+    return check_classes(classes, or_else=", 'grow' or None")
 
 
 def _require_same(classes: Any, known: NDArray[Any]) -> None:

@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.labels import as_labels, listed
-from rosenblatt.data.weights import label_weights, require_some_weight
 from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
-from rosenblatt.learners.balance import Balance
-from rosenblatt.learners.order import Order, make_order
-from rosenblatt.loops.rules import Margins, Rule, tie_shares
-from rosenblatt.loops.shrinking import Penalty
-from rosenblatt.model.state import State
-from rosenblatt.trace.record import Trace
-from rosenblatt.trace.recorder import Detail
+from rosenblatt.learning.order import Order, make_order
+from rosenblatt.learning.recorder import Detail
+from rosenblatt.learning.state import State
+from rosenblatt.learning.stream import Balance
+from rosenblatt.learning.trace import Trace
+from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
+from rosenblatt.rows.labels import as_labels, list_classes
+from rosenblatt.rows.weights import label_weights, require_some_weight
 from rosenblatt.typing import Floats
 
 MISTAKES_KEPT = 2**19
@@ -216,7 +215,7 @@ def check_parameters(p: Any) -> None:
         )
 
 
-def declared_classes(classes: Any, or_else: str = " or None") -> NDArray[Any]:
+def check_classes(classes: Any, or_else: str = " or None") -> NDArray[Any]:
     """Return the labels of an argument `classes`, sorted; `or_else` says what else it may be."""
     message = f"classes={classes!r} must be a list of labels{or_else}."
     if isinstance(classes, str):
@@ -235,7 +234,8 @@ def require_same_classes(declared: NDArray[Any], known: NDArray[Any]) -> None:
     """Require the classes of the first call, in any order: labels that cannot be sorted keep the one they had."""
     if set(declared.tolist()) != set(known.tolist()):
         raise LabelError(
-            f"classes={listed(declared)} is not the same as on last call to partial_fit: {listed(known)}."
+            f"classes={list_classes(declared)} is not the same as on last call to partial_fit: "
+            f"{list_classes(known)}."
         )
 
 
@@ -340,7 +340,7 @@ def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator, *, spar
     return state
 
 
-def given_start(p: Any, shape: tuple[int, ...], coef_init: Any, intercept_init: Any) -> State:
+def read_start(p: Any, shape: tuple[int, ...], coef_init: Any, intercept_init: Any) -> State:
     """Return the start that `coef_init` and `intercept_init` give; what is not given is zero."""
     state = State.zero(shape, average=p.average, shrinks=p.penalty is not None)
     if coef_init is not None:

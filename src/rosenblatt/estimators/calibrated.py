@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.calibration import FOLDS, Calibration, calibrated_on, require_method, size_of
-from rosenblatt.data.labels import encode_labels
+from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, require_method, size_of
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.rows.labels import encode_labels
+from rosenblatt.rows.reals import read_only
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints
 
@@ -52,13 +53,13 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     model_: Any
     calibration_: Calibration
 
-    def __init__(self, model: Any, *, method: str = "sigmoid", folds: int = FOLDS) -> None:
+    def __init__(self, model: Any, *, method: str = "sigmoid", folds: int = DEFAULT_FOLDS) -> None:
         self.model = model
         self.method = method
         self.folds = folds
 
     @classmethod
-    def of(cls, model: Any, calibration: Calibration, folds: int = FOLDS) -> CalibratedModel:
+    def of(cls, model: Any, calibration: Calibration, folds: int = DEFAULT_FOLDS) -> CalibratedModel:
         """Return a trained model with these curves."""
         made = cls(model, method=calibration.method, folds=folds)
         made.model_, made.calibration_ = model, calibration
@@ -80,7 +81,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, in the order of the columns of `predict_proba`."""
-        return np.asarray(self.model_.classes_)
+        return read_only(np.asarray(self.model_.classes_))
 
     @property
     def n_features_in_(self) -> int:
@@ -106,7 +107,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def calibrate(
-    model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int = FOLDS, n_jobs: int | None = None
+    model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int = DEFAULT_FOLDS, n_jobs: int | None = None
 ) -> CalibratedModel:
     """Give a trained classifier probabilities.
 
@@ -187,4 +188,4 @@ def calibrate(
             scores = np.empty((len(codes), *found.shape[1:])) if scores is None else scores
             scores[left] = found
     size = size_of(model.decision_function(X))
-    return CalibratedModel.of(model, calibrated_on(scores, codes, method=method, scale=size), folds)
+    return CalibratedModel.of(model, fit_calibration(scores, codes, method=method, scale=size), folds)

@@ -7,22 +7,22 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
-from rosenblatt.estimators._own_rule import OwnRule
+from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.estimators._parameters import check_choice, check_number
-from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.estimators.schemas import perceptron_state
+from rosenblatt.estimators.perceptron import OwnRule, Perceptron
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.learners.stream import Stream
+from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.rules import Confidence, Rule
+from rosenblatt.rows.reals import read_only
 
 
 class ConfidenceWeightedClassifier(OwnRule):
     """Learning with a variance for each weight: weights of features rarely seen move most.
 
     Each weight has a variance s_j, which starts at 1 and falls with every update of its feature. An update on a
-    row moves weights by c y s_j x_j. On streams and in single passes this makes far fewer mistakes than the
-    perceptron, and needs no average. AROW (Crammer, Kulesza and Dredze 2009) bears wrong labels; SCW-I (Wang, Zhao
-    and Hoi 2012) asks for a margin that grows with the variance of the score.
+    row moves weights by c y s_j x_j. On streams and in single passes this often makes far fewer mistakes
+    than the perceptron, and needs no average. AROW (Crammer, Kulesza and Dredze 2009) bears wrong labels; SCW-I
+    (Wang, Zhao and Hoi 2012) asks for a margin that grows with the variance of the score.
 
     Parameters
     ----------
@@ -70,7 +70,10 @@ class ConfidenceWeightedClassifier(OwnRule):
     """
 
     _learner = replace(
-        Perceptron._learner, state=perceptron_state(Confidence), commands={"arow": {}, "scw": {"rule": "scw"}}
+        Perceptron._learner,
+        state=perceptron_state(Confidence),
+        commands={"arow": {}, "scw": {"rule": "scw"}},
+        abilities=Perceptron._learner.abilities - {"mixing"},  # only weights are mixed
     )
 
     def __init__(
@@ -136,7 +139,7 @@ class ConfidenceWeightedClassifier(OwnRule):
         self._require_fitted("variance_")
         state = self._state.narrowed(self._width).spread()
         assert state.variance is not None, "the rule has variances"
-        return state.variance.s.reshape(-1, self._width + 1)[:, :-1].copy()
+        return read_only(state.variance.s.reshape(-1, self._width + 1)[:, :-1].copy())
 
     def _own_rule(self, rule: Rule) -> Confidence:
         check_choice("rule", self.rule, ("arow", "scw"))

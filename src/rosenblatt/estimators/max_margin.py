@@ -9,30 +9,31 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.memory import require_features
-from rosenblatt.estimators._fitting import numbered
-from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._features import also_scale
+from rosenblatt.estimators._fitting import list_numbers
+from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
-from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import NotSeparableError
-from rosenblatt.margins.max_margin import max_margin
-from rosenblatt.margins.not_separable import Unfinished
-from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
+from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.state import State
+from rosenblatt.margins.widest import Unfinished, max_margin
 from rosenblatt.registry import Learner
+from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.memory import require_features
+from rosenblatt.rows.reals import protect, read_only
 from rosenblatt.schema.codecs import INTEGERS, Array, Flag
-from rosenblatt.schema.rows import NativeTable
+from rosenblatt.schema.plain import NativeTable
 
-SECONDS = 5.0  # after which it stays with what floats could say
+MAX_PROOF_SECONDS = 5.0  # after which it stays with what floats could say
 
 
 class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The hard-margin hyperplane, which maximises the smallest distance y f(x)/‖w‖ of a row.
 
-    A perceptron finds some hyperplane that separates the classes; this is the widest, and so the one whose
-    margin γ gives the perceptron's mistake bounds. It exists only if the classes are separable; if they are not,
-    `NotSeparableError` names rows whose combinations meet, and its attribute `certificate` proves that they do.
+    A perceptron finds some hyperplane that separates the classes; this is the widest. Without a bias its
+    margin γ is that of the mistake bound R²/γ²; with one, `rosenblatt.bounds` says which margin each bound needs.
+    It exists only if the classes are separable; if they are not, `NotSeparableError` names rows whose combinations
+    meet, and its attribute `certificate` proves that they do.
     If the rows are separable, but by less than floats can resolve, the error contains the proof of that.
     `SoftMarginClassifier` takes any data.
 
@@ -60,7 +61,7 @@ class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # 
         These rows.
     dual_coef_ : ndarray, shape (1, n_support)
         α_i y_i of each: ``coef_ = dual_coef_ @ support_vectors_``. They scale with the inverse square of the
-        features, so they are 0 or infinite for features beyond 10¹⁵⁰ or below 10⁻¹⁵⁰.
+        features. So they are 0 for features beyond 10¹⁶⁰, and features below 10⁻¹⁵⁰ are refused.
     n_iter_ : int
         The number of rounds.
     classes_, n_features_in_, feature_names_in_
@@ -81,7 +82,7 @@ class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # 
             | {
                 "support_": INTEGERS,
                 "support_vectors_": NativeTable(),
-                "dual_coef_": Array(2, finite=False),
+                "dual_coef_": Array(2),
                 "_sparse_coef": Flag(),
             }
         ),
@@ -138,9 +139,9 @@ class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # 
         self.__dict__.update(
             margin_=found.margin,
             gap_=found.gap,
-            support_=found.support,
-            support_vectors_=batch.native()[found.support],
-            dual_coef_=(found.alpha * signs)[None, :],
+            support_=read_only(found.support),
+            support_vectors_=protect(batch.native()[found.support]),
+            dual_coef_=read_only((found.alpha * signs)[None, :]),
             n_iter_=found.n_iter,
             _state=State(np.append(found.w, found.b)),
             _scheme=Scheme.of("ovr", 2),
@@ -153,7 +154,8 @@ class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # 
         if found.gap > self.tol:
             warnings.warn(
                 f"After {found.n_iter} rounds the margin {found.margin:.6g} is up to {found.gap:.1g} below the "
-                f"largest, relatively, more than tol={self.tol}. Allow more, scale the features, or raise tol.",
+                f"largest, relatively, more than tol={self.tol}. Allow more, or raise tol."
+                f"{also_scale(batch)}",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -169,12 +171,12 @@ def _explained(error: NotSeparableError, batch: Batch, *, bias: bool) -> NotSepa
     from rosenblatt.certify.certificate import Inseparable, Separable
     from rosenblatt.certify.separability import Question
     from rosenblatt.certify.time_limit import Clock
-    from rosenblatt.certify.witness import witness
+    from rosenblatt.certify.verdict import witness
 
     names = np.arange(batch.n_rows) if batch.weight is None else np.flatnonzero(batch.weight > 0.0)
     whole = len(names) == batch.n_rows
     part = batch if whole else batch.take(names)
-    found = Question(part, bias, margin=False, clock=Clock(SECONDS)).pair(1, 0)
+    found = Question(part, bias, margin=False, clock=Clock(MAX_PROOF_SECONDS)).pair(1, 0)
     if isinstance(found, Inseparable) and not whole:
         proof = witness(batch, names[list(found.support)], list(found.weights), bias=bias)
         if proof is None:
@@ -185,7 +187,7 @@ def _explained(error: NotSeparableError, batch: Batch, *, bias: bool) -> NotSepa
         what = "the convex hulls of the two classes meet" if bias else "the hull of the rows y·x holds the origin"
         proved = NotSeparableError(
             f"No hyperplane{through} separates the classes: {what}, in a combination of "
-            f"{numbered('row', found.support)} that is exact (the certificate of this error proves it). "
+            f"{list_numbers('row', found.support)} that is exact (the certificate of this error proves it). "
             "Use SoftMarginClassifier, which allows for rows on the wrong side."
         )
     elif isinstance(found, Separable):

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from rosenblatt.data.features import as_rows, require_finite
-from rosenblatt.data.memory import require_memory
 from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._linear import READS_TABLES
 from rosenblatt.estimators._parameters import check_count, check_number
-from rosenblatt.estimators.schemas import READS_TABLES
 from rosenblatt.exceptions import InputError, ShapeError
-from rosenblatt.learners.stream_schemas import require_names
+from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import CSR
-from rosenblatt.maps.monomials import MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
-from rosenblatt.maps.schemas import MONOMIALS
 from rosenblatt.registry import Learner
+from rosenblatt.rows.features import as_rows, require_finite
+from rosenblatt.rows.memory import require_memory
+from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Count, require
 from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.tables.monomials import MONOMIALS, MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
 from rosenblatt.typing import Ints
 
 BYTES_OF_A_NAME = 100
@@ -181,7 +181,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         self._require_fitted("powers_")
         n_bytes = 8 * self.n_output_features_ * self._width
         require_memory(f"The powers of {self.n_output_features_:,} monomials", n_bytes, WAY_OUT, self.max_bytes)
-        return self._monomials.powers()
+        return read_only(self._monomials.powers())
 
     @property
     def _n_features_out(self) -> int:

@@ -3,27 +3,144 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 
-from rosenblatt.data.features import Features
-from rosenblatt.data.label_sets import as_sets, declared_labels, indicator
-from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_choice, check_number, require_same_classes
-from rosenblatt.learners.stream_schemas import require_names
+from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.learning.linear import loop_scores
+from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_state import LABELS
+from rosenblatt.learning.stored_streams import require_names
+from rosenblatt.loops.layout import Sets
 from rosenblatt.loops.rules import Confidence, Passive, Rule
-from rosenblatt.loops.targets import Sets
-from rosenblatt.model.linear import loop_scores
-from rosenblatt.model.schemas import LABELS
-from rosenblatt.model.state import State
 from rosenblatt.registry import Learner
+from rosenblatt.rows.features import Features, is_sparse
+from rosenblatt.rows.labels import as_labels, list_classes, object_array
+from rosenblatt.rows.reals import read_only, show_value
+from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import require
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats, Ints
+
+# Several labels a row, as an indicator matrix or as sets.
+
+WANTED = (
+    "Pass a matrix of zeros and ones with a column for each label, or a list with a set of labels for each row. "
+    "Where each row has one label, use Perceptron(multiclass='ovr')."
+)
+
+
+def as_sets(y: Any, n_rows: int, classes: NDArray[Any] | None = None) -> tuple[Ints, Ints, NDArray[Any]]:
+    """Return the labels of each row as CSR holds them, ascending, and all labels.
+
+    Parameters
+    ----------
+    y : matrix of 0 and 1, dense, sparse or a dataframe, or sequence of sets
+        A row may have no label. The labels of a matrix are the numbers of its columns.
+    n_rows : int
+        The number of rows.
+    classes : ndarray or None
+        The labels, if they are known.
+
+    Returns
+    -------
+    indptr, labels, classes : ndarray
+        The labels of row i are ``labels[indptr[i] : indptr[i + 1]]``, positions in `classes`.
+
+    Examples
+    --------
+    >>> indptr, labels, classes = as_sets([{"b", "a"}, set(), {"b"}], 3)
+    >>> indptr.tolist(), labels.tolist(), classes.tolist()
+    ([0, 2, 2, 3], [0, 1, 1], ['a', 'b'])
+    """
+    if y is None:
+        raise LabelError(f"A classifier requires y to be passed, but the target y is None. {WANTED}")
+    if isinstance(y, list | tuple | np.ndarray) and len(y) and all(map(_is_set, y)):
+        return _from_sets(y, n_rows, classes)
+    return _from_matrix(y, n_rows, classes)
+
+
+def indicator(indptr: Ints, labels: Ints, n_labels: int) -> Ints:
+    """Return a matrix of zeros and ones with a column for each label.
+
+    Examples
+    --------
+    >>> indicator(np.array([0, 2, 2]), np.array([0, 2]), 3).tolist()
+    [[1, 0, 1], [0, 0, 0]]
+    """
+    table = np.zeros((len(indptr) - 1, n_labels), np.int64)
+    table[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), labels] = 1
+    return table
+
+
+def _is_set(row: Any) -> bool:
+    """Return whether a row is a set of labels; a list is one unless it is a row of a matrix, which an array is."""
+    return isinstance(row, set | frozenset | tuple) or (
+        isinstance(row, list) and (not row or any(isinstance(label, str) for label in row))
+    )
+
+
+def _from_sets(y: Any, n_rows: int, classes: NDArray[Any] | None) -> tuple[Ints, Ints, NDArray[Any]]:
+    if len(y) != n_rows:
+        raise ShapeError(f"X has {n_rows} rows but y has {len(y)} sets of labels. Each row needs exactly one.")
+    every = [label for row in y for label in row]
+    if classes is None:
+        if not every:
+            raise LabelError("No row has a label, so there is nothing to learn. Pass rows with labels.")
+        classes = as_labels(every, len(every))[1]
+    code = {label: k for k, label in enumerate(classes.tolist())}
+    rows: list[list[int]] = []
+    for i, row in enumerate(y):
+        unknown = [label for label in row if label not in code]
+        if unknown:
+            raise LabelError(
+                f"y has the label {show_value(unknown[0])} at row {i}, which is not one of the known classes "
+                f"{list_classes(classes)}. Name every class before the first rows are learned."
+            )
+        rows.append(sorted({code[label] for label in row}))
+    indptr = np.cumsum([0, *map(len, rows)])
+    return indptr, np.array([label for row in rows for label in row], np.int64), classes
+
+
+def _from_matrix(y: Any, n_rows: int, classes: NDArray[Any] | None) -> tuple[Ints, Ints, NDArray[Any]]:
+    if is_sparse(y):
+        table = y.tocsr().toarray()
+    else:
+        try:
+            table = np.asarray(y)
+        except ValueError as error:
+            raise LabelError(f"y is not a matrix: its rows have different lengths. {WANTED}") from error
+    if table.ndim != 2:
+        raise ShapeError(f"y must have several labels a row; its shape is {table.shape}. {WANTED}")
+    if len(table) != n_rows:
+        raise ShapeError(f"X has {n_rows} rows but y has {len(table)} (inconsistent numbers of samples).")
+    if classes is not None and table.shape[1] != len(classes):
+        raise ShapeError(f"y has {table.shape[1]} columns, but the model knows {len(classes)} labels. {WANTED}")
+    try:
+        right = (table == 0) | (table == 1)
+    except TypeError:
+        right = np.zeros(table.shape, np.bool_)
+    if not np.all(right):
+        row, column = np.argwhere(~np.broadcast_to(right, table.shape))[0].tolist()
+        raise LabelError(f"y is {show_value(table[row, column])} at row {row}, column {column}. {WANTED}")
+    labelled, labels = np.nonzero(table)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(labelled, minlength=n_rows))])
+    return indptr, labels.astype(np.int64), np.arange(table.shape[1]) if classes is None else classes
+
+
+def check_labels(classes: Collection[Any] | Any) -> NDArray[Any]:
+    """Return labels that are known from the first call on, sorted; one is enough."""
+    if isinstance(classes, str):
+        raise LabelError(f"classes={classes!r} must be a list of labels or None.")
+    labels = list(classes)
+    return as_labels(labels if labels else object_array(labels), len(labels))[1]
+
 
 RULES = ("perceptron", "pa1", "pa2", "arow")
 
@@ -199,19 +316,19 @@ class MultilabelPerceptron(OneVector):
     def coef_(self) -> Floats:
         """The hyperplanes."""
         self._require_fitted("coef_")
-        return self._hypothesis()[:, :-1].copy()
+        return read_only(self._hypothesis()[:, :-1].copy())
 
     @property
     def intercept_(self) -> Floats:
         """The biases."""
         self._require_fitted("intercept_")
-        return self._hypothesis()[:, -1].copy()
+        return read_only(self._hypothesis()[:, -1].copy())
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels."""
         self._require_fitted("classes_")
-        return self._classes
+        return read_only(self._classes)
 
     def _start(self, n_features: int, known: dict[str, Any]) -> State:
         state = State.zero((len(known["_classes"]), n_features + 1), average=self.average)
@@ -220,7 +337,7 @@ class MultilabelPerceptron(OneVector):
     def _targets(
         self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
     ) -> tuple[Sets, dict[str, Any]]:
-        declared = None if classes is None else declared_labels(classes)
+        declared = None if classes is None else check_labels(classes)
         if not begins and declared is not None:
             require_same_classes(declared, self._classes)
         indptr, labels, known = as_sets(y, features.n_rows, declared if begins else self._classes)

@@ -8,28 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from rosenblatt.blocks.memory import Blocks
-from rosenblatt.columns.scaling import Scaling
-from rosenblatt.data.features import Features
-from rosenblatt.data.labels import as_labels, encode_labels
-from rosenblatt.data.single import Vocabulary
 from rosenblatt.estimators._fitting import require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
-from rosenblatt.estimators._parameters import check_number, declared_classes, require_same_classes
+from rosenblatt.estimators._parameters import check_classes, check_number, require_same_classes
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learners.one_vector import VectorRun
-from rosenblatt.learners.order import Blockwise
-from rosenblatt.learners.stream_schemas import require_names
-from rosenblatt.loops.ranks import rank_scores, ranks_of, replay_ranks
+from rosenblatt.learning.one_vector import VectorRun
+from rosenblatt.learning.order import Blockwise
+from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_state import LABELS
+from rosenblatt.learning.stored_streams import require_names
+from rosenblatt.loops.layout import Log, Ranks
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Log, Ranks
-from rosenblatt.model.schemas import LABELS
-from rosenblatt.model.state import State
+from rosenblatt.loops.visits import rank_scores, ranks_of, replay_ranks
 from rosenblatt.registry import Learner
+from rosenblatt.rows.features import Features
+from rosenblatt.rows.labels import as_labels, encode_labels
+from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.single import Vocabulary
 from rosenblatt.schema.codecs import Number, require
 from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.tables.blocks import Blocks
+from rosenblatt.tables.scaling import Scaling
 from rosenblatt.typing import Floats
 
 
@@ -217,19 +218,19 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     def coef_(self) -> Floats:
         """The vector."""
         self._require_fitted("coef_")
-        return self._hypothesis()[None, : self._width].copy()
+        return read_only(self._hypothesis()[None, : self._width].copy())
 
     @property
     def thresholds_(self) -> Floats:
         """The thresholds in ascending order."""
         self._require_fitted("thresholds_")
-        return 0.0 - self._hypothesis()[self._width :]
+        return read_only(0.0 - self._hypothesis()[self._width :])
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The ranks, lowest first."""
         self._require_fitted("classes_")
-        return self._classes
+        return read_only(self._classes)
 
     def _follow(self, run: VectorRun, features: Features, vocabulary: Vocabulary | None, **own: Any) -> None:
         super()._follow(run, features, vocabulary, rank_errors_=float(sum(run.losses)), **own)
@@ -248,9 +249,9 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         if not begins:
             ranks = self._classes
             if classes is not None:
-                require_same_classes(declared_classes(classes), ranks)
+                require_same_classes(check_classes(classes), ranks)
         elif classes is not None:
-            ranks = declared_classes(classes)
+            ranks = check_classes(classes)
         else:
             ranks = as_labels(y, features.n_rows, features.n_features)[1]
         codes = encode_labels(y, _two_or_more(ranks), features.n_rows)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
+from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.estimators.schemas import perceptron_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.rules import Power, Rule
 
@@ -55,7 +55,12 @@ class PNormPerceptron(Perceptron):
     (14, True)
     """
 
-    _learner = replace(Perceptron._learner, state=perceptron_state(Power), commands={"p-norm": {}})
+    _learner = replace(
+        Perceptron._learner,
+        state=perceptron_state(Power),
+        commands={"p-norm": {}},
+        abilities=Perceptron._learner.abilities - {"mixing"},  # only weights are mixed, not θ
+    )
     penalty = None
     alpha = 0.0001
     l1_ratio = 0.15

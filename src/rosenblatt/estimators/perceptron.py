@@ -1,25 +1,33 @@
-"""The perceptron as a scikit-learn classifier."""
+"""The perceptron as a scikit-learn classifier, and a base of those that also correct rows on their right side."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.estimators.perceptron_core import PerceptronCore
+from rosenblatt.learning.plan import PerceptronRun
+from rosenblatt.rows.reals import read_only
+from rosenblatt.tables.blocks import Blocks
+from rosenblatt.typing import Ints
 
 
 class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron, with every convention of the literature by name, and every end of training explained.
 
-    Takes all parameters of scikit-learn's ``Perceptron`` with the same meaning, and more. By default training
-    continues until a pass makes no mistake, or until it is proved that none ever will; `stop_reason_` says why it
-    ended.
+    Takes all parameters of scikit-learn's ``Perceptron``, with the same meaning but for "l1" penalties, and more.
+    By default training continues until a pass makes no mistake, until it is proved that none ever will, or without
+    such a proof until mistakes stop falling; `max_iter` limits it. `stop_reason_` says why it ended.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet"} or None
-        Shrink the weights (not the bias) with every visit, as scikit-learn does. "l2" multiplies them by
-        1 − η·alpha before the update. "l1" moves them by η·alpha towards zero after it. "elasticnet" does both, in
-        the shares 1 − l1_ratio and l1_ratio. A penalty cannot be combined with averaging.
+        Shrink the weights (not the bias) with every visit. "l2" multiplies them by 1 − η·alpha before the update,
+        as in scikit-learn. "l1" moves them by η·alpha towards zero after it; there what is owed at zero adds up.
+        "elasticnet" does both, in the shares 1 − l1_ratio and l1_ratio. A penalty cannot be combined with
+        averaging.
     alpha, l1_ratio : float
         The strength of the penalty, and the share of "l1" in "elasticnet".
     fit_intercept : bool
@@ -27,8 +35,8 @@ class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignor
     max_iter : int
         The maximum number of passes over the data.
     tol : float or None
-        If given, training also ends when the mean loss of a pass has not fallen by `tol` for `n_iter_no_change`
-        passes, as in scikit-learn. None there means 5 passes. Then no proof is sought.
+        If given, training ends when the mean loss of a pass has not fallen by `tol` for `n_iter_no_change` passes
+        (None means 5), as in scikit-learn. It then does not end on a plateau of mistakes, and no proof is sought.
     shuffle : bool
         False means ``order="cyclic"``.
     verbose : int
@@ -42,8 +50,8 @@ class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignor
         The random seed for the order, the start and the held-out rows.
     early_stopping : bool
         Whether to hold out `validation_fraction` of each class. Training ends when their error has not fallen for
-        `n_iter_no_change` passes, by default the larger of 10 and half of the passes so far. The best hypothesis
-        by this error is returned.
+        `n_iter_no_change` passes, by default the larger of 10 and half of the passes so far, and not on a plateau
+        of mistakes. The best hypothesis by this error is returned.
     validation_fraction : float
         The share of rows to hold out.
     n_iter_no_change : int or None
@@ -94,12 +102,12 @@ class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignor
         the proof. Two classes, without a penalty. It finds repeats within the last 65,536 passes and 16,777,216
         mistakes. No other proof is sought.
     decide : bool
-        Whether to ask once, when mistakes no longer fall, if some hyperplanes separate the rows (see
+        Whether to ask, when mistakes no longer fall, if some hyperplanes separate the rows (see
         `rosenblatt.certify`), with about as much work as the passes before. A proof that none do ends training. A
-        proof that some do lets it continue up to `max_iter`. It is asked where the answer is about this fit: rows
-        in memory, tie "mistake" or "half", no penalty, an order that visits every row in each pass; without
-        `average`, `tol`, `early_stopping` and `stop_on_cycle`. With False, small sets are visited until 5·10⁸
-        values were read, before training may end on a plateau.
+        proof that some do lets it continue with ten times the patience. It is asked where the answer is about this
+        fit: rows in memory, tie "mistake" or "half", no penalty, an order that visits every row in each pass;
+        without `average`, `tol`, `early_stopping` and `stop_on_cycle`. With False, small sets are visited until
+        5·10⁸ values were read, before training may end on a plateau.
 
     Attributes
     ----------
@@ -115,9 +123,10 @@ class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignor
         Whether the last hypothesis classifies every training row correctly; rows of weight 0 do not count.
     stop_reason_ : str
         "separated", "inseparable", "plateau", "tol", "max_iter", "max_time", "validation", "cycle", "interrupted".
-    certificate_ : Inseparable or None
+    certificate_ : Inseparable, DirectInseparable, Separable, DirectSeparable or None
         After "inseparable" and "cycle", the proof that no hyperplane separates the data; of several classes, two
-        sides that none separates.
+        sides that none separates, or a `DirectInseparable` if they are compared directly. After a plateau though
+        some hyperplane separates the data, the proof of that. It is made when it is first looked at.
     trace_ : Trace
         The record of the run.
     curve_ : Curve
@@ -137,3 +146,42 @@ class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignor
     """
 
     _learner = PerceptronCore._learner
+
+
+class OwnRule(Perceptron):
+    """A perceptron by another rule, which counts mistakes (y f ≤ 0) and updates (y f short of the margin) apart.
+
+    Subclasses have parameters of their own, and override `_own_rule`. The parameters of `Perceptron` that they do
+    not have are fixed here.
+    """
+
+    penalty = None
+    alpha = 0.0001
+    l1_ratio = 0.15
+    eta0 = 1.0
+    tie = "correct"
+    margin = 1.0
+    stop_on_cycle = False
+    decide = False  # a proof of inseparability would not end the updates of such a rule
+    _reached = "before every row reached the margin"
+    _fit_wrong: list[int]
+
+    @property
+    def mistakes_per_pass_(self) -> Ints:
+        """The mistakes of each pass, which are updates with y f ≤ 0; a stream is one pass."""
+        self._require_fitted("mistakes_per_pass_")
+        stream = [] if self._stream is None else [self._stream.wrong]
+        return read_only(np.array([*self.__dict__.get("_fit_wrong", []), *stream], np.int64))
+
+    @property
+    def updates_per_pass_(self) -> Ints:
+        """The updates of each pass; a stream is one pass."""
+        return super().mistakes_per_pass_
+
+    @property
+    def n_updates_(self) -> int:
+        """The number of updates so far."""
+        return int(self.updates_per_pass_.sum())
+
+    def _publish(self, run: PerceptronRun, blocks: Blocks, **own: Any) -> None:
+        super()._publish(run, blocks, _fit_wrong=run.wrong_per_pass, **own)

@@ -7,37 +7,75 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from rosenblatt.blocks.checkpoint import Checkpoint, restore
-from rosenblatt.blocks.memory import Blocks, MemoryBlocks
-from rosenblatt.blocks.scaled import folded
-from rosenblatt.data.batch import Batch, as_batch, require_two
 from rosenblatt.estimators._fitting import (
     Before,
     Drawn,
     conclude,
     identity_of,
-    planned,
+    make_plan,
     require_possible,
     require_same_problem,
-    resumed,
+    resume_run,
     visitor_of,
     whole,
 )
-from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
+from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
-from rosenblatt.estimators.deciding import question
-from rosenblatt.estimators.schemas import perceptron_state
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learners.cycles import Prove
-from rosenblatt.learners.perceptron import PerceptronFit
-from rosenblatt.locking import locked
-from rosenblatt.model.state import State
+from rosenblatt.learning.checkpoint import Checkpoint, restore
+from rosenblatt.learning.perceptron_fit import PerceptronFit
+from rosenblatt.learning.plan import Ask, Plan, Prove
+from rosenblatt.learning.scaled import fold_state
+from rosenblatt.learning.state import State
+from rosenblatt.locking import hold_lock
 from rosenblatt.registry import Learner
+from rosenblatt.rows.batch import Batch, as_batch, require_two
+from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.threads import using
+from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Certificate
+
+
+# What a fit asks when its mistakes no longer fall: whether it can end without one.
+
+WORK_A_NUMBER = 100.0  # the work of one exact number in an answer
+
+
+def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
+    """Return what a fit with parameters `p` asks; None where the answer would not be about this fit.
+
+    An average does not become better by separating the rows, and `tol` and `early_stopping` end by themselves.
+    A bias that is there but never moves is neither a bias nor none.
+    """
+    fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
+    fits = p.tie in ("mistake", "half") and p.penalty is None and plan.order.complete and not fixed_bias
+    others = p.average or p.stop_on_cycle or p.tol is not None or p.early_stopping
+    if not (p.decide and fits and isinstance(blocks, MemoryBlocks)) or others:
+        return None
+    return partial(ask, blocks, plan)
+
+
+def ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
+    """Decide whether some hyperplanes are right on all rows that have weight; None if the work is not enough."""
+    from rosenblatt.certify.verdict import verdict
+
+    kind, k = plan.scheme.kind, len(blocks.classes)
+    questions = {"ovr": k, "ovo": k * (k - 1) // 2}.get(kind, 1)
+    if questions > 1 and work < WORK_A_NUMBER * blocks.n_features * questions:
+        return None  # the answers alone, a vector for each question, would be too much
+    batch = replace(blocks.unscaled(), weight=weight)
+    try:
+        return verdict(
+            batch, bias=plan.rule.beta > 0.0, multiclass="direct" if kind == "binary" else kind, work=work
+        )
+    except LabelError:
+        return None  # a proof could not tell these labels apart
 
 
 class PerceptronCore(OnlineLearning):
@@ -48,7 +86,9 @@ class PerceptronCore(OnlineLearning):
     _learner = Learner(
         perceptron_state(),
         commands={"averaged": {"average": True}, "perceptron": {}},
-        abilities=frozenset({"streams", "examples", "blocks", "linear", "traces", "onnx"}),
+        abilities=frozenset(
+            {"streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx"}
+        ),
     )
 
     def __init__(
@@ -144,7 +184,6 @@ class PerceptronCore(OnlineLearning):
             self._check_parameters()
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight, keep_bytes=not self.stop_on_cycle)  # a proof reads floats
-            warn_of_scales(batch)
             return self._train(whole(batch), coef_init, intercept_init)
 
     def fit_blocks(
@@ -166,10 +205,10 @@ class PerceptronCore(OnlineLearning):
         Parameters
         ----------
         blocks : Blocks
-            See `rosenblatt.blocks.collect`.
+            See `rosenblatt.tables.collect`.
         checkpoint : path or None
             A file for the state of training, written after passes and every minute within long ones. It stays
-            after the end; `rosenblatt.blocks.checkpoint.discard` removes it once the model is saved. Only its
+            after the end; `rosenblatt.learning.checkpoint.discard` removes it once the model is saved. Only its
             owner can read it, and only one run at a time can use it.
         every : int
             The number of passes between checkpoints.
@@ -185,9 +224,9 @@ class PerceptronCore(OnlineLearning):
         Examples
         --------
         >>> from rosenblatt import Perceptron
-        >>> from rosenblatt.data.batch import as_batch
+        >>> from rosenblatt.rows.batch import as_batch
         >>> from rosenblatt.datasets import load_or
-        >>> from rosenblatt.blocks.memory import MemoryBlocks
+        >>> from rosenblatt.tables.blocks import MemoryBlocks
         >>> blocks = MemoryBlocks(as_batch(*load_or()))
         >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
         array([[2., 2.]])
@@ -198,8 +237,22 @@ class PerceptronCore(OnlineLearning):
             every = check_count("every", every)
             if checkpoint is None and resume:
                 raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
-            with nullcontext() if checkpoint is None else locked(checkpoint):
+            with nullcontext() if checkpoint is None else hold_lock(checkpoint):
                 return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The proof that ended the last fit, made when it is first looked at; None if there is none.
+
+        With 500 features that takes seconds. Of a model from a file whose proof was not made before, it is the
+        verdict in floats; `rosenblatt.certify` makes the proof from the data.
+        """
+        if "certificate_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'certificate_'")
+        found: Certificate | None = self.__dict__["certificate_"]
+        if (proof := getattr(found, "known", None)) is not None:
+            found = self.__dict__["certificate_"] = proof
+        return found
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -223,9 +276,9 @@ class PerceptronCore(OnlineLearning):
         keeper, saved = None, None
         if checkpoint is not None:
             keeper = Checkpoint(checkpoint, every, identity_of(self, blocks))
-            saved = resumed(self, blocks, keeper) if resume else None
+            saved = resume_run(self, blocks, keeper) if resume else None
         redrawn = None if saved is None else Drawn(saved.seed, saved.held_out)
-        with planned(self, blocks, coef_init, intercept_init, before, redrawn, sparse=True) as planned_fit:
+        with make_plan(self, blocks, coef_init, intercept_init, before, redrawn, sparse=True) as planned_fit:
             plan, start, drawn = planned_fit
             if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
                 plan = replace(plan, prove=self._prover(blocks.batch, start))
@@ -237,10 +290,10 @@ class PerceptronCore(OnlineLearning):
                 restore(loop, saved)
             run = loop.run()
         if scaling is not None:
-            run = replace(run, state=folded(run.state, scaling))
+            run = replace(run, state=fold_state(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
-        conclude(self, run, self._reached, best=self.average, stacklevel=4)
+        conclude(self, run, self._reached, rows=blocks, best=self.average, stacklevel=4)
         return self
 
     def _prover(self, batch: Batch, start: State) -> Prove:
@@ -260,7 +313,7 @@ class PerceptronCore(OnlineLearning):
                 f"{len(batch.classes)}. Set it to False and ask rosenblatt.certify(X, y), which decides "
                 "every pair of classes."
             )
-        from rosenblatt.certify.witness import witness
+        from rosenblatt.certify.verdict import witness
 
         return partial(witness, batch, bias=self._has_bias() or bool(start.w[-1] != 0.0))
 

@@ -6,19 +6,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from rosenblatt.data.features import Features
-from rosenblatt.data.measurements import as_measurements
-from rosenblatt.data.pairs import as_groups, pairs_of
-from rosenblatt.data.weights import as_weight
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.estimators._parameters import check_number
 from rosenblatt.exceptions import LabelError, ShapeError
-from rosenblatt.learners.stream_schemas import require_names
-from rosenblatt.loops.pairs import replay_pairs
+from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_streams import require_names
+from rosenblatt.loops.layout import Log, Pairs
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Log, Pairs
-from rosenblatt.model.state import State
+from rosenblatt.loops.visits import replay_pairs
 from rosenblatt.registry import Learner
+from rosenblatt.rows.features import Features
+from rosenblatt.rows.labels import as_measurements
+from rosenblatt.rows.pairs import as_groups, pairs_of
+from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import require
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats
@@ -169,7 +170,7 @@ class RankingPerceptron(OneVector):
     def coef_(self) -> Floats:
         """The vector."""
         self._require_fitted("coef_")
-        return self._hypothesis()[:-1].copy()
+        return read_only(self._hypothesis()[:-1].copy())
 
     def _pairs(self, y: tuple[Any, Any], n_rows: int, weight: Floats | None) -> tuple[Any, Any, Floats]:
         values = as_measurements(y[0], n_rows)

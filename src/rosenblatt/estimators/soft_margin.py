@@ -11,10 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.data.batch import Batch, as_batch
-from rosenblatt.data.memory import require_features
-from rosenblatt.data.weights import class_weights
-from rosenblatt.estimators._linear import LinearClassifier, warn_of_column
+from rosenblatt.estimators._features import also_scale
+from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.estimators._parameters import (
     POSITIVE,
     check_choice,
@@ -26,15 +24,17 @@ from rosenblatt.estimators._parameters import (
     generator,
     optional,
 )
-from rosenblatt.estimators.schemas import facts, hyperplane_state
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.loops.losses import Hinge, Logistic, Loss, SquaredHinge
-from rosenblatt.margins.descent import DescentSettings
-from rosenblatt.margins.soft_margin import Limits, SoftPlan, SoftSolution, fit, weights
-from rosenblatt.model.scheme import Scheme
-from rosenblatt.model.state import State
+from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.state import State
+from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
+from rosenblatt.margins.softest import Limits, SoftPlan, SoftSolution, fit, weights
+from rosenblatt.margins.stochastic import DescentSettings
 from rosenblatt.registry import Learner
+from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.memory import require_features
+from rosenblatt.rows.weights import class_weights
 from rosenblatt.schema.codecs import Flag
 from rosenblatt.typing import Floats
 
@@ -228,7 +228,7 @@ class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  #
             for each in found:
                 if each.interruption is not None:
                     raise each.interruption
-            self._say_how_it_ended()
+            self._say_how_it_ended(batch)
             return self
 
     @property
@@ -317,7 +317,7 @@ class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  #
             _sparse_coef=False,
         )
 
-    def _say_how_it_ended(self) -> None:
+    def _say_how_it_ended(self, batch: Batch) -> None:
         """Warn where training did not reach the minimum."""
         left = f"The objective {self.objective_:.6g} may be up to {self.gap_:.2g} above its least value."
         if self.margin == 0:
@@ -329,11 +329,11 @@ class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  #
             "Allow more, or a larger tol.",
             "plateau": f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} "
             "Use average=True or another learning_rate" + (", or the default solver." if self.margin > 0 else "."),
-            "stalled": f"Rounding allowed no better after {self.n_iter_} steps. {left} "
-            "Scale the features, or raise tol.",
+            "stalled": f"Rounding allowed no better after {self.n_iter_} steps. {left} Raise tol.",
             "no_minimum": "The classes are separable, so without a penalty the logistic loss has no minimum: it "
             "falls towards 0 as the weights grow for ever. They were left where they separate the classes. Use a "
             "penalty, or MaxMarginClassifier.",
         }
         if self.stop_reason_ in said and (self.stop_reason_ == "no_minimum" or not self.converged_):
-            warnings.warn(said[self.stop_reason_], ConvergenceWarning, stacklevel=3)
+            also = "" if self.stop_reason_ == "no_minimum" else also_scale(batch)
+            warnings.warn(f"{said[self.stop_reason_]}{also}", ConvergenceWarning, stacklevel=3)

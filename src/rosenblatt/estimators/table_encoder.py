@@ -1,4 +1,7 @@
-"""From the raw columns of tables to features, as a scikit-learn transformer."""
+"""From the raw columns of tables to features, as a scikit-learn transformer.
+
+The parameters of `TableEncoder` that are lists, checked and as plain values.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,57 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt.blocks.builder import BLOCK_BYTES, Builder
-from rosenblatt.columns.in_memory import learn_sparse, learn_table
-from rosenblatt.columns.options import Column, Options
-from rosenblatt.columns.preparation import Encoding
-from rosenblatt.columns.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
-from rosenblatt.columns.scaling import Filling, Transformation
-from rosenblatt.columns.source import ReadAgainError, Source
-from rosenblatt.columns.statistics import Statistics
-from rosenblatt.data.chunk import Chunk
-from rosenblatt.data.features import Features
-from rosenblatt.data.sparse import is_sparse
-from rosenblatt.estimators._encoder_parameters import CHOSEN, chosen, from_1, plain_parameters, words
 from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
-from rosenblatt.text.words import MOST_BITS, MOST_NGRAMS
+from rosenblatt.rows.batch import Chunk
+from rosenblatt.rows.features import Features, is_sparse
+from rosenblatt.rows.reals import read_only
+from rosenblatt.tables.builder import BLOCK_BYTES, Builder
+from rosenblatt.tables.in_memory import learn_sparse, learn_table
+from rosenblatt.tables.preparation import Encoding
+from rosenblatt.tables.reading import Column, Options
+from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
+from rosenblatt.tables.scaling import Filling, Transformation
+from rosenblatt.tables.source import ReadAgainError, Source
+from rosenblatt.tables.statistics import Statistics
+from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
+
+__all__ = ["CHOSEN", "chosen", "from_1", "plain_parameters", "words"]
+
+
+CHOSEN = ("text", "categorical", "hashed", "ignore")
+"""The parameters that name columns."""
+
+
+def chosen(name: str, columns: Any) -> tuple[Column, ...]:
+    """Return the columns that a parameter names."""
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise ParameterError(f"{name}={columns!r} must be a list of columns, such as [{columns!r}].")
+    found = [column.item() if isinstance(column, np.generic) else column for column in columns]
+    if not all(type(column) in (str, int) for column in found):
+        raise ParameterError(f"{name}={columns!r} must hold names of columns, or positions.")
+    return tuple(found)
+
+
+def words(name: str, words: Any) -> tuple[str, ...]:
+    """Return the words that a parameter lists."""
+    if isinstance(words, str) or not isinstance(words, Iterable) or not all(type(each) is str for each in words):
+        raise ParameterError(f"{name}={words!r} must be a list of words, such as ['unknown'].")
+    return tuple(words)
+
+
+def from_1(column: Column) -> Column:
+    """Return a position counted from 1, as files are read; names and positions from the end stay."""
+    return column + 1 if isinstance(column, int) and column >= 0 else column
+
+
+def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters as plain values, which files can hold."""
+    lists: dict[str, tuple[Any, ...]] = {name: chosen(name, parameters[name]) for name in CHOSEN}
+    lists["na"] = words("na", parameters["na"])
+    return parameters | {
+        name: each if isinstance(parameters[name], tuple) else list(each) for name, each in lists.items()
+    }
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,7 +100,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Whether numbers are standardised: (x − mean) / deviation. Categories and words stay as they are. A sparse
         matrix is divided by the deviations and not centred.
     na : sequence of str
-        More words that stand for a missing value.
+        More words that stand for a missing category, and in `fit_files` for a missing number, too. Numbers of
+        other tables are missing where they are NaN or None.
 
     Attributes
     ----------
@@ -201,7 +241,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *places : str or path
             Files of any format, or globs.
         **options
-            How to read them: the attributes of `rosenblatt.columns.options.Options` that are no parameters of the
+            How to read them: the attributes of `rosenblatt.tables.reading.Options` that are no parameters of the
             encoder, such as ``target="label"``, the column that is no feature. Without labels: ``labelled=False``.
 
         Returns
@@ -220,7 +260,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> encoder.transform([{"size": 1, "colour": "red"}]).toarray()
         array([[1., 1., 0.]])
         """
-        from rosenblatt.formats.source import open_source
+        from rosenblatt.tables.file_source import open_source
 
         how = self._options()
         twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing", "na"})
@@ -230,10 +270,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
         statistics = Statistics()
         try:
-            measured(source.chunks(), statistics)
+            measure_features(source.chunks(), statistics)
         except ReadAgainError:
             statistics = Statistics()
-            measured(source.chunks(), statistics)
+            measure_features(source.chunks(), statistics)
         self.encoding_ = self._learned(source.recipe, statistics, None)
         return self
 
@@ -308,7 +348,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = self._columns()
         if names is None:
             raise AttributeError("The training data had no feature names.")
-        return np.array(names, dtype=object)
+        return read_only(np.array(names, dtype=object))
 
     def _columns(self) -> tuple[str, ...] | None:
         encoding = self.encoding_
@@ -340,7 +380,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             features, recipe, names = learn_table(X, options, known)
             columns = names if before is None else columns
         if self.missing == "mean" or self.scale:
-            measured([features], statistics)
+            measure_features([features], statistics)
         self.encoding_ = self._learned(recipe, statistics, columns)
         return features
 
@@ -367,7 +407,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Options(vocabulary=bool(self.vocabulary), na=words("na", self.na), **how, **columns)
 
 
-def measured(parts: Iterable[Features], statistics: Statistics) -> None:
+def measure_features(parts: Iterable[Features], statistics: Statistics) -> None:
     """Add features to statistics in the blocks that training from files would make of them: to the same bits."""
     for _ in Builder(_Unlabelled(parts), BLOCK_BYTES, statistics).blocks():
         pass

@@ -8,19 +8,18 @@ from typing import Any, Self
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from rosenblatt.data.batch import as_batch
-from rosenblatt.data.features import Features
-from rosenblatt.estimators._fitting import conclude, planned, whole
-from rosenblatt.estimators._linear import warn_of_column, warn_of_scales
+from rosenblatt.estimators._fitting import conclude, make_plan, whole
+from rosenblatt.estimators._linear import RUN, warn_of_column, without_long_trace
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_parameters
-from rosenblatt.estimators.schemas import RUN, without_long_trace
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learners.perceptron import fit
-from rosenblatt.learners.stream_schemas import HYPOTHESES, link_online, online_parts, require_votes
-from rosenblatt.learners.voted import VotedStream, hypotheses_of
-from rosenblatt.model.voted import Hypotheses, VotedModel
+from rosenblatt.learning.perceptron_fit import fit
+from rosenblatt.learning.stored_streams import HYPOTHESES, link_online, online_parts, require_votes
+from rosenblatt.learning.vote import Hypotheses, VotedModel, VotedStream, hypotheses_of
 from rosenblatt.registry import Learner
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.rows.features import Features
+from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Several, require
 from rosenblatt.schema.estimators import StateSchema
 from rosenblatt.typing import Floats, Ints
@@ -147,12 +146,11 @@ class VotedPerceptron(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: 
             check_parameters(self)
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
-            warn_of_scales(batch)
             blocks = whole(batch)
-            with planned(self, blocks, coef_init, intercept_init) as (plan, start, _):
+            with make_plan(self, blocks, coef_init, intercept_init) as (plan, start, _):
                 run = fit(batch, replace(plan, brief=self.tol is None), start)
             self._publish(run, blocks, _past=[hypotheses_of(run.trace, batch)])
-            conclude(self, run, best=True)
+            conclude(self, run, rows=blocks, best=True)
             return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -178,9 +176,13 @@ class VotedPerceptron(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: 
     densify = _absent("densify")
 
     @property
+    def _separated_by(self) -> tuple[str, str]:
+        return "the last weights", "the vote"
+
+    @property
     def survived_(self) -> Ints:
         """The visits that each hypothesis survived, the start's first."""
-        return self._vote("survived_").survived
+        return read_only(self._vote("survived_").survived)
 
     @property
     def n_hypotheses_(self) -> int:

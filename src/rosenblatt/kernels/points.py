@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
-from rosenblatt.loops.layout import CSR, Rows, csr_take, part_of
-from rosenblatt.loops.targets import PAIR
+from rosenblatt.loops.layout import CSR, PAIR, Rows, csr_take, part_of
 from rosenblatt.typing import Floats, Ints, Reals
 
 
@@ -27,7 +26,7 @@ class Points:
     def squares(self) -> Floats:
         """‖x‖² of every row: the bits of the product of a row with itself, infinite if it overflows."""
         if self._squares is None:
-            from rosenblatt.loops.kernel import dense_squares, sparse_squares
+            from rosenblatt.kernels.dual_loop import dense_squares, sparse_squares
 
             self._squares = np.empty(self.n_rows)
             if isinstance(self.rows, CSR):
@@ -143,7 +142,7 @@ def products(A: Points, B: Points, out: Floats | None = None) -> Floats:
     if out is None:
         out = np.empty((A.n_rows, B.n_rows))
     if isinstance(A.rows, CSR):
-        from rosenblatt.loops.kernel import sparse_products
+        from rosenblatt.kernels.dual_loop import sparse_products
 
         assert isinstance(B.rows, CSR), "points of one layout"
         sparse_products(A.rows, A.n_rows, B.rows, np.zeros(max(A.n_features, B.n_features)), out)
@@ -162,7 +161,7 @@ def products(A: Points, B: Points, out: Floats | None = None) -> Floats:
 
 def distances(A: Points, B: Points, out: Floats | None = None) -> Floats:
     """Return Σ |a − b| for each row a of A and b of B, written to `out` if it is given."""
-    from rosenblatt.loops.kernel import dense_distances, sparse_distances
+    from rosenblatt.kernels.dual_loop import dense_distances, sparse_distances
 
     if out is None:
         out = np.empty((A.n_rows, B.n_rows))

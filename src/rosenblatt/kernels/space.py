@@ -18,7 +18,7 @@ from rosenblatt.typing import Floats
 
 MOST_ROWS = 1000
 """Rows up to which a Gram matrix is factorised."""
-NEAR = 4
+MAX_ROUNDINGS_OFF = 4
 """How far dot products of coordinates may be from kernel values, in n · 2⁻⁵² of the largest."""
 MOST_MONOMIALS = 1000
 """Columns up to which a polynomial kernel is written out in monomials."""
@@ -122,7 +122,7 @@ def _require_near(table: Floats, K: Floats, kernel: Kernel) -> None:
     """Require the dot products of the table to be K: rounded kernel values may belong to no points at all."""
     unit = len(K) * np.finfo(np.float64).eps * float(np.abs(K).max())
     off = float(np.abs(table @ table.T - K).max())
-    if off > NEAR * unit:
+    if off > MAX_ROUNDINGS_OFF * unit:
         raise InputError(
             f"Values of {kernel!r} between these rows are rounded so coarsely that no points have them: the "
             f"nearest points are off by {off:.2g}. Centre and scale the features."

@@ -1,8 +1,12 @@
-"""Kernels as values: k(x, x'), computed for many pairs at once."""
+"""Kernels as values: k(x, x'), computed for many pairs at once.
+
+Kernel rows, of which the latest are kept in bounded memory.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -15,10 +19,10 @@ from rosenblatt.kernels.points import Points, as_points, distances, products, re
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats
 
-BLOCK = 1 << 16
-FARTHEST = 400  # values from 2**-400 to 2**400 have squares within the range of floats
-SMALLEST = float(np.finfo(float).tiny)
-CONSTANT = 1e-14  # of the mean square: less variance than this is rounding
+BLOCK_VALUES = 1 << 16
+SAFE_SQUARE_POWER = 400  # values from 2**-400 to 2**400 have squares within the range of floats
+SMALLEST_NORMAL_FLOAT = float(np.finfo(float).tiny)
+CONSTANT_VARIANCE_SHARE = 1e-14  # of the mean square: less variance than this is rounding
 
 
 class Kernel(ABC):
@@ -170,20 +174,20 @@ def _resolved_gamma(gamma: str, A: Points) -> float:
     largest = float(np.abs(values).max(initial=0.0))
     # A power of two changes no digit of the variance, and keeps squares within the range of floats.
     power = int(np.frexp(largest)[1])
-    power = power if abs(power) > FARTHEST else 0
+    power = power if abs(power) > SAFE_SQUARE_POWER else 0
     total = squares = 0.0
-    for first in range(0, len(values), BLOCK):
-        block = np.ldexp(values[first : first + BLOCK].astype(np.float64), -power)
+    for first in range(0, len(values), BLOCK_VALUES):
+        block = np.ldexp(values[first : first + BLOCK_VALUES].astype(np.float64), -power)
         total += float(block.sum())
         squares += float(np.square(block).sum())
     count = A.n_rows * A.n_features
     mean = total / count
     variance = squares / count - mean * mean
-    if not variance > CONSTANT * squares / count:
+    if not variance > CONSTANT_VARIANCE_SHARE * squares / count:
         return 1.0
     with np.errstate(over="ignore", under="ignore"):
         found = float(np.ldexp(1.0 / (A.n_features * variance), -2 * power))
-    if not SMALLEST <= found < np.inf:
+    if not SMALLEST_NORMAL_FLOAT <= found < np.inf:
         beyond = "above the largest" if power < 0 else "below the smallest"
         raise ParameterError(
             f"gamma='scale' is 1 / (n_features · variance of X), which is {beyond} float: the largest value is "
@@ -215,8 +219,7 @@ class RBF(_Scaled):
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the exponentials of squared distances."""
-        from rosenblatt.loops.exponential import exponentials
-        from rosenblatt.loops.kernel import gaussian_exponents
+        from rosenblatt.kernels.dual_loop import exponentials, gaussian_exponents
 
         values = products(A, B, out)
         gaussian_exponents(A.squares, B.squares, float(self.gamma), values)
@@ -246,7 +249,7 @@ class Laplacian(_Scaled):
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the exponentials of distances."""
-        from rosenblatt.loops.exponential import exponentials
+        from rosenblatt.kernels.dual_loop import exponentials
 
         values = distances(A, B, out)
         values *= -float(self.gamma)
@@ -380,3 +383,48 @@ def as_kernel(kernel: Any) -> Kernel:
         f"kernel={kernel!r} is not known; use {', '.join(map(repr, NAMED))}, a value of rosenblatt.kernels such "
         "as RBF(0.5), or a function of two tables of points."
     )
+
+
+MEGABYTE = 1 << 20
+SLAB_BYTES = 1 << 23  # bytes allocated at once: enough for the system to use large pages
+
+
+class CachedRows:
+    """The rows of the Gram matrix of some points by a resolved kernel, one at a time.
+
+    Beyond the limit of `megabytes` the least recently used rows are dropped. `computed` counts the rows computed.
+    """
+
+    def __init__(self, kernel: Kernel, points: Points, megabytes: float) -> None:
+        self.kernel, self.points = kernel, points
+        self.most = int(megabytes * MEGABYTE) // (8 * points.n_rows)
+        self.computed = 0
+        self._rows: OrderedDict[int, Floats] = OrderedDict()
+        self._room: list[Floats] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, i: int) -> Floats:
+        """Return k(x_i, x) for every point x."""
+        row = self._rows.get(i)
+        if row is not None:
+            self._rows.move_to_end(i)
+            return row
+        row = self._empty()
+        self.kernel.gram(self.points.row(i), self.points, out=row[None])
+        self.computed += 1
+        if self.most:
+            self._rows[i] = row
+        return row
+
+    def _empty(self) -> Floats:
+        """Return room for a row: new, or that of the least recently used row."""
+        if not self.most:
+            return np.empty(self.points.n_rows)
+        if len(self._rows) >= self.most:
+            return self._rows.popitem(last=False)[1]
+        if not self._room:
+            rows = max(1, min(SLAB_BYTES // (8 * self.points.n_rows), self.most - len(self._rows)))
+            self._room = list(np.empty((rows, self.points.n_rows)))
+        return self._room.pop()

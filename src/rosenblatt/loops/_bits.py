@@ -12,6 +12,9 @@ from numba.extending import intrinsic
 
 from rosenblatt.loops._jit import inline
 
+WORD = 2**64 - 1
+FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # of SplitMix64
+
 _WORD = ir.IntType(64)
 
 
@@ -100,6 +103,13 @@ def float_of(_context: Any, bits: Any) -> Any:
 @inline
 def split_mix(bits: Any) -> Any:
     """Spread every bit over the whole word: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(SECOND_FACTOR)
     return bits ^ (bits >> np.uint64(31))
+
+
+def split_mix_plain(bits: int) -> int:
+    """Do what `split_mix` does, in Python."""
+    bits = (bits ^ (bits >> 30)) * FIRST_FACTOR & WORD
+    bits = (bits ^ (bits >> 27)) * SECOND_FACTOR & WORD
+    return bits ^ (bits >> 31)

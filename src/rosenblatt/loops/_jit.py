@@ -7,33 +7,115 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
-from numba import types
-from numba.core.caching import FunctionCache, NullCache
+from numba import _dynfunc, types
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
+from numba.core.environment import lookup_environment
 from numba.core.sigutils import normalize_signature
+from numba.core.typed_passes import NativeLowering
 from numba.extending import overload
 
-from rosenblatt.loops.compilation import when_compiling
+from rosenblatt.loops.compilation import compiling
 
 # Loops own no array: Python keeps the arrays alive. Otherwise numba would count references to every view on every
 # visit, which costs more than scoring a short row. So loops neither make nor return arrays.
 COUNTS_NO_REFERENCES = {"_nrt": False}
 
-VERB = {"strict": False, "jit_options": COUNTS_NO_REFERENCES | {"forceinline": True}}
+
+class LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The machine code of a loop, with all parts that it calls."""
+
+    def finalize(self) -> None:
+        """Make machine code, and tell the parts in it where the globals of their modules are."""
+        super().finalize()
+        for variable in self._final_module.global_variables:
+            if (found := lookup_environment(variable.name)) is not None:
+                self._codegen.set_env(variable.name, found)
+
+
+class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The unoptimised code of a function that loops call, with all that it calls; each loop optimises its copy."""
+
+    def finalize(self) -> None:
+        """Put the code together."""
+        for each in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(each._reload_init)
+            self._final_module.link_in(each._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PartLowering(NativeLowering):  # type: ignore[misc]
+    """Writes the code of a part, which loops can call and Python cannot."""
+
+    def run_pass(self, state: Any) -> bool:
+        """Write the code, and register it under an entry without an address."""
+        state.flags.no_compile = True
+        super().run_pass(state)
+        library, written = state.library, state["cr"]
+        module, name = written.fndesc.lookup_module(), written.fndesc.qualname.split(".")[-1]
+        entry = _dynfunc.make_function(module, name, "", 0, written.env, (library,))
+        state.targetctx.insert_user_function(entry, written.fndesc, [library])
+        state["cr"] = written._replace(cfunc=entry)
+        return True
+
+
+class LoopCompiler(Compiler):  # type: ignore[misc]
+    """Compiles a loop, and says so."""
+
+    def compile_extra(self, function: Any) -> Any:
+        """Compile into a library of this package's kind."""
+        with compiling():
+            return self._compile_into(LoopLibrary, function)
+
+    def _compile_into(self, kind: type[JITCodeLibrary], function: Any) -> Any:
+        self.state.library = kind(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.enable_object_caching()  # so that it can be stored
+        return super().compile_extra(function)
+
+
+class PartCompiler(LoopCompiler):
+    """Compiles a part of loops, as far as numba needs it compiled to compile loops that call it.
+
+    numba would optimise each part and make machine code of it, with that of the parts that it calls, and so once
+    more at each level of calls. Nothing would run that code: loops have all of it inside.
+    """
+
+    def compile_extra(self, function: Any) -> Any:
+        """Compile into a library of this package's kind."""
+        return self._compile_into(PartLibrary, function)
+
+    def define_pipelines(self) -> list[Any]:
+        """Return numba's steps, of which another one writes the code."""
+        (manager,) = super().define_pipelines()
+        manager.passes = [
+            (PartLowering if step is NativeLowering else step, title) for step, title in manager.passes
+        ]
+        return [manager]
+
+
+LOOP = COUNTS_NO_REFERENCES | {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "pipeline_class": LoopCompiler,
+}
+PART = LOOP | {"forceinline": True, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
+
+VERB = {"strict": False, "jit_options": PART}
 """How the implementations of a verb are compiled: one chosen by the types of its arguments, into each caller."""
 
 
 numba_log = logging.getLogger("numba")
 if numba_log.level == logging.NOTSET:
     numba_log.setLevel(logging.WARNING)  # it writes thousands of lines for each loop where everything is logged
-
-
-def _begin_compiling() -> None:
-    for begins in tuple(when_compiling):
-        begins()
 
 
 class OwnTypesCache(FunctionCache):  # type: ignore[misc]
@@ -44,24 +126,13 @@ class OwnTypesCache(FunctionCache):  # type: ignore[misc]
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a compiled loop, or None, and then call those that wait for a compilation."""
-        found = super().load_overload(sig, target_context) if _is_own(sig) else None
-        if found is None:
-            _begin_compiling()
-        return found
+        """Return a compiled loop, or None."""
+        return super().load_overload(sig, target_context) if _is_own(sig) else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled loop to the disk."""
         if _is_own(sig):
             super().save_overload(sig, data)
-
-
-class NoCache(NullCache):  # type: ignore[misc]
-    """No cache on disk: each process compiles anew."""
-
-    def load_overload(self, sig: Any, target_context: Any) -> None:
-        """Call those that wait for a compilation."""
-        _begin_compiling()
 
 
 def _is_own(sig: Any) -> bool:
@@ -73,20 +144,22 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def jit(function: Callable[P, T], **options: Any) -> Callable[P, T]:
+def jit(function: Callable[P, T]) -> Callable[P, T]:
     """Compile `function` with numba, release the GIL, and cache the result on disk where that is possible."""
-    options = COUNTS_NO_REFERENCES | {"nogil": True, "error_model": "numpy"} | options
-    compiled = numba.njit(**options)(function)
-    try:
+    compiled = numba.njit(**LOOP)(function)
+    # Where neither the package's folder nor the user's can be written to, each process compiles anew.
+    with suppress(RuntimeError):
         compiled._cache = OwnTypesCache(function)
-    except RuntimeError:  # neither the package's folder nor the user's can be written to
-        compiled._cache = NoCache()
     return cast("Callable[P, T]", compiled)
 
 
 def inline(function: Callable[P, T], **options: Any) -> Callable[P, T]:
-    """Compile `function` into each loop that calls it: a call would pass a dozen words for each array."""
-    return jit(function, forceinline=True, **options)
+    """Compile `function` into each loop that calls it: a call would pass a dozen words for each array.
+
+    Called from Python it stays Python.
+    """
+    overload(function, strict=False, jit_options=PART | options)(lambda *_: function)
+    return function
 
 
 def inline_any_order(function: Callable[P, T]) -> Callable[P, T]:

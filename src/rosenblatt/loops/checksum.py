@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.loops._jit import inline, jit
 
+Words: TypeAlias = NDArray[np.uint64]
+
 LANES = 8  # words mixed at the same time, so that none waits for another
+MAX_PLAIN_WORDS = 2**10  # words that numpy mixes before a loop is even loaded
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -21,9 +25,19 @@ def _mix(lane: Any, word: Any) -> Any:
     return lane ^ (lane >> _SHIFT)
 
 
-@jit
-def absorb(words: Any, lanes: Any) -> None:
+def absorb(words: Words, lanes: Words) -> None:
     """Mix words into the lanes in place; their number is a multiple of `LANES`."""
+    if words.size <= MAX_PLAIN_WORDS:
+        for row in words.reshape(-1, LANES):
+            lanes[:] = _mix(lanes, row)
+    else:
+        words = words.view()
+        words.flags.writeable = False  # one loop for both kinds
+        _absorb(words, lanes)
+
+
+@jit
+def _absorb(words: Any, lanes: Any) -> None:
     a, b, c, d, e, f, g, h = lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7]
     for i in range(0, words.size, LANES):
         a = _mix(a, words[i])
@@ -37,10 +51,9 @@ def absorb(words: Any, lanes: Any) -> None:
     lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7] = a, b, c, d, e, f, g, h
 
 
-@jit
-def combine(lanes: Any) -> Any:
+def combine(lanes: Words) -> int:
     """Return one number from all lanes."""
-    total = np.uint64(0)
+    total = np.zeros(1, np.uint64)
     for k in range(LANES):
-        total = _mix(total, lanes[k])
-    return total
+        total = _mix(total, lanes[k : k + 1])
+    return int(total[0])

@@ -20,16 +20,14 @@ from typing import Any
 from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
-from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.layout import Log, Rows, Targets
 from rosenblatt.loops.rows import dot, look_ahead
-from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.shrinking import Penalty, Shrunk
+from rosenblatt.loops.rules import Penalty, Rule, Shrunk
 from rosenblatt.loops.sparse import ONE
-from rosenblatt.loops.targets import Log, Targets
 from rosenblatt.loops.visits import judge, move, moves
 from rosenblatt.typing import Floats
 
-SMALLEST = 1e-9  # a scale below this is multiplied out, so that v does not grow too large
+SMALLEST_SCALE = 1e-9  # a scale below this is multiplied out, so that v does not grow too large
 
 
 @inline
@@ -112,7 +110,7 @@ def _multiply_out(w: Floats, shrunk: Shrunk) -> None:
 @inline
 def _end_visit(penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
     shrunk.sums[1] += penalty.rent / shrunk.sums[0]
-    if shrunk.sums[0] < SMALLEST:
+    if shrunk.sums[0] < SMALLEST_SCALE:
         _multiply_out(w, shrunk)
 
 

@@ -12,23 +12,23 @@ import numpy as np
 
 from rosenblatt.loops._jit import inline
 from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, lanes_dots, prefetch
-from rosenblatt.loops.targets import PAIR
+from rosenblatt.loops.layout import PAIR
 
-WIDE = 32
-NARROW = 8
+WIDE_LANES = 32
+NARROW_LANES = 8
 
-dot_wide = lanes_dot(WIDE)
-dot_narrow = lanes_dot(NARROW)
-_dots_wide = lanes_dots(WIDE, PAIR, PAIR)
-_dots_narrow = lanes_dots(NARROW, PAIR, PAIR)
+dot_wide = lanes_dot(WIDE_LANES)
+dot_narrow = lanes_dot(NARROW_LANES)
+_dots_wide = lanes_dots(WIDE_LANES, PAIR, PAIR)
+_dots_narrow = lanes_dots(NARROW_LANES, PAIR, PAIR)
 
 
 @inline
 def dense_dot(X: Any, i: int, w: Any) -> float:
     """Return <w, x_i> by 32 lanes, then 8, then one by one: always this order."""
     n = X.shape[1]
-    wide = n - n % WIDE
-    narrow = n - n % NARROW
+    wide = n - n % WIDE_LANES
+    narrow = n - n % NARROW_LANES
     start = i * n
     f = dot_wide(w, 0, X, start, wide)
     f += dot_narrow(w, wide, X, start + wide, narrow - wide)
@@ -52,8 +52,8 @@ def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Any, ou
     fetching them for each row would take as long as all the arithmetic. The rows `ahead` are prefetched.
     """
     n, machines = X.shape[1], w.shape[0]
-    wide = n - n % WIDE
-    narrow = n - n % NARROW
+    wide = n - n % WIDE_LANES
+    narrow = n - n % NARROW_LANES
     rows = (i * n, j * n)
     for m in range(0, machines - 1, PAIR):
         at = (m * w.shape[1], (m + 1) * w.shape[1])

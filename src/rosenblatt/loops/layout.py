@@ -1,4 +1,7 @@
-"""The two layouts of a matrix that loops read: a C-contiguous array, and compressed sparse rows."""
+"""The two layouts of a matrix that loops read: a C-contiguous array, and compressed sparse rows.
+
+Labels as the loops read them: two sides, several classes compared directly, or several binary machines.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def csr_take(X: CSR, index: Ints) -> CSR:
     starts = X.indptr.astype(np.int64)
     lengths = np.diff(starts)[index]
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    # A value at p in the new rows is as far from the start of its row as it was in the old rows.
+    # Copying keeps the distance of a value from the start of its row.
     at = np.arange(indptr[-1]) + np.repeat(starts[:-1][index] - indptr[:-1], lengths)
     return CSR(X.data[at], X.indices[at], indptr.astype(np.uint64))
 
@@ -50,3 +53,104 @@ def oriented(w: Floats, X: Rows) -> Floats:
     if w.ndim == 1:
         return w
     return np.asfortranarray(w) if isinstance(X, CSR) else np.ascontiguousarray(w)
+
+
+PAIR = 2  # visits, and machines, that are scored together
+
+
+class Sides(NamedTuple):
+    """Two classes and one machine: for each row its label ±1 times its weight."""
+
+    pull: Floats
+
+
+class Direct(NamedTuple):
+    """One vector for each class, all compared on each visit (Crammer and Singer 2003).
+
+    `code` and `weight` are the class and the weight of each row, `machines` is 0, 1, …, and `last_wins` says which
+    of equally good rivals is chosen: 0 the lowest class, 1 the highest.
+    """
+
+    code: Ints
+    weight: Floats
+    machines: Ints
+    last_wins: int
+
+
+class Machines(NamedTuple):
+    """Several binary machines: one against the rest, or one against one.
+
+    `code` and `weight` are the class and the weight of each row. For each class, `members` holds the machines that
+    learn from it, and `side` whether it is their positive side (+1) or negative side (−1).
+    """
+
+    code: Ints
+    weight: Floats
+    members: Ints
+    side: Floats
+
+
+class Values(NamedTuple):
+    """Numbers that one machine is to predict, and the weight of each row."""
+
+    value: Floats
+    weight: Floats
+
+
+class Ranks(NamedTuple):
+    """Ranks 0, 1, …, K − 1 of rows, and the weight of each row.
+
+    One vector scores a row, and K − 1 thresholds cut the scores. In place of a bias, the weights hold the negative
+    thresholds from position `first` on.
+    """
+
+    code: Ints
+    weight: Floats
+    first: int
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows, of which `plus` should score higher than `minus`, and the weight of each pair."""
+
+    plus: Ints
+    minus: Ints
+    weight: Floats
+
+
+class Sets(NamedTuple):
+    """A set of labels for each row, and one machine for each label: the row is on its positive side or not.
+
+    The labels of row i are ``labels[indptr[i] : indptr[i + 1]]``, in ascending order; `machines` is 0, 1, ….
+    """
+
+    indptr: Ints
+    labels: Ints
+    weight: Floats
+    machines: Ints
+
+
+Targets: TypeAlias = Sides | Direct | Machines | Values | Ranks | Pairs | Sets
+
+
+class Log(NamedTuple):
+    """Room for the mistakes of some visits.
+
+    Each mistake has its position in the order, the score before it, the step taken, and the machine that erred, or
+    with `Direct` the rival class. Loops write the scores of two visits to `scores`.
+    """
+
+    at: Ints
+    score: Floats
+    step: Floats
+    machine: NDArray[np.int32]
+    scores: Floats
+
+    @classmethod
+    def room(cls, mistakes: int, machines: int = 1) -> Log:
+        """Return an empty log; a single machine has number 0."""
+        at, score, step = np.zeros(mistakes, np.int64), np.empty(mistakes), np.empty(mistakes)
+        return cls(at, score, step, np.zeros(mistakes, np.int32), np.empty((PAIR, machines)))
+
+    def part(self, part: slice) -> Log:
+        """Return some of the mistakes."""
+        return Log(self.at[part], self.score[part], self.step[part], self.machine[part], self.scores)

@@ -17,12 +17,11 @@ import numpy as np
 from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
-from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.linked import move_linked
-from rosenblatt.loops.rows import FAR, dot, dots_ahead, fits, look_ahead, prefetch_row, square
+from rosenblatt.loops.layout import PAIR, Log, Rows, Sides, Targets
+from rosenblatt.loops.p_norm_link import move_linked
+from rosenblatt.loops.rows import VISITS_AHEAD, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Linked, Rule, Shaped
-from rosenblatt.loops.shaped import move_shaped, sharpness
-from rosenblatt.loops.targets import PAIR, Log, Sides, Targets
+from rosenblatt.loops.variances import move_shaped, sharpness
 from rosenblatt.loops.visits import (
     NO_RIVAL,
     decide,
@@ -38,7 +37,7 @@ from rosenblatt.loops.visits import (
 from rosenblatt.typing import Floats, Ints
 
 ONLY_ROW = np.zeros(1, np.uint64)
-NEAR = 2  # mistakes ahead whose places in u are prefetched
+MISTAKES_AHEAD = 2  # mistakes ahead whose places in u are prefetched
 
 
 @jit
@@ -100,10 +99,10 @@ def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: flo
     The rows are known ahead here, unlike in training, so they and their places in u are prefetched.
     """
     for k in range(count):
-        if k + FAR < count:
-            prefetch_row(X, order[log.at[k + FAR]])
-        if k + NEAR < count:
-            prefetch_moved(targets, X, order[log.at[k + NEAR]], log, k + NEAR, u)
+        if k + VISITS_AHEAD < count:
+            prefetch_row(X, order[log.at[k + VISITS_AHEAD]])
+        if k + MISTAKES_AHEAD < count:
+            prefetch_moved(targets, X, order[log.at[k + MISTAKES_AHEAD]], log, k + MISTAKES_AHEAD, u)
         take(targets, X, order[log.at[k]], log, k, t0 + log.at[k], beta, u)
 
 
@@ -186,7 +185,7 @@ def visit_only_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None,
 def move_only_row(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> Any:
     """Move the weights, and u if it is given, by the step c on the only row of X, whose score is f."""
     if rule.instance_class is Shaped:
-        return lambda rule, X, f, c, w, u, t: _move_only_row_shaped(rule, X, f, c, w, u, t)
+        return _move_only_row_shaped
     if rule.instance_class is Linked:
         return lambda rule, X, f, c, w, u, t: move_linked(rule, X, 0, c, t, 0, w, u)
     return lambda rule, X, f, c, w, u, t: _move_only_row(rule, X, c, w, u, t)

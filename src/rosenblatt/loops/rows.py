@@ -21,7 +21,7 @@ from rosenblatt.loops.dense import (
     dense_prefetch,
     dense_square,
 )
-from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.layout import PAIR, Rows
 from rosenblatt.loops.sparse import (
     sparse_add,
     sparse_dot,
@@ -31,10 +31,9 @@ from rosenblatt.loops.sparse import (
     sparse_prefetch_weights,
     sparse_square,
 )
-from rosenblatt.loops.targets import PAIR
 from rosenblatt.typing import Floats
 
-FAR = 4  # how many visits ahead a row is prefetched
+VISITS_AHEAD = 4  # how many visits ahead a row is prefetched
 
 
 def _is_dense(X: Any) -> bool:
@@ -46,7 +45,7 @@ def dot(X: Any, i: Any, w: Any, after: Any) -> Any:
     """Return <w, x_i>; `after` is the row of the next call."""
     if _is_dense(X):
         return lambda X, i, w, after: dense_dot(X, i, w)
-    return lambda X, i, w, after: sparse_dot(X, i, w, after)
+    return sparse_dot
 
 
 @verb
@@ -63,8 +62,8 @@ def look_ahead(X: Rows, order: Any, t: int) -> int:
 
     Rows visited in the order they are stored need no prefetch: the hardware does so itself.
     """
-    if t + FAR < order.size and order[t + FAR] != order[t] + FAR:
-        prefetch_row(X, order[t + FAR])
+    if t + VISITS_AHEAD < order.size and order[t + VISITS_AHEAD] != order[t] + VISITS_AHEAD:
+        prefetch_row(X, order[t + VISITS_AHEAD])
     return order[min(t + 1, order.size - 1)]
 
 
@@ -73,7 +72,7 @@ def _pair_dots_ahead(X: Rows, order: Any, t: int, w: Any, machines: Any, out: Fl
     if t % PAIR == 0:
         last = order.size - 1
         if t < last:
-            ahead = (order[min(t + FAR, last)], order[min(t + FAR + 1, last)])
+            ahead = (order[min(t + VISITS_AHEAD, last)], order[min(t + VISITS_AHEAD + 1, last)])
             dense_dots_of_two(X, order[t], order[t + 1], ahead, w, out)
         else:
             dense_dots(X, order[t], w, machines, out[0])
@@ -93,7 +92,7 @@ def dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> A
     moves weights then scores the second visit again (`renew`).
     """
     if _is_dense(X):
-        return lambda X, order, t, w, machines, out: _pair_dots_ahead(X, order, t, w, machines, out)
+        return _pair_dots_ahead
     return lambda X, order, t, w, machines, out: sparse_dots(
         X, order[t], w, look_ahead(X, order, t), out[t % PAIR]
     )
@@ -103,7 +102,7 @@ def dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> A
 def renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
     """Score again, by machine m which visit t moved, the visit that was scored along with it."""
     if _is_dense(X):
-        return lambda X, order, t, w, m, out: _pair_renew(X, order, t, w, m, out)
+        return _pair_renew
     return lambda X, order, t, w, m, out: None
 
 
@@ -111,8 +110,8 @@ def renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
 def add(X: Any, i: Any, c: Any, w: Any) -> Any:
     """Add c x_i to w."""
     if _is_dense(X):
-        return lambda X, i, c, w: dense_add(X, i, c, w)
-    return lambda X, i, c, w: sparse_add(X, i, c, w)
+        return dense_add
+    return sparse_add
 
 
 @verb
@@ -127,16 +126,16 @@ def fits(X: Any, i: Any, c: Any, w: Any, beta: Any) -> Any:
 def square(X: Any, i: Any) -> Any:
     """Return ‖x_i‖²."""
     if _is_dense(X):
-        return lambda X, i: dense_square(X, i)
-    return lambda X, i: sparse_square(X, i)
+        return dense_square
+    return sparse_square
 
 
 @verb
 def prefetch_row(X: Any, i: Any) -> Any:
     """Prefetch row i."""
     if _is_dense(X):
-        return lambda X, i: dense_prefetch(X, i)
-    return lambda X, i: sparse_prefetch(X, i)
+        return dense_prefetch
+    return sparse_prefetch
 
 
 @verb
@@ -144,4 +143,4 @@ def prefetch_weights(X: Any, i: Any, w: Any) -> Any:
     """Prefetch the weights that row i moves; for a dense row the hardware does so itself."""
     if _is_dense(X):
         return lambda X, i, w: None
-    return lambda X, i, w: sparse_prefetch_weights(X, i, w)
+    return sparse_prefetch_weights

@@ -39,23 +39,23 @@ from numpy.typing import NDArray
 from rosenblatt.loops._jit import inline, inline_any_order, jit
 from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, prefetch
 from rosenblatt.loops.dense import dense_dot
+from rosenblatt.loops.layout import Log
 from rosenblatt.loops.rules import Rule
-from rosenblatt.loops.targets import Log
 from rosenblatt.loops.visits import correction, move, resized, wanted
 from rosenblatt.typing import Floats, Reals
 
-WIDE, NARROW = 64, 16
-WIDEST = 100_000  # features; beyond, the float32 slack is no longer small
+WIDE_LANES, NARROW_LANES = 64, 16
+MAX_SCREENED_FEATURES = 100_000  # features; beyond, the float32 slack is no longer small
 BLOCK_VALUES = 1 << 25  # values quantised in one call: a few hundredths of a second
-FAR = 8  # how many visits ahead a shadow is prefetched
+SHADOWS_AHEAD = 8  # how many visits ahead a shadow is prefetched
 U32, U64 = 2.0**-24, 2.0**-53
-FLOOR = 1e-300  # squares below this may underflow; adding it makes up for them
+SQUARES_FLOOR = 1e-300  # squares below this may underflow; adding it makes up for them
 
 # The head of a row's record, as float32; the bytes q follow it.
 SCALE, RESIDUE, NORM, REFERENCE, HEAD = 0, 1, 2, 3, 4  # y s, ρ, N, y ref
 
-_dot_wide = lanes_dot(WIDE)
-_dot_narrow = lanes_dot(NARROW)
+_dot_wide = lanes_dot(WIDE_LANES)
+_dot_narrow = lanes_dot(NARROW_LANES)
 
 
 class Shadow(NamedTuple):
@@ -83,7 +83,7 @@ class Slack(NamedTuple):
 def empty_shadow(X: Reals) -> Shadow:
     """Allocate a shadow of `X`; `cast` fills it."""
     n, d = X.shape
-    padded = -(-d // NARROW) * NARROW
+    padded = -(-d // NARROW_LANES) * NARROW_LANES
     q = np.zeros((n, 4 * HEAD + padded), np.int8)
     return Shadow(X, q, q.view(np.float32), np.empty(d + 1), np.zeros(padded, np.float32))
 
@@ -97,7 +97,7 @@ def _up(value: float) -> np.float32:
 @inline
 def _norm_up(square: float, d: int) -> float:
     """Return a float not smaller than the norm, from its square summed over d values in any order."""
-    return np.sqrt(square + FLOOR * d) * (1.0 + (d + 16) * U64)
+    return np.sqrt(square + SQUARES_FLOOR * d) * (1.0 + (d + 16) * U64)
 
 
 @inline_any_order
@@ -238,7 +238,7 @@ def _follow(shadow: Shadow, w: Floats) -> Slack:
 def _surely_right(shadow: Shadow, i: int, margin: float, b: float, slack: Slack) -> bool:
     """Return whether the shadow proves y f > margin."""
     q, head, drift = shadow.q, shadow.head, shadow.drift
-    wide = drift.size - drift.size % WIDE
+    wide = drift.size - drift.size % WIDE_LANES
     start = i * q.shape[1] + 4 * HEAD
     moved = _dot_wide(drift, 0, q, start, wide)
     moved += _dot_narrow(drift, wide, q, start + wide, drift.size - wide)
@@ -253,10 +253,10 @@ def _surely_right(shadow: Shadow, i: int, margin: float, b: float, slack: Slack)
 @inline
 def _look_ahead(shadow: Shadow, order: Any, t: int) -> None:
     """Prefetch the record of a row that is visited soon, unless rows are visited in the order they are stored."""
-    if t + FAR < order.size and order[t + FAR] != order[t] + FAR:
+    if t + SHADOWS_AHEAD < order.size and order[t + SHADOWS_AHEAD] != order[t] + SHADOWS_AHEAD:
         width = shadow.q.shape[1]
         for j in range(0, min(width, 4 * CACHE_LINE), CACHE_LINE):
-            prefetch(shadow.q, order[t + FAR] * width + j)
+            prefetch(shadow.q, order[t + SHADOWS_AHEAD] * width + j)
 
 
 @jit

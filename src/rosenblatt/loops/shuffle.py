@@ -6,18 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.loops._bits import split_mix
-from rosenblatt.loops._jit import jit
+from rosenblatt.loops._bits import WORD, split_mix, split_mix_plain
+from rosenblatt.loops._jit import inline, jit
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-@jit
-def seed_of_pass(seed: Any, number: Any) -> Any:
-    """Return the seed of a pass from the seed of the run and the number of the pass."""
+@inline
+def mixed_seed(seed: Any, number: Any) -> Any:
+    """Return the seed of a pass from the seed of the run and the number of the pass, inside a loop."""
     return split_mix(np.uint64(seed) + np.uint64(number) * _STEP)
+
+
+def seed_of_pass(seed: Any, number: Any) -> np.uint64:
+    """Return the seed of a pass from the seed of the run and the number of the pass."""
+    return np.uint64(split_mix_plain((int(seed) + int(number) * int(_STEP)) & WORD))
 
 
 @jit

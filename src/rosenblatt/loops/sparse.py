@@ -15,11 +15,11 @@ from rosenblatt.typing import Floats
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 LONGEST_PREFETCH = np.uint64(1024)
 
-WIDE, NARROW = 8, 4  # neighbouring machines in a group
-_eight_dots = columns_dot(NARROW, NARROW)
-_twelve_dots = columns_dot(WIDE, NARROW)
-_sixteen_dots = columns_dot(WIDE, WIDE)
-_twenty_dots = columns_dot(WIDE, WIDE, NARROW)
+WIDE_MACHINES, NARROW_MACHINES = 8, 4  # neighbouring machines in a group
+_eight_dots = columns_dot(NARROW_MACHINES, NARROW_MACHINES)
+_twelve_dots = columns_dot(WIDE_MACHINES, NARROW_MACHINES)
+_sixteen_dots = columns_dot(WIDE_MACHINES, WIDE_MACHINES)
+_twenty_dots = columns_dot(WIDE_MACHINES, WIDE_MACHINES, NARROW_MACHINES)
 
 
 @inline
@@ -65,20 +65,20 @@ def sparse_dots(X: CSR, i: int, w: Any, after: int, out: Any) -> None:
     machines = out.size
     start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
     ahead = _way_to(X, start, stop, after)
-    if machines < NARROW:
+    if machines < NARROW_MACHINES:
         for m in range(machines):
             out[m] = sparse_dot(X, i, w[m], after)
         return
     first = 0
-    while machines - first > WIDE + WIDE + NARROW:
-        _sixteen_dots(w.T, (first, first + WIDE), X.data, X.indices, start, stop, ahead, out)
-        first += WIDE + WIDE
-    left, wide, narrow = machines - first, machines - WIDE, machines - NARROW
-    if left > WIDE + WIDE:
-        _twenty_dots(w.T, (first, first + WIDE, narrow), X.data, X.indices, start, stop, ahead, out)
-    elif left > WIDE + NARROW:
+    while machines - first > WIDE_MACHINES + WIDE_MACHINES + NARROW_MACHINES:
+        _sixteen_dots(w.T, (first, first + WIDE_MACHINES), X.data, X.indices, start, stop, ahead, out)
+        first += WIDE_MACHINES + WIDE_MACHINES
+    left, wide, narrow = machines - first, machines - WIDE_MACHINES, machines - NARROW_MACHINES
+    if left > WIDE_MACHINES + WIDE_MACHINES:
+        _twenty_dots(w.T, (first, first + WIDE_MACHINES, narrow), X.data, X.indices, start, stop, ahead, out)
+    elif left > WIDE_MACHINES + NARROW_MACHINES:
         _sixteen_dots(w.T, (first, wide), X.data, X.indices, start, stop, ahead, out)
-    elif left > WIDE:
+    elif left > WIDE_MACHINES:
         _twelve_dots(w.T, (first, narrow), X.data, X.indices, start, stop, ahead, out)
     else:
         _eight_dots(w.T, (first, narrow), X.data, X.indices, start, stop, ahead, out)

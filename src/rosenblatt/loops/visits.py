@@ -3,27 +3,192 @@
 `decide` scores a visit and `judge` logs its mistakes; neither moves weights. `take` moves weights by one logged
 mistake. Training does both. A replay checks the score (`recall`) and calls `take`. Averaging calls `take` on
 another sum.
+
+Ranking: one vector, corrected by pairs of rows of which one should score higher than the other.
+
+A pair is an example x⁺ − x⁻ of a perceptron without a bias. Its score is the difference of two scores that
+prediction computes too, so that a pair that training left in its right order is predicted in this order.
+
+PRank: one vector scores rows, and thresholds cut the scores into ranks (Crammer and Singer 2001).
+
+A row of rank y should score above the thresholds below y and below the others. An update moves each threshold that
+the score is on the wrong side of, and the vector by their number. The thresholds stay in order.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.loops._jit import VERB, inline, verb
+import numpy as np
+
+from rosenblatt.loops._jit import VERB, inline, jit, verb
 from rosenblatt.loops._vector import machine
-from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.linked import move_linked
-from rosenblatt.loops.pairs import decide_pair, update_pair
-from rosenblatt.loops.ranks import decide_rank, update_rank
-from rosenblatt.loops.rivals import leads, rival_of, widest
+from rosenblatt.loops.layout import PAIR, Direct, Log, Pairs, Ranks, Rows, Sets, Sides, Values
+from rosenblatt.loops.p_norm_link import move_linked
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew, square
 from rosenblatt.loops.rules import PLAIN, Linked, Margins, Passive, Rule, Shaped
-from rosenblatt.loops.sets import is_labelled
-from rosenblatt.loops.shaped import move_shaped, shaped_step, sharpness
-from rosenblatt.loops.targets import PAIR, Direct, Log, Pairs, Ranks, Sets, Sides, Values
-from rosenblatt.typing import Floats
+from rosenblatt.loops.variances import move_shaped, shaped_step, sharpness
+from rosenblatt.typing import Floats, Ints
 
 __all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take", "update"]
+
+
+@inline
+def _slip(targets: Any, i: Any, r: Any, f: Any, w: Any) -> float:
+    """Return ±1, the side of threshold r that row i belongs to, if its score f is not there; otherwise 0."""
+    side = 1.0 if targets.code[i] > r else -1.0
+    return side if side * (f + w[targets.first + r]) <= 0.0 else 0.0
+
+
+@inline
+def decide_rank(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+    """Score visit t and log its update, if it needs one, with the number of thresholds to move as its machine."""
+    after = look_ahead(X, order, t)
+    i = order[t]
+    f = dot(X, i, w, after)
+    if f - f != 0.0:
+        return -1
+    if targets.weight[i] == 0.0:
+        return k
+    slips = 0
+    for r in range(w.size - targets.first):
+        slips += 1 if _slip(targets, i, r, f, w) != 0.0 else 0
+    if slips == 0:
+        return k
+    log.score[k] = f
+    log.step[k] = rule.eta * targets.weight[i]
+    log.machine[k] = slips
+    return k + 1
+
+
+@inline
+def update_rank(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+    """Move the thresholds on the wrong side of a score, and the vector by their number."""
+    step, slips = log.step[k], 0.0
+    for r in range(w.size - targets.first):
+        slip = _slip(targets, i, r, log.score[k], w)
+        slips += slip
+        w[targets.first + r] += step * slip * rule.beta
+        if u is not None:
+            u[targets.first + r] += step * slip * rule.beta * t
+    add(X, i, step * slips, w)
+    if u is not None:
+        add(X, i, step * slips * t, u)
+
+
+@jit
+def rank_scores(X: Rows, order: Any, w: Floats, out: Floats) -> None:
+    """Write <w, x_i> for every row of `order`, which is 0, 1, …: the bits that training decides by."""
+    for i in range(order.size):
+        out[i] = dot(X, order[i], w, look_ahead(X, order, i))
+
+
+@jit
+def replay_ranks(X: Rows, targets: Ranks, index: Any, log: Log, rule: Any, w: Floats, u: Floats | None) -> int:
+    """Take logged steps again, in place, as `rosenblatt.loops.passes.replay` does."""
+    for k in range(index.size):
+        if dot(X, index[k], w, look_ahead(X, index, k)) != log.score[k]:
+            return k
+        update_rank(targets, X, index[k], log, k, log.at[k], rule, w, u)
+    return -1
+
+
+def ranks_of(scores: Floats, w: Floats, first: int) -> Ints:
+    """Return the rank of each score: the number of thresholds that it reaches before the first it does not."""
+    reached = scores[:, None] + w[None, first:] >= 0.0
+    ranks: Ints = reached.cumprod(axis=1).sum(axis=1)
+    return ranks
+
+
+@inline
+def pair_score(targets: Any, X: Any, order: Any, t: Any, w: Any) -> float:
+    """Return f(x⁺) − f(x⁻) of the pair that is visited at t; the rows of the next pair are prefetched."""
+    p, after = order[t], order[min(t + 1, order.size - 1)]
+    plus, minus = targets.plus[p], targets.minus[p]
+    return dot(X, plus, w, minus) - dot(X, minus, w, targets.plus[after])
+
+
+@inline
+def decide_pair(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+    """Score visit t, a pair, and log its update if it needs one: the score falls short of the margin, or ties."""
+    f = pair_score(targets, X, order, t, w)
+    if f - f != 0.0:
+        return -1
+    weight = targets.weight[order[t]]
+    share = 1.0 if f < rule.margin else rule.tie_plus if f == rule.margin else 0.0
+    if share * weight == 0.0:
+        return k
+    log.score[k] = f
+    log.step[k] = rule.eta * share * weight
+    return k + 1
+
+
+@inline
+def update_pair(targets: Any, X: Any, p: Any, log: Any, k: Any, t: Any, w: Any, u: Any) -> None:
+    """Add the better row of pair p to the vector, and subtract the other one."""
+    add(X, targets.plus[p], log.step[k], w)
+    add(X, targets.minus[p], -log.step[k], w)
+    if u is not None:
+        add(X, targets.plus[p], log.step[k] * t, u)
+        add(X, targets.minus[p], -log.step[k] * t, u)
+
+
+@jit
+def replay_pairs(X: Rows, targets: Pairs, index: Any, log: Log, w: Floats, u: Floats | None) -> int:
+    """Take logged steps again, in place, as `rosenblatt.loops.passes.replay` does; `index` holds pairs."""
+    for k in range(index.size):
+        if pair_score(targets, X, index, k, w) != log.score[k]:
+            return k
+        update_pair(targets, X, index[k], log, k, log.at[k], w, u)
+    return -1
+
+
+# Sets of labels: whether a row has one.
+
+
+@inline
+def is_labelled(targets: Any, i: Any, m: Any) -> bool:
+    """Return whether label m is in the set of row i."""
+    p, end = targets.indptr[i], targets.indptr[i + 1]
+    while p < end and targets.labels[p] < m:
+        p += 1
+    return p < end and targets.labels[p] == m
+
+
+# The best class other than a row's own, for classes compared directly, and the rows that need not look for it.
+
+
+@inline
+def rival_of(scores: Any, y: Any, last_wins: Any) -> int:
+    """Return the best class other than y; of equal ones the lowest, or with `last_wins` the highest."""
+    rival = 1 if y == 0 else 0
+    for c in range(rival + 1, scores.size):
+        if c != y and (scores[c] > scores[rival] or (last_wins and scores[c] == scores[rival])):
+            rival = c
+    return rival
+
+
+@verb
+def widest(rule: Any) -> Any:
+    """Return a lead beyond which no row moves weights, and not below 0."""
+    if rule.instance_class is Shaped:
+        return lambda rule: np.inf
+    if rule.instance_class is Margins:
+        return lambda rule: max(rule.margin, rule.margin_minus, 0.0)
+    return lambda rule: max(rule.margin, 0.0)
+
+
+@inline
+def leads(scores: Any, y: Any, lead: Any) -> bool:
+    """Return whether class y leads each other class by a finite number above `lead`, itself ≥ 0.
+
+    Counting takes vector instructions and no branch for a class, so it is far faster than finding the rival.
+    """
+    near = 0
+    for c in range(scores.size):
+        near += 0 if lead < scores[y] - scores[c] < np.inf else 1
+    return near == 1  # y itself
+
 
 NOT_FINITE = -1
 NO_RIVAL = -1
@@ -49,7 +214,7 @@ def correction(rule: Rule, pull: float, f: float) -> float:
         return 0.0
     if z < margin:
         return rule.eta * pull
-    # The tie, y f = margin, is decided here and nowhere else.
+    # The tie, y f = margin, of the perceptron's rules; `decide_pair` decides two visits at once in the same way.
     return rule.eta * (rule.tie_plus if pull > 0.0 else rule.tie_minus) * pull
 
 
@@ -64,7 +229,7 @@ def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
     if rule.instance_class in PLAIN:
         return lambda rule, c, lead, X, i, machines: c
     if rule.instance_class is Passive:
-        return lambda rule, c, lead, X, i, machines: _passive(rule, c, lead, X, i, machines)
+        return _passive
     return None
 
 
@@ -74,6 +239,8 @@ def _passive(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> flo
     x2 = machines * (square(X, i) + rule.beta) + rule.soft / weight
     if x2 == 0.0:
         return c  # of a row of zeros without a bias, which no step moves
+    if x2 == np.inf:
+        return x2  # the step is not known, and 0 would pass for a row that has its margin; the weights overflow
     step = rule.eta * min(rule.most * weight, (rule.margin - lead) / x2)
     return step if c > 0.0 else -step
 
@@ -85,7 +252,7 @@ def step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any) -> An
     `f` is the score by machine m, or its lead over the machine `rival`; there is no rival if it is negative.
     """
     if rule.instance_class is Shaped:
-        return lambda rule, pull, f, X, i, m, rival: shaped_step(rule, pull, f, X, i, m, rival)
+        return shaped_step
     return lambda rule, pull, f, X, i, m, rival: _plain_step(rule, pull, f, X, i, rival)
 
 
@@ -109,14 +276,14 @@ def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
 def decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> Any:
     """Score visit t and log its mistakes from k on; return k plus their number, or NOT_FINITE."""
     if targets.instance_class is Sides:
-        return lambda targets, X, order, t, rule, w, log, k: _decide_side(targets, X, order, t, rule, w, log, k)
+        return _decide_side
     if targets.instance_class is Values:
-        return lambda targets, X, order, t, rule, w, log, k: _decide_value(targets, X, order, t, rule, w, log, k)
+        return _decide_value
     if targets.instance_class is Ranks:
-        return lambda targets, X, order, t, rule, w, log, k: decide_rank(targets, X, order, t, rule, w, log, k)
+        return decide_rank
     if targets.instance_class is Pairs:
-        return lambda targets, X, order, t, rule, w, log, k: decide_pair(targets, X, order, t, rule, w, log, k)
-    return lambda targets, X, order, t, rule, w, log, k: _decide_machines(targets, X, order, t, rule, w, log, k)
+        return decide_pair
+    return _decide_machines
 
 
 @verb
@@ -128,10 +295,10 @@ def judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any
     if targets.instance_class is Sides:
         return lambda targets, X, i, scores, rule, log, k: _judge_side(targets, X, i, scores[0], rule, log, k)
     if targets.instance_class is Direct:
-        return lambda targets, X, i, scores, rule, log, k: _judge_direct(targets, X, i, scores, rule, log, k)
+        return _judge_direct
     if targets.instance_class is Sets:
-        return lambda targets, X, i, scores, rule, log, k: _judge_set(targets, X, i, scores, rule, log, k)
-    return lambda targets, X, i, scores, rule, log, k: _judge_machines(targets, X, i, scores, rule, log, k)
+        return _judge_set
+    return _judge_machines
 
 
 @verb
@@ -284,7 +451,7 @@ def score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any
     """Write <w_m, x> of visit t to ``s[t % 2]``, at least for the machines that learn from it."""
     if targets.instance_class in (Direct, Sets):
         return lambda targets, X, order, t, w, s: dots_ahead(X, order, t, w, targets.machines, s)
-    return lambda targets, X, order, t, w, s: _score_members(targets, X, order, t, w, s)
+    return _score_members
 
 
 @inline
@@ -312,14 +479,14 @@ def take(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: f
 def update(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> Any:
     """Move the weights by mistake k, made on row i after t visits, and the sum u for averaging if it is given."""
     if targets.instance_class is Ranks:
-        return lambda targets, X, i, log, k, t, rule, w, u: update_rank(targets, X, i, log, k, t, rule, w, u)
+        return update_rank
     if targets.instance_class is Pairs:
         return lambda targets, X, i, log, k, t, rule, w, u: update_pair(targets, X, i, log, k, t, w, u)
     if rule.instance_class is Shaped:
-        return lambda targets, X, i, log, k, t, rule, w, u: _update_shaped(targets, X, i, log, k, t, rule, w, u)
+        return _update_shaped
     if rule.instance_class is Linked:
-        return lambda targets, X, i, log, k, t, rule, w, u: _update_linked(targets, X, i, log, k, t, rule, w, u)
-    return lambda targets, X, i, log, k, t, rule, w, u: _update_plain(targets, X, i, log, k, t, rule, w, u)
+        return _update_linked
+    return _update_plain
 
 
 @inline
@@ -380,7 +547,7 @@ def follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -
     """Update scores computed ahead of their visit, after mistake k of visit t has moved the weights."""
     if targets.instance_class in (Sides, Values, Ranks, Pairs):
         return lambda targets, X, order, t, w, log, k: None
-    return lambda targets, X, order, t, w, log, k: _follow_machines(targets, X, order, t, w, log, k)
+    return _follow_machines
 
 
 @inline

@@ -17,9 +17,9 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.rows import add
 from rosenblatt.typing import Floats, Ints, Reals
 
-TILE = 64  # rows of mistakes
-LINE = CACHE_LINE // 8  # numbers
-FAR = 8  # moves ahead whose products are fetched
+TILE_ROWS = 64  # rows of mistakes
+NUMBERS_A_LINE = CACHE_LINE // 8  # numbers
+MOVES_AHEAD = 8  # moves ahead whose products are fetched
 
 
 class Moves(NamedTuple):
@@ -65,9 +65,9 @@ def products_of_dense(M: CSR, X: Reals, first: int, products: Floats) -> None:
 def turn(products: Floats, g: Floats) -> None:
     """Copy ``products[b, r]`` to ``g[r, b]``, so many r at a time that they stay in the cache."""
     n = products.shape[1]
-    for begin in range(0, n, TILE):
+    for begin in range(0, n, TILE_ROWS):
         for b in range(products.shape[0]):
-            for r in range(begin, min(begin + TILE, n)):
+            for r in range(begin, min(begin + TILE_ROWS, n)):
                 g[r, b] = products[b, r]
 
 
@@ -86,8 +86,8 @@ def vote_for_sides(g: Floats, moves: Moves, last_wins: int, f: Floats, votes: In
     """
     for k in range(moves.row.size):
         products, step, survived = g[moves.row[k]], moves.step[k], moves.survived[k]
-        soon = moves.row[min(k + FAR, moves.row.size - 1)] * f.size
-        for line in range(0, f.size, LINE):
+        soon = moves.row[min(k + MOVES_AHEAD, moves.row.size - 1)] * f.size
+        for line in range(0, f.size, NUMBERS_A_LINE):
             prefetch(g, soon + line)
         if last_wins:
             for b in range(f.size):

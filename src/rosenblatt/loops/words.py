@@ -1,6 +1,6 @@
 """Count the hashed words of texts in one pass over their bytes.
 
-`rosenblatt.text.words` defines words and their hashes in plain Python; this loop gives the same rows.
+`rosenblatt.tables.words` defines words and their hashes in plain Python; this loop gives the same rows.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ CASE = np.uint64(0x20 * ONES)  # the bit by which capital letters differ
 UNDERSCORES = np.uint64(ord("_") * ONES)
 ALL = np.uint64(2**64 - 1)
 
-FEW = 64  # up to so many buckets are sorted by comparing each with all others
+MAX_COMPARED_BUCKETS = 64  # up to so many buckets are sorted by comparing each with all others
 NO_BUCKET = np.uint32(2**32 - 1)
-DIGIT = 8  # bits of a digit of the radix sort
-N_DIGITS = 1 << DIGIT  # values of so many bits
+DIGIT_BITS = 8  # bits of a digit of the radix sort
+N_DIGITS = 1 << DIGIT_BITS  # values of so many bits
 
 
 @jit
@@ -45,8 +45,8 @@ def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) ->
     """Count the hashed runs of words of each text, ``values[offsets[i]:offsets[i + 1]]``.
 
     `mask` is the number of buckets, a power of two, minus 1. `room` must have space for every word once for each
-    length of runs. In `scratch`, states has an entry for each length of runs, sorting at least `FEW` entries and
-    as many as a text has runs, and counts has `N_DIGITS`.
+    length of runs. In `scratch`, states has an entry for each length of runs, sorting at least
+    `MAX_COMPARED_BUCKETS` entries and as many as a text has runs, and counts has `N_DIGITS`.
     """
     data, indices, indptr = room
     states, sorting, counts = scratch
@@ -54,7 +54,7 @@ def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) ->
     indptr[0] = 0
     for row in range(np.uint64(offsets.size - 1)):
         end = _buckets(values, offsets[row], offsets[row + np.uint64(1)], mask, states, indices, stored)
-        if end - stored <= np.uint64(FEW):
+        if end - stored <= np.uint64(MAX_COMPARED_BUCKETS):
             stored = _tally_few(data, indices, stored, end, sorting)
         else:
             _sort(indices, stored, end, mask, sorting, counts)
@@ -129,7 +129,7 @@ def _tally_few(data: Any, indices: Any, start: Any, stop: Any, sorting: Any) -> 
     for i in range(n):
         sorting[i] = indices[start + i]
         data[start + i] = 0.0
-    for i in range(n, np.uint64(FEW)):
+    for i in range(n, np.uint64(MAX_COMPARED_BUCKETS)):
         sorting[i] = NO_BUCKET
     for i in range(n):
         place = start + count_below(sorting, sorting[i])
@@ -161,7 +161,7 @@ def _sort(keys: Any, start: Any, stop: Any, mask: Any, sorting: Any, counts: Any
             counts[digit] += np.uint64(1)
         for p in range(start, stop):
             keys[p] = sorting[p - start]
-        shift += np.uint64(DIGIT)
+        shift += np.uint64(DIGIT_BITS)
 
 
 @inline

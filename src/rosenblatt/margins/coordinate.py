@@ -19,34 +19,36 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rosenblatt.loops.descent import ACTIVE, HIGH, LOW, SPAN, WORST, Costs, ascend
-from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.loops.descent import ACTIVE, HIGH, LOW, SPAN, WORST, Costs, Hinge, Logistic, SquaredHinge, ascend
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Iterate, Objective, fenchel_gaps
 from rosenblatt.typing import Floats, Ints
 
-SLACK = 0.01  # 1/ρ, as a share of the mean square of the rows: more would make rows wait for each other
-FALLEN, LONGER = 0.3, 3.0  # where Σ α_i y_i has not fallen to this share, 1/ρ grows by this factor
+RHO_SHARE = 0.01  # 1/ρ, as a share of the mean square of the rows: more would make rows wait for each other
+WANTED_FALL, RHO_FACTOR = 0.3, 3.0  # where Σ α_i y_i has not fallen to this share, 1/ρ grows by this factor
 FIRST_WORST = 0.1  # the violations, as a share of the margin or of 1, at which rows count as settled at first
-SMALL = 1e-3  # dual weights of the logistic loss at the start, as shares of what the best bias alone would have
-BETTER = 0.3  # the factor of them from then on
-FEWEST, MOST = 0.5, 4.0  # visits of a round, in numbers of all rows: settled rows go on, others end
-SETTLED = 5  # or a round ends when its rows have been settled so many times
-JUDGED = 0.3  # within a round, iterates are judged after this share of all visits: a run may end before the round
+# Dual weights of the logistic loss at the start, as shares of what the best bias alone would have
+FIRST_DUAL_SHARE = 1e-3
+SETTLED_FACTOR = 0.3  # the factor of them from then on
+# Visits of a round, in numbers of all rows: settled rows go on, others end
+MIN_ROUND_PASSES, MAX_ROUND_PASSES = 0.5, 4.0
+MAX_SETTLINGS = 5  # or a round ends when its rows have been settled so many times
+# Within a round, iterates are judged after this share of all visits: a run may end before the round
+JUDGING_VISITS_SHARE = 0.3
 
 
 def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate]:
     """Yield iterates after about as many visits as there are rows; some are judged, and all between rounds."""
     matrix, y, l2, n = problem.matrix, problem.y, problem.l2, problem.matrix.n
     squares = matrix.squares
-    slack = SLACK * float(problem.cost @ squares / problem.cost.sum()) or 1.0
+    slack = RHO_SHARE * float(problem.cost @ squares / problem.cost.sum()) or 1.0
     move = {"free": slack / l2, "penalised": matrix.pad**2 / l2, None: 0.0}[problem.bias]
     free = problem.bias == "free"
     imbalance = np.inf
     alpha, center = np.zeros(n), float(np.sign(problem.cost @ y)) if free else 0.0
     if isinstance(problem.loss, Logistic):  # no dual weight is 0, and the best bias alone is the log of the odds
         share = float(problem.cost[y > 0.0].sum() / problem.cost.sum())
-        alpha = SMALL * problem.cost * np.where(y > 0.0, 1.0 - share, share)
+        alpha = FIRST_DUAL_SHARE * problem.cost * np.where(y > 0.0, 1.0 - share, share)
         center = math.log(share / (1.0 - share)) if free else 0.0
     order = np.arange(n)
     worst = FIRST_WORST * (problem.loss.margin or 1.0)
@@ -61,12 +63,12 @@ def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate
             yield _evaluated(problem, w, t, alpha, visits)
             order, judged = _set_aside(problem, alpha, t, worst, state), visits
         before = visits
-        for _ in range(SETTLED):
+        for _ in range(MAX_SETTLINGS):
             costs = Costs(problem.cost, squares / l2 + move, l2, move, seed)
             state[WORST], state[SPAN] = worst, np.inf
-            while state[SPAN] > worst and visits - before < MOST * n:
+            while state[SPAN] > worst and visits - before < MAX_ROUND_PASSES * n:
                 visits += ascend(matrix.features.rows, y, order, problem.loss, costs, alpha, w, state)
-                if visits - judged > JUDGED * visits:
+                if visits - judged > JUDGING_VISITS_SHARE * visits:
                     judged = visits
                     t = problem.shortfall(_theta(w, matrix))
                     yield _evaluated(problem, w, t, alpha, visits)
@@ -74,15 +76,15 @@ def coordinate(problem: Objective, start: Floats, seed: int) -> Iterator[Iterate
                     yield Iterate(_theta(w, matrix), alpha=alpha.copy(), made=-(-visits // n), judge=False)
             if state[SPAN] > worst:
                 break
-            worst *= BETTER
+            worst *= SETTLED_FACTOR
             if free:
                 total = float(alpha @ y)
                 center += move * total
-                if abs(total) > FALLEN * imbalance:
-                    move = min(LONGER * move, slack / (SLACK * l2))
+                if abs(total) > WANTED_FALL * imbalance:
+                    move = min(RHO_FACTOR * move, slack / (RHO_SHARE * l2))
                 imbalance = abs(total)
                 w[-1] = center + move * total
-            if visits - before >= FEWEST * n:
+            if visits - before >= MIN_ROUND_PASSES * n:
                 break
 
 

@@ -12,18 +12,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rosenblatt.data.features import Features
-from rosenblatt.data.reals import read_only
 from rosenblatt.loops.descent import bend
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.sparse import weighted_gram
+from rosenblatt.rows.features import Features
+from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
 
-PASSES = 50  # multiplications of a value that conjugate gradients take about
-BLAS = 0.1  # the time of a multiplication of dense matrices, as a share of that of a single one
-DENSE = 2**21  # values of a dense copy of some rows
-BLOCK = 2**18  # values converted to double and scaled together: two megabytes
-FEW = 0.4  # the share of rows that are copied in less time than a product takes to read all
+GRADIENT_PASSES = 50  # multiplications of a value that conjugate gradients take about
+BLAS_TIME_SHARE = 0.1  # the time of a multiplication of dense matrices, as a share of that of a single one
+MAX_DENSE_VALUES = 2**21  # values of a dense copy of some rows
+BLOCK_VALUES = 2**18  # values converted to double and scaled together: two megabytes
+MAX_COPIED_SHARE = 0.4  # the share of rows that are copied in less time than a product takes to read all
 _Rows = TypeVar("_Rows", bound=Features)
 
 
@@ -41,9 +41,9 @@ class Matrix:
     def costly(self) -> bool:
         """Whether `gram` of all rows and its factors take longer than some tens of passes over the rows."""
         values = self.X.nnz if self.sparse else self.n * self.d
-        each = 1.0 if self.sparse else BLAS  # the time of a multiplication
-        gram = each * values * values / (2.0 * self.n) + BLAS * self.d**3 / 3.0
-        return bool(gram > PASSES * values)
+        each = 1.0 if self.sparse else BLAS_TIME_SHARE  # the time of a multiplication
+        gram = each * values * values / (2.0 * self.n) + BLAS_TIME_SHARE * self.d**3 / 3.0
+        return bool(gram > GRADIENT_PASSES * values)
 
     def dense(self, rows: Any) -> Floats:
         """Return some rows as a dense array in double, without the constant column."""
@@ -52,7 +52,7 @@ class Matrix:
 
     def some(self, rows: Ints) -> Any:
         """Return some rows in double, dense unless they are sparse and many, without the constant column."""
-        if self.sparse and rows.size * self.d > DENSE:
+        if self.sparse and rows.size * self.d > MAX_DENSE_VALUES:
             return self.X[rows].astype(np.float64)
         return self.dense(rows)
 
@@ -71,9 +71,12 @@ class Matrix:
         `np.dot` lets other threads run meanwhile; the operator @ of a vector and a matrix does not.
         """
         sums = np.empty(self.width)
-        if not self.sparse and np.count_nonzero(r) < FEW * self.n:
+        if not self.sparse and np.count_nonzero(r) < MAX_COPIED_SHARE * self.n:
             used = np.flatnonzero(r)
-            parts = (used[at : at + BLOCK // self.d + 1] for at in range(0, used.size, BLOCK // self.d + 1))
+            parts = (
+                used[at : at + BLOCK_VALUES // self.d + 1]
+                for at in range(0, used.size, BLOCK_VALUES // self.d + 1)
+            )
             sums[: self.d] = sum(np.dot(r[rows], self.X[rows].astype(np.float64, copy=False)) for rows in parts)
         elif self.sparse:
             sums[: self.d] = r @ self.X
@@ -94,8 +97,8 @@ class Matrix:
             inner += np.tril(inner, -1).T
         else:
             used = np.flatnonzero(weight)
-            for start in range(0, used.size, max(1, BLOCK // self.d)):
-                rows = used[start : start + max(1, BLOCK // self.d)]
+            for start in range(0, used.size, max(1, BLOCK_VALUES // self.d)):
+                rows = used[start : start + max(1, BLOCK_VALUES // self.d)]
                 scaled = self.X[rows] * np.sqrt(weight[rows])[:, None]
                 inner += scaled.T @ scaled
         if self.bias:
@@ -123,7 +126,7 @@ class Matrix:
         if self.sparse:
             return np.asarray((self.X.multiply(weight).tocsr() @ self.X.T).toarray(), np.float64)
         out = np.zeros((self.n, self.n))
-        columns = max(1, BLOCK // self.n)
+        columns = max(1, BLOCK_VALUES // self.n)
         for start in range(0, self.d, columns):
             part = slice(start, start + columns)
             scaled = self.X[:, part] * np.sqrt(weight[part])
@@ -168,7 +171,7 @@ class Matrix:
 
     def _blocks(self) -> Iterator[tuple[slice, Floats]]:
         """Yield some rows at a time, in double."""
-        step = max(1, BLOCK // self.d)
+        step = max(1, BLOCK_VALUES // self.d)
         for start in range(0, self.n, step):
             rows = slice(start, start + step)
             yield rows, self.X[rows].astype(np.float64, copy=False)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_solve
 
-from rosenblatt.loops.losses import Hinge, Logistic, SquaredHinge
+from rosenblatt.loops.descent import Hinge, Logistic, SquaredHinge
 from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric, losses, slopes
@@ -30,25 +30,27 @@ from rosenblatt.typing import Floats, Ints
 
 Solve: TypeAlias = Callable[[Floats], Floats]
 
-WIDEST = 4.0  # the first width of a smooth hinge, in margins: at zero weights every row has curvature
+FIRST_WIDTH_MARGINS = 4.0  # the first width of a smooth hinge, in margins: at zero weights every row has curvature
 LEAST_WIDTH = 1e-9
-SECOND = 0.25  # the second width, as a share of the first
-TYPICAL = 4.0  # the first width from dual weights, in their root mean square shortfalls
-KEEP = 0.7  # the share of the width that is kept where it shrinks
-AHEAD = 3.0  # the width shrinks once the gradient adds less to the gap than this many times the width does
-SMALLER = 0.6  # rows with curvature, as a share of the features, up to which a matrix of rows is used
+SECOND_WIDTH_SHARE = 0.25  # the second width, as a share of the first
+FIRST_WIDTH_SHORTFALLS = 4.0  # the first width from dual weights, in their root mean square shortfalls
+KEPT_WIDTH_SHARE = 0.7  # the share of the width that is kept where it shrinks
+# The width shrinks once the gradient adds less to the gap than this many times the width does
+SHRINK_BELOW_WIDTHS = 3.0
+MAX_ROWS_SHARE = 0.6  # rows with curvature, as a share of the features, up to which a matrix of rows is used
 MOST_CONJUGATE = 1000  # conjugate gradients of all steps of a problem, after which matrices are used
-CONJUGATE = 250  # the most conjugate gradients of a step
-ROUGH = 0.1  # their residual, as a share of the gradient
-ENOUGH = 0.1  # or what adds this share of the wanted gap
-TINY = 1e-300
+MAX_CONJUGATE_STEPS = 250  # the most conjugate gradients of a step
+RESIDUAL_SHARE = 0.1  # their residual, as a share of the gradient
+ENOUGH_GAP_SHARE = 0.1  # or what adds this share of the wanted gap
+SMALLEST_GAP = 1e-300
 FIRST_PASSES, FIRST_OF_HINGE = 3, 45  # passes of coordinate ascent before the first step, where steps are costly
-TIGHT = 1e-5  # the tol of a hinge below which its corners need direct solves
-PATIENCE = 50  # steps; more mean that the penalty is tiny for the size of the features
-LINEAR = 3e4  # margins that a dual weight can move its own score by, from which on a hinge is nearly linear
-SEARCHES = 30
-FLAT = 0.05  # the slope at which the search along a step ends, as a share of the first slope
-ROUNDING = 1e-14
+TIGHT_TOL = 1e-5  # the tol of a hinge below which its corners need direct solves
+MAX_NEWTON_STEPS = 50  # steps; more mean that the penalty is tiny for the size of the features
+# Margins that a dual weight can move its own score by, from which on a hinge is nearly linear
+LINEAR_MARGINS = 3e4
+MAX_SEARCH_STEPS = 30
+FLAT_SLOPE_SHARE = 0.05  # the slope at which the search along a step ends, as a share of the first slope
+ROUNDING_SHARE = 1e-14
 
 
 class NewtonFirst:
@@ -83,7 +85,7 @@ class NewtonFirst:
             for iterate in self.newton(problem, theta, alpha):
                 made = passes + iterate.made
                 yield replace(iterate, made=made)
-                if iterate.made == PATIENCE:
+                if iterate.made == MAX_NEWTON_STEPS:
                     break
             self.hard = not isinstance(problem.loss, SquaredHinge)
         for iterate in interior(problem, start):
@@ -99,7 +101,7 @@ def _nearly_linear(problem: Objective) -> bool:
     if not isinstance(problem.loss, Hinge) or matrix.width > matrix.n:
         return False
     moves = float(problem.cost.mean()) * matrix.mean_square
-    return moves > LINEAR * problem.l2 * problem.loss.margin
+    return moves > LINEAR_MARGINS * problem.l2 * problem.loss.margin
 
 
 class _Smooth(NamedTuple):
@@ -143,7 +145,7 @@ class Newton:
             dt = -y * matrix.times(step)
             length = _search(problem, ridge, near, (theta, t), (step, dt))
             moved = theta + length * step
-            stalled = not np.abs(moved - theta).max() > ROUNDING * np.abs(theta).max()
+            stalled = not np.abs(moved - theta).max() > ROUNDING_SHARE * np.abs(theta).max()
             theta, t = moved, t + length * dt
             smooth = _smooth(problem, t, near)
             gradient = ridge * theta - matrix.combine(smooth.alpha * y)
@@ -157,17 +159,17 @@ class Newton:
             yield Iterate(theta, t if judge else None, smooth.alpha, made, judge=judge)
             if stalled and (near is None or near.width < LEAST_WIDTH * problem.loss.margin):
                 return
-            if near is not None and (left < AHEAD * corner or stalled or cold):
-                near = _Near(near.width * (SECOND if cold else KEEP), smooth.share)
+            if near is not None and (left < SHRINK_BELOW_WIDTHS * corner or stalled or cold):
+                near = _Near(near.width * (SECOND_WIDTH_SHARE if cold else KEPT_WIDTH_SHARE), smooth.share)
                 cold = False
                 smooth = _smooth(problem, t, near)
                 gradient = ridge * theta - matrix.combine(smooth.alpha * y)
 
     def step(self, problem: Objective, ridge: Floats, curvature: Floats, gradient: Floats, value: float) -> Floats:
         """Return about −H⁻¹ g, H = Λ + Σ D_i x_i x_iᵀ."""
-        tight = isinstance(problem.loss, Hinge) and self.tol < TIGHT
+        tight = isinstance(problem.loss, Hinge) and self.tol < TIGHT_TOL
         if problem.matrix.costly and not self.direct and not tight:
-            found, made = _conjugate(problem, ridge, curvature, gradient, ENOUGH * self.tol * value)
+            found, made = _conjugate(problem, ridge, curvature, gradient, ENOUGH_GAP_SHARE * self.tol * value)
             self.made += made
             self.direct = found is None or self.made > MOST_CONJUGATE
             if found is not None:
@@ -187,14 +189,14 @@ def _conjugate(
     matrix, double = problem.matrix, 2.0 * problem.l2
     weigh = np.full(matrix.width, 1.0 / double)
     if problem.bias == "free":
-        weigh[-1] = max(float(matrix.squares.mean()) / double, 1.0 / max(gap, TINY)) / matrix.pad**2
+        weigh[-1] = max(float(matrix.squares.mean()) / double, 1.0 / max(gap, SMALLEST_GAP)) / matrix.pad**2
 
     def parts(r: Floats) -> tuple[float, float]:
         """Return what r adds, the bias apart: its large weight must not hide the rest."""
         each = weigh * r * r
         return float(each[: matrix.d].sum()), float(each[matrix.d :].sum())
 
-    rest, bias = (max(gap, ROUGH * ROUGH * part) for part in parts(gradient))
+    rest, bias = (max(gap, RESIDUAL_SHARE * RESIDUAL_SHARE * part) for part in parts(gradient))
     size = ridge + matrix.diagonal(curvature)
     if not size[-1] > 0.0:  # a free bias without curvature: any length will do, it is searched for
         ridge = np.append(ridge[:-1], matrix.pad**2 * problem.cost.sum())
@@ -202,7 +204,7 @@ def _conjugate(
     x, residual = np.zeros_like(gradient), -gradient
     solved = residual / size
     direction, left = solved, float(residual @ solved)
-    for made in range(CONJUGATE):
+    for made in range(MAX_CONJUGATE_STEPS):
         of_rest, of_bias = parts(residual)
         if (of_rest <= rest and of_bias <= bias) or (made and time.perf_counter() > problem.deadline.at):
             return x, made
@@ -212,18 +214,20 @@ def _conjugate(
         solved = residual / size
         before, left = left, float(residual @ solved)
         direction = solved + (left / before) * direction
-    return None, CONJUGATE
+    return None, MAX_CONJUGATE_STEPS
 
 
 def _first_near(problem: Objective, t: Floats, alpha: Floats | None) -> _Near:
     """Return the first smooth hinge: a wide one, or one about as wide as the violations of given dual weights."""
     if alpha is None:
-        return _Near(WIDEST * problem.loss.margin, np.full(problem.matrix.n, 0.5))
+        return _Near(FIRST_WIDTH_MARGINS * problem.loss.margin, np.full(problem.matrix.n, 0.5))
     share = np.clip(alpha / problem.cost, 0.0, 1.0)
     inside = (share > 0.0) & (share < 1.0)
     typical = float(np.sqrt(np.mean(t[inside] ** 2))) if inside.any() else 0.0
     least = LEAST_WIDTH * problem.loss.margin
-    return _Near(min(max(TYPICAL * typical, least), WIDEST * problem.loss.margin), share)
+    return _Near(
+        min(max(FIRST_WIDTH_SHORTFALLS * typical, least), FIRST_WIDTH_MARGINS * problem.loss.margin), share
+    )
 
 
 def _smooth(problem: Objective, t: Floats, near: _Near | None) -> _Smooth:
@@ -241,7 +245,7 @@ def _solver(problem: Objective, ridge: Floats, curvature: Floats) -> Solve:
     """Return a function that solves (Λ + Σ D_i x_i x_iᵀ) x = r, by rows with curvature if they are few."""
     matrix = problem.matrix
     rows = np.flatnonzero(curvature)
-    if rows.size <= SMALLER * matrix.width:
+    if rows.size <= MAX_ROWS_SHARE * matrix.width:
         return _solver_by_rows(problem, rows, curvature[rows])
     M = matrix.gram(curvature)
     M.flat[:: len(M) + 1] += ridge
@@ -249,7 +253,7 @@ def _solver(problem: Objective, ridge: Floats, curvature: Floats) -> Solve:
     scale = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
     M *= scale
     M *= scale[:, None]
-    factor = factor_symmetric(M, ROUNDING * len(M))
+    factor = factor_symmetric(M, ROUNDING_SHARE * len(M))
     return lambda r: scale * cho_solve(factor, scale * r, check_finite=False)
 
 
@@ -265,7 +269,7 @@ def _solver_by_rows(problem: Objective, rows: Ints, D: Floats) -> Solve:
     K *= root
     K *= root[:, None]
     K.flat[:: len(K) + 1] += 1.0
-    factor = factor_symmetric(K, ROUNDING * len(K))
+    factor = factor_symmetric(K, ROUNDING_SHARE * len(K))
 
     def by_rows(r: Floats) -> Floats:
         return root * cho_solve(factor, root * r, check_finite=False)
@@ -305,9 +309,9 @@ def _search(
     if not begin < 0.0:
         return 0.0
     low, high, length = 0.0, np.inf, 1.0
-    for _ in range(SEARCHES):
+    for _ in range(MAX_SEARCH_STEPS):
         slope, second = slope_at(length)
-        if abs(slope) <= -FLAT * begin:
+        if abs(slope) <= -FLAT_SLOPE_SHARE * begin:
             break
         if slope > 0.0:
             high = length

@@ -19,16 +19,17 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import xlogy
 
-from rosenblatt.loops.losses import Hinge, Loss, SquaredHinge
+from rosenblatt.loops.descent import Hinge, Loss, SquaredHinge
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.typing import Floats
 
 Bias: TypeAlias = Literal["free", "penalised"] | None
 
-REPAIRS = 5
-SMALL = 300
-ROUNDING = 1e-14
-REACH = 1e6  # without a penalty the bound holds for weights up to this many times those found or typical
+MAX_REPAIRS = 5
+MAX_SMALL_FEATURES = 300
+ROUNDING_SHARE = 1e-14
+# Without a penalty the bound holds for weights up to this many times those found or typical
+MAX_WEIGHTS_FACTOR = 1e6
 
 
 @dataclass(eq=False)
@@ -84,16 +85,19 @@ class Objective:
         """Return a lower bound on P from dual weights that nearly meet the conditions; 0 is always one.
 
         Without a penalty the conditions on α are d equations, which floats meet up to rounding. The residual is
-        charged as if the best weights were `REACH` times those of θ and those that move a score by its margin.
+        charged as if the best weights were `MAX_WEIGHTS_FACTOR` times those of θ and those that move a score
+        by its margin.
         """
         alpha = self._inside(alpha)
         if self.l1 == 0.0 and self.l2 == 0.0:
-            if self.matrix.width > max(self.matrix.n, SMALL):  # rows in general position allow no α but 0
+            if self.matrix.width > max(
+                self.matrix.n, MAX_SMALL_FEATURES
+            ):  # rows in general position allow no α but 0
                 return 0.0
             alpha, v = self._orthogonal(alpha)
             sizes = self.matrix.column_sizes
             typical = (self.loss.margin + 1.0) / np.where(sizes > 0.0, sizes, np.inf)
-            missing = float(np.abs(v) @ (REACH * (np.abs(theta) + typical)))
+            missing = float(np.abs(v) @ (MAX_WEIGHTS_FACTOR * (np.abs(theta) + typical)))
             return max(0.0, self._dual_losses(alpha) - missing)
         if self.bias == "free":
             alpha = self._balanced(alpha)
@@ -127,12 +131,12 @@ class Objective:
     def _orthogonal(self, alpha: Floats) -> tuple[Floats, Floats]:
         """Move α to where Σ α_i y_i x_i = 0; a weight near an end of its range moves less."""
         v = self.matrix.combine(alpha * self.y)
-        for _ in range(REPAIRS):
+        for _ in range(MAX_REPAIRS):
             room = alpha if isinstance(self.loss, SquaredHinge) else np.minimum(alpha, self.cost - alpha)
             M = self.matrix.gram(room)
             scale = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
             try:
-                factor = factor_symmetric(M * scale * scale[:, None], ROUNDING * len(M))
+                factor = factor_symmetric(M * scale * scale[:, None], ROUNDING_SHARE * len(M))
             except LinAlgError:
                 break
             step = scale * cho_solve(factor, v * scale, check_finite=False)

@@ -6,9 +6,21 @@ matplotlib is imported when a picture is drawn: it comes with rosenblatt.
 from __future__ import annotations
 
 from rosenblatt.plot.animation import animate
-from rosenblatt.plot.boundary import boundary, regions
+from rosenblatt.plot.boundary import boundary, margins, regions
 from rosenblatt.plot.bounds import bounds
 from rosenblatt.plot.certificate import certificate
+from rosenblatt.plot.diagrams import network, neuron
 from rosenblatt.plot.trace import learning_curve, trace
 
-__all__ = ["animate", "boundary", "bounds", "certificate", "learning_curve", "regions", "trace"]
+__all__ = [
+    "animate",
+    "boundary",
+    "bounds",
+    "certificate",
+    "learning_curve",
+    "margins",
+    "network",
+    "neuron",
+    "regions",
+    "trace",
+]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -12,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.atomic import write_whole
-from rosenblatt.data.labels import encode_labels
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.plot import style
 from rosenblatt.plot.boundary import boundary, plane_rows
 from rosenblatt.plot.plane import Line, View, view_of
+from rosenblatt.rooms import find
+from rosenblatt.rows.labels import encode_labels
 from rosenblatt.typing import Floats
 
 if TYPE_CHECKING:
-    from rosenblatt.trace.record import Trace
+    from rosenblatt.learning.trace import Trace
 
 MOST_FRAMES = 200
-HOLD = 4
+LAST_FRAME_FACTOR = 4
 """How many times longer the last frame stays."""
 
 
@@ -78,21 +77,11 @@ def animate(
         raise ParameterError(f"frames is {frames} and fps {fps}; there must be two frames, and fps above 0.")
     record = getattr(trace, "trace_", trace)
     if place.suffix == ".html":
-        reason = getattr(trace, "stop_reason_", None)
-        document = record.to_document(X, y, eta=getattr(trace, "eta0", None), reason=reason)
-        write_whole(place, run_page(document).encode("utf-8"))
+        page: str = find("lab.run_page").page_of(trace, X, y)
+        write_whole(place, page.encode("utf-8"))
         return place
     _write_film(place, record, X, y, fps, frames, feature_names)
     return place
-
-
-def run_page(document: dict[str, Any]) -> str:
-    """Return the lab page with a run document in it, which it plays when it is opened."""
-    page = (files("rosenblatt") / "lab_page" / "index.html").read_text(encoding="utf-8")
-    # No text of the document can end the element: every < is written as an escape.
-    text = json.dumps(document, allow_nan=False).replace("<", "\\u003c")
-    before, at, after = page.rpartition("<script>")
-    return f'{before}<script type="application/json" id="run">{text}</script>\n{at}{after}'
 
 
 def _write_film(place: Path, trace: Trace, X: Any, y: Any, fps: float, frames: int, names: Any) -> None:
@@ -117,7 +106,7 @@ def _write_film(place: Path, trace: Trace, X: Any, y: Any, fps: float, frames: i
         ax.clear()
         _draw_frame(ax, trace, (table, y, sides), (W[k], float(b[k])), int(shown[k]), view, names)
 
-    film = FuncAnimation(figure, draw, frames=[*range(len(shown)), *[len(shown) - 1] * (HOLD - 1)])
+    film = FuncAnimation(figure, draw, frames=[*range(len(shown)), *[len(shown) - 1] * (LAST_FRAME_FACTOR - 1)])
     kind: Any = PillowWriter if place.suffix == ".gif" else FFMpegWriter
     writer = kind(fps=fps)
     with TemporaryDirectory() as folder:
@@ -133,10 +122,10 @@ def _draw_frame(
     table, y, sides = data
     boundary(line, table, y, ax=ax, feature_names=names, band=False, view=view, classes=trace.classes)
     if k == 0:
-        ax.set_title("start", fontsize=style.NORMAL, loc="left")
+        ax.set_title("start", fontsize=style.NORMAL_FONT_POINTS, loc="left")
         return
     row = int(trace.index[k - 1])
     signed = float(sides[row] * trace.score[k - 1])
     ax.plot(*table[row], "o", markersize=26, color=style.HALO, zorder=1)
     text = f"update {k} of {len(trace)}, pass {trace.epoch[k - 1]}: row {row}, $y\\,f$ = {signed:.3g}"
-    ax.set_title(text, fontsize=style.NORMAL, loc="left")
+    ax.set_title(text, fontsize=style.NORMAL_FONT_POINTS, loc="left")

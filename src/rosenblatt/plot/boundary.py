@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.features import Features, as_rows
-from rosenblatt.data.labels import as_labels, encode_labels
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
-from rosenblatt.geometry import decision, geometric_margin, normalise, signed_distance
+from rosenblatt.geometry import decision, geometric_margin, normalise, project, signed_distance
 from rosenblatt.plot import style
 from rosenblatt.plot.plane import (
     Line,
@@ -27,12 +25,14 @@ from rosenblatt.plot.plane import (
     size_of,
     view_of,
 )
+from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.rows.labels import as_labels, encode_labels
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FINE = 240
+PLACES_A_SIDE = 240
 """Places along each side of the picture for which regions are predicted."""
 MARKERS = "osD^vPX*<>"
 
@@ -53,13 +53,14 @@ def boundary(
     """Draw rows with two features, and the line D = {f = 0} with its normal vector w.
 
     Misclassified points are ringed. If there are none, dashed lines show the distance of the line from the nearest
-    point: the geometric margin γ.
+    point: the geometric margin γ. A classifier without such a line, such as a pipeline, a kernel or one of several
+    classes, is drawn as `regions` does.
 
     Parameters
     ----------
-    model : fitted binary linear model, Trace, or (w, b)
-        A model with ``coef_`` of shape (1, 2), ``intercept_`` and ``classes_``; the second class is the positive
-        one. A trace shows the line after `update` updates.
+    model : fitted classifier, Trace, or (w, b)
+        A line has ``coef_`` of shape (1, 2) and ``intercept_``; other classifiers have ``predict`` and
+        ``classes_``. The second class is the positive one. A trace shows the line after `update` updates.
     X : array of shape (n, 2)
         The points.
     y : array of shape (n,)
@@ -92,6 +93,8 @@ def boundary(
     features = plane_rows(X)
     table = features.dense()
     model, classes = _hypothesis(model, X, y, update, classes)
+    if not _is_line(model):
+        return _draw_regions(model, X, y, ax, feature_names, shade=shade, view=view)
     w, b = _hyperplane(model)
     classes = _classes(model, y, len(table)) if classes is None else np.asarray(classes)
     sign = 2 * encode_labels(y, classes, len(table)) - 1
@@ -110,7 +113,7 @@ def boundary(
     if wrong.any():
         draw_rings(ax, table[wrong], len(table), "misclassified")
     if line is None:
-        ax.set_title("w = 0: there is no boundary", fontsize=style.NORMAL)
+        ax.set_title("w = 0: there is no boundary", fontsize=style.NORMAL_FONT_POINTS)
     else:
         draw_line(ax, line, view)
         if band and len(table) and not wrong.any():
@@ -120,6 +123,51 @@ def boundary(
         _draw_normal(ax, line, view, table)
     style.tidy(ax, *(feature_names or style.plane_names(features.names)))
     style.legend_beside(ax)
+    return ax
+
+
+def margins(
+    model: Any, X: Any, y: Any, *, ax: Axes | None = None, feature_names: tuple[str, str] | None = None
+) -> Axes:
+    """Draw the distance of every row from a line, with its geometric margin; the smallest one is bold.
+
+    The geometric margin is y·f(x)/‖w‖. It is negative for a row on the wrong side.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes with a line, or (w, b)
+        As for `boundary`.
+    X, y, ax, feature_names
+        As for `boundary`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_six_points
+    >>> ax = margins(([0.5, 1.0], 0.2), *load_six_points())
+    >>> [text.get_text() for text in ax.texts if text.get_text().startswith("0.1")]
+    ['0.179']
+    """
+    if not _is_line(model):
+        raise ParameterError("margins needs one line. Pass a linear model of two classes, or (w, b).")
+    w, b = _hyperplane(model)
+    if not w.any():
+        raise ParameterError("w = 0 has no line, so that no row has a distance from it.")
+    table = plane_rows(X).dense()
+    classes = _classes(model, y, len(table))
+    sign = 2 * encode_labels(y, classes, len(table)) - 1
+    ax = boundary(model, X, y, ax=ax, feature_names=feature_names, band=False)
+    sizes, feet = geometric_margin(table, sign, w, b), project(table, w, b)
+    for place, foot, size in zip(table, feet, sizes, strict=True):
+        least = size == sizes.min()
+        stroke: dict[str, Any] = {"linewidth": 2.2 if least else 1.1, "linestyle": "-" if least else "--"}
+        ax.plot(*np.array([place, foot]).T, color=style.INK if least else style.FAINT, zorder=2, **stroke)
+        look: dict[str, Any] = {"fontsize": style.SMALL_FONT_POINTS, "color": style.INK, "zorder": 6}
+        look |= {"textcoords": "offset points", "weight": "bold" if least else "normal"}
+        ax.annotate(f"{size:.3g}", tuple((place + foot) / 2), (5, 3), **look)
     return ax
 
 
@@ -149,21 +197,35 @@ def regions(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['class +1', 'class −1']
     """
+    return _draw_regions(model, X, y, ax, feature_names)
+
+
+def _draw_regions(
+    model: Any,
+    X: Any,
+    y: Any,
+    ax: Axes | None,
+    feature_names: tuple[str, str] | None,
+    *,
+    shade: bool = True,
+    view: View | None = None,
+) -> Axes:
     features = plane_rows(X)
     table = features.dense()
     classes = np.asarray(model.classes_)
     codes = encode_labels(y, classes, len(table))
     wrong = encode_labels(model.predict(X), classes, len(table)) != codes
     ax = style.axes(ax, (6.4, 4.6))
-    (x0, x1), (y0, y1) = view_of(table, equal=False)
-    across, up = np.meshgrid(np.linspace(x0, x1, FINE), np.linspace(y0, y1, FINE))
+    (x0, x1), (y0, y1) = view_of(table, equal=False) if view is None else view
+    across, up = np.meshgrid(np.linspace(x0, x1, PLACES_A_SIDE), np.linspace(y0, y1, PLACES_A_SIDE))
     places = np.column_stack([across.ravel(), up.ravel()])
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         leads = _leads(model, places, classes)
-    _tint(ax, across, up, leads)
+    _tint(ax, across, up, leads, shade=shade)
     ax.set(xlim=(x0, x1), ylim=(y0, y1))
-    labels = [style.of_class(label) for label in classes.tolist()]
+    signed = len(classes) == 2 or -1 in classes.tolist()  # else 1 is a number, and no sign
+    labels = [style.of_class(each) if signed else f"class {style.plain(each)}" for each in classes.tolist()]
     if len(classes) == 2:
         draw_points(ax, table, 2 * codes - 1, (labels[1], labels[0]))
     else:
@@ -186,7 +248,7 @@ def plane_rows(X: Any) -> Features:
 
 def _hypothesis(model: Any, X: Any, y: Any, update: int | None, classes: Any) -> tuple[Any, Any]:
     """Return the model or line to draw, and its classes if they are known."""
-    from rosenblatt.trace.record import Trace
+    from rosenblatt.learning.trace import Trace
 
     if update is None and not isinstance(model, Trace):
         return model, classes
@@ -199,8 +261,24 @@ def _hypothesis(model: Any, X: Any, y: Any, update: int | None, classes: Any) ->
         raise ParameterError(f"update is {update}, but this run made {last} updates.")
     W, b = trace.path(X, y, at=[k])
     if np.ndim(b) > 1:
-        raise LabelError(f"This picture needs two classes, but the run has {len(trace.classes)}.")
+        raise LabelError(
+            f"This picture needs two classes, but the run has {len(trace.classes)}. Pass the classifier without "
+            "update, or use plot.regions."
+        )
     return (W[0], b[0]), trace.classes
+
+
+def _is_line(model: Any) -> bool:
+    """Return whether a model is one line; raise `ParameterError` for what is no classifier either."""
+    if isinstance(model, tuple):
+        return True
+    if not hasattr(model, "predict") or not hasattr(model, "classes_"):
+        if hasattr(model, "coef_") and hasattr(model, "intercept_"):
+            return True
+        raise ParameterError(
+            f"model is a {type(model).__name__}. Pass a fitted classifier, the trace of one, or a pair (w, b)."
+        )
+    return hasattr(model, "coef_") and np.shape(model.coef_)[0] == 1 == np.size(model.intercept_)
 
 
 def _hyperplane(model: Any) -> tuple[Floats, float]:
@@ -240,7 +318,7 @@ def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
             x, y = badges[np.argmax(room)]
             disc: dict[str, Any] = {"boxstyle": "circle,pad=0.15", "facecolor": colour, "edgecolor": "none"}
             look: dict[str, Any] = {"color": "white", "weight": "bold", "ha": "center", "va": "center"}
-            ax.text(x, y, text, fontsize=style.NORMAL, bbox=disc, zorder=3, **look)
+            ax.text(x, y, text, fontsize=style.NORMAL_FONT_POINTS, bbox=disc, zorder=3, **look)
 
 
 def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
@@ -261,7 +339,9 @@ def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
     ax.annotate("", tip, tail, arrowprops=look | {"shrinkA": 0, "shrinkB": 0}, zorder=6)
     x, y = (9 * unit).tolist()
     label = ax.annotate("$w$", tip, (x, y), textcoords="offset points", ha="center", va="center", zorder=6)
-    label.set(fontsize=style.NORMAL + 2, path_effects=[withStroke(linewidth=3, foreground="white")])
+    label.set(
+        fontsize=style.NORMAL_FONT_POINTS + 2, path_effects=[withStroke(linewidth=3, foreground=style.PAPER)]
+    )
 
 
 def _clearance(places: Floats, X: Floats) -> Floats:
@@ -286,19 +366,20 @@ def _leads(model: Any, places: Any, classes: NDArray[Any]) -> Floats:
         scores = np.asarray(model.decision_function(places), np.float64)
         scores = np.column_stack([-scores, scores])[:, -K:] if scores.ndim == 1 else scores
     if K == 1:
-        return np.ones((1, FINE, FINE))
+        return np.ones((1, PLACES_A_SIDE, PLACES_A_SIDE))
     leads = np.empty((K, len(scores)))
     for c in range(K):
         leads[c] = scores[:, c] - np.delete(scores, c, axis=1).max(axis=1)
-    return leads.reshape(K, FINE, FINE)
+    return leads.reshape(K, PLACES_A_SIDE, PLACES_A_SIDE)
 
 
-def _tint(ax: Axes, across: Floats, up: Floats, leads: Floats) -> None:
+def _tint(ax: Axes, across: Floats, up: Floats, leads: Floats, *, shade: bool) -> None:
     """Colour the regions, and draw the borders between them."""
     for lead, colour in zip(leads, _colours(len(leads)), strict=True):
         if not (lead > 0.0).any():
             continue
-        ax.contourf(across, up, lead, levels=[0.0, 2.0 * lead.max()], colors=[colour], alpha=0.13, zorder=0)
+        if shade:
+            ax.contourf(across, up, lead, levels=[0.0, 2.0 * lead.max()], colors=[colour], alpha=0.13, zorder=0)
         if (lead < 0.0).any():
             ax.contour(across, up, lead, levels=[0.0], colors=[style.INK], linewidths=1.2, zorder=1)
 
@@ -308,5 +389,5 @@ def _draw_classes(ax: Axes, X: Floats, codes: Ints, labels: list[str]) -> None:
     looks = zip(labels, _colours(len(labels)), cycle(MARKERS), strict=False)
     for code, (label, colour, marker) in enumerate(looks):
         points = X[codes == code]
-        look: dict[str, Any] = {"facecolors": "white", "edgecolors": colour, "linewidths": 0.2 * np.sqrt(size)}
+        look: dict[str, Any] = {"facecolors": style.PAPER, "edgecolors": colour, "linewidths": 0.2 * np.sqrt(size)}
         ax.scatter(points[:, 0], points[:, 1], s=size, marker=marker, label=label, zorder=4, **look)

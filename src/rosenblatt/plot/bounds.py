@@ -15,11 +15,11 @@ from rosenblatt.typing import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rosenblatt.learning.trace import Trace
     from rosenblatt.theory.bound import Bound, Bounds
     from rosenblatt.theory.proof import ProofQuantities
-    from rosenblatt.trace.record import Trace
 
-FINE = 1000
+MAX_CURVE_UPDATES = 1000
 """The most updates through which a curve is drawn, chosen evenly on the axis."""
 
 
@@ -59,8 +59,8 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds 
     >>> sorted(text.get_text() for text in ax.texts)[:2]
     ['9 mistakes', 'a_priori 14']
     """
+    from rosenblatt.learning.trace import Trace
     from rosenblatt.theory.bounds import bounds as evaluate
-    from rosenblatt.trace.record import Trace
 
     if isinstance(model, Trace):
         model = _as_model(model, y)
@@ -79,7 +79,7 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds 
     if quantities is None:
         ax = style.axes(ax, (6.8, 3.6))
         _draw_mistakes(ax, mistakes, shown, mistakes * max(40.0, mistakes**0.55))  # room for the label
-        ax.set_xlabel("updates $k$", fontsize=style.NORMAL)
+        ax.set_xlabel("updates $k$", fontsize=style.NORMAL_FONT_POINTS)
         return ax
     upper, lower = style.panels(2, (6.8, 5.6))
     _draw_mistakes(upper, mistakes, shown, max(4 * mistakes, 1.25 * most))
@@ -92,7 +92,7 @@ def _as_model(trace: Trace, y: Any) -> Any:
 
     The bounds hold for any run of equal steps whose updates all had y f ≤ m; here m is the largest y f.
     """
-    from rosenblatt.data.labels import encode_labels
+    from rosenblatt.rows.labels import encode_labels
 
     known = SimpleNamespace(trace_=trace)
     if trace.scheme.kind == "binary" and trace.mistakes is not None and len(trace):
@@ -124,7 +124,14 @@ def _draw_mistakes(ax: Axes, mistakes: int, shown: list[Bound], end: float) -> N
     ax.plot(k, k, color=style.INK, linewidth=2, label="mistakes", solid_capstyle="butt")
     ax.plot([mistakes], [mistakes], "o", color=style.INK, markersize=6, label="_end")
     many = f"{mistakes:,} mistake" + "s" * (mistakes != 1)
-    ax.annotate(many, (mistakes, mistakes), (8, -4), textcoords="offset points", va="top", fontsize=style.NORMAL)
+    ax.annotate(
+        many,
+        (mistakes, mistakes),
+        (8, -4),
+        textcoords="offset points",
+        va="top",
+        fontsize=style.NORMAL_FONT_POINTS,
+    )
     ends = []
     for (value, called), colour in zip(names.items(), style.PALETTE, strict=False):
         dash = (0, (5, 2)) if called[0].startswith("rounds_") else "-"
@@ -149,7 +156,7 @@ def _draw_cosine(ax: Axes, found: ProofQuantities, most: float) -> None:
     ax.plot(far, least, color=style.NEGATIVE, linewidth=1.6, linestyle=(0, (5, 2)), label="at least")
     ax.plot([most], [1], "o", color=style.NEGATIVE, markerfacecolor="white", markersize=6, label="_most")
     text = f"1 at $k$ = {most:.3g}" if most < 1000 else f"1 at $k$ ≈ {_count(round(most))}"
-    ax.annotate(text, (most, 1), (6, 7), textcoords="offset points", ha="right", fontsize=style.SMALL)
+    ax.annotate(text, (most, 1), (6, 7), textcoords="offset points", ha="right", fontsize=style.SMALL_FONT_POINTS)
     ax.axhline(1, color=style.FAINT, linewidth=0.8, zorder=0, label="_one")
     ax.set_ylim(min(0.0, 1.1 * float(np.nanmin([*least, *found.cosine[k]]))), 1.19)
     _plain_ticks(ax, "x")
@@ -157,7 +164,7 @@ def _draw_cosine(ax: Axes, found: ProofQuantities, most: float) -> None:
 
 
 def _thinned(first: int, last: int) -> Any:
-    return np.unique(np.geomspace(first, last, FINE).round().astype(np.int64))
+    return np.unique(np.geomspace(first, last, MAX_CURVE_UPDATES).round().astype(np.int64))
 
 
 def _count(value: int) -> str:

@@ -111,7 +111,7 @@ def draw_points(ax: Axes, X: Floats, sign: Any, labels: tuple[str, str]) -> None
     """Draw the points of both classes; `labels` names the positive class first."""
     size = size_of(len(X))
     plus: dict[str, Any] = {"s": 1.6 * size, "marker": "+", "c": style.POSITIVE}
-    o: dict[str, Any] = {"s": size, "marker": "o", "facecolors": "white", "edgecolors": style.NEGATIVE}
+    o: dict[str, Any] = {"s": size, "marker": "o", "facecolors": style.PAPER, "edgecolors": style.NEGATIVE}
     for side, label, look in ((1, labels[0], plus), (-1, labels[1], o)):
         ax.scatter(*X[sign == side].T, label=label, linewidths=0.22 * np.sqrt(size), zorder=4, **look)
 
@@ -134,7 +134,7 @@ def draw_line(ax: Axes, line: Line, view: View, label: str = "$D$: $f(x) = 0$") 
     """Draw {f = 0}, or write that it is not in view."""
     ends = segment(line, view)
     if ends is None:
-        ax.set_title("the boundary lies outside this picture", fontsize=style.NORMAL)
+        ax.set_title("the boundary lies outside this picture", fontsize=style.NORMAL_FONT_POINTS)
     else:
         ax.plot(*ends.T, color=style.INK, linewidth=2, label=label, zorder=3)
 

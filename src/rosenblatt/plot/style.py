@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 POSITIVE = "#0072B2"
 NEGATIVE = "#D55E00"
 INK = "#222222"
+PAPER = "#FFFFFF"
 FAINT = "#767676"
 HALO = "#F7E98A"
 PALETTE = (
@@ -23,7 +24,7 @@ PALETTE = (
 )
 """For lines: Okabe and Ito's colours without the yellow, which is faint on white, and four of Paul Tol's."""
 
-SMALL, NORMAL, LARGE = 9.5, 11.0, 20.0
+SMALL_FONT_POINTS, NORMAL_FONT_POINTS, LARGE_FONT_POINTS = 9.5, 11.0, 20.0
 """Font sizes, in points."""
 
 
@@ -52,14 +53,14 @@ def tidy(ax: Axes, xlabel: str, ylabel: str) -> None:
     """Label the axes, and remove the upper and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(FAINT)
-    ax.tick_params(labelsize=SMALL, color=FAINT)
-    ax.set_xlabel(xlabel, fontsize=NORMAL)
-    ax.set_ylabel(ylabel, fontsize=NORMAL)
+    ax.tick_params(labelsize=SMALL_FONT_POINTS, color=FAINT)
+    ax.set_xlabel(xlabel, fontsize=NORMAL_FONT_POINTS)
+    ax.set_ylabel(ylabel, fontsize=NORMAL_FONT_POINTS)
 
 
 def legend_beside(ax: Axes) -> None:
     """Put the legend to the right of the picture."""
-    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL, "labelspacing": 0.85}
+    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL_FONT_POINTS, "labelspacing": 0.85}
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **look)
 
 
@@ -96,7 +97,7 @@ def end_labels(ax: Axes, x: float, ends: Sequence[tuple[float, str, str]]) -> No
     )
     # Lines that end at the same height are labelled from the top down.
     order = sorted(range(len(ends)), key=lambda i: (at_end[i], -i))
-    heights = spread([at_end[i] for i in order], 1.3 * NORMAL, low, high)
+    heights = spread([at_end[i] for i in order], 1.3 * NORMAL_FONT_POINTS, low, high)
     for i, at in zip(order, heights, strict=True):
         height, text, colour = ends[i]
         leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0}
@@ -107,7 +108,7 @@ def end_labels(ax: Axes, x: float, ends: Sequence[tuple[float, str, str]]) -> No
             textcoords="offset points",
             arrowprops=leader | {"relpos": (0, 0.5)},
             color=colour,
-            fontsize=NORMAL,
+            fontsize=NORMAL_FONT_POINTS,
             va="center",
             annotation_clip=False,
         )

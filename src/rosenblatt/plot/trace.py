@@ -12,11 +12,11 @@ from rosenblatt.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 10
+MAX_DRAWN_WEIGHTS = 10
 """The most weights that are drawn."""
 MOST_UPDATES = 600
 """Up to so many updates the weights after each are drawn."""
-SAMPLED = 120
+SAMPLED_UPDATES = 120
 """Of longer runs, the weights after so many updates, evenly spaced: more lines would hide each other."""
 
 
@@ -56,7 +56,9 @@ def trace(trace: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, f
         _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
         return ax
     last = len(np.unique(trace.visit))
-    updates = np.unique(np.linspace(0, last, (last if last <= MOST_UPDATES else SAMPLED) + 1).round().astype(int))
+    updates = np.unique(
+        np.linspace(0, last, (last if last <= MOST_UPDATES else SAMPLED_UPDATES) + 1).round().astype(int)
+    )
     W, b = trace.path(X, y, at=updates)
     if np.ndim(b) > 1:
         raise InputError(
@@ -92,7 +94,7 @@ def _draw_mistakes(ax: Axes, counts: Any) -> None:
     if counts.size <= 60:
         bars = ax.bar(passes, counts, width=0.7, color=style.POSITIVE)
         if counts.size <= 15:
-            ax.bar_label(bars, fontsize=style.SMALL, padding=2)
+            ax.bar_label(bars, fontsize=style.SMALL_FONT_POINTS, padding=2)
     else:
         ax.stairs(counts, np.arange(0.5, counts.size + 1), fill=True, color=style.POSITIVE)
     if counts.size <= 15:
@@ -115,7 +117,7 @@ def _draw_weights(ax: Axes, updates: Any, W: Any, b: Any, names: Any) -> None:
     end = k + (0.8 if k <= 30 else 0.03 * k)  # room to see the last state
     updates = np.append(updates, end)
     width = 1.8 if k <= 60 else 1.2
-    shown = np.sort(np.argsort(-np.abs(W[-1]), kind="stable")[:MOST])
+    shown = np.sort(np.argsort(-np.abs(W[-1]), kind="stable")[:MAX_DRAWN_WEIGHTS])
     names = [f"$w_{{{j + 1}}}$" for j in range(d)] if names is None else names
     lines: list[tuple[Any, str, str, Any]] = []
     for j, colour in zip(shown, style.PALETTE, strict=False):
@@ -133,7 +135,7 @@ def _draw_weights(ax: Axes, updates: Any, W: Any, b: Any, names: Any) -> None:
         notes.append(f"after every {round(k / (len(W) - 1)):,} updates")
     if notes:
         note = "; ".join(notes)
-        ax.set_title(note, fontsize=style.SMALL, loc="left", color=style.FAINT)
+        ax.set_title(note, fontsize=style.SMALL_FONT_POINTS, loc="left", color=style.FAINT)
     style.end_labels(ax, end, [(float(values[-1]), name, colour) for values, name, colour, _ in lines])
 
 
@@ -204,7 +206,7 @@ def _mark_best(ax: Axes, passes: Any, validation: Any, best: int) -> None:
         (best, ax.get_ylim()[1]),
         (-6 if late else 6, -3),
         textcoords="offset points",
-        fontsize=style.SMALL,
+        fontsize=style.SMALL_FONT_POINTS,
         ha="right" if late else "left",
         va="top",
     )

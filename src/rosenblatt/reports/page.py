@@ -20,21 +20,18 @@ from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.escaping import printable_lines
-from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import Evaluation, Seen
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.reports.errors import cases_of
-from rosenblatt.reports.separability import separability_of
-from rosenblatt.reports.subject import Seen, Subject, subject_of
-from rosenblatt.reports.training import training_of
-from rosenblatt.reports.weights import looks_of
+from rosenblatt.reports.sections import cases_of, looks_of, separability_of, training_of
+from rosenblatt.reports.subject import Subject, subject_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-WIDEST = 30
+MAX_MATRIX_CLASSES = 30
 """Up to so many classes the page has the whole confusion matrix."""
-CONFUSIONS = 30
+LISTED_CONFUSIONS = 30
 """For more classes, the number of confusions that are listed."""
 NAMES = r"X (does not have valid|has) feature names"
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
@@ -132,7 +129,7 @@ def render_report(
         evaluation=evaluation,
         ranking=evaluation.ranks,
         confusion=_confusion(evaluation),
-        confusions=evaluation.confusions[:CONFUSIONS],
+        confusions=evaluation.confusions[:LISTED_CONFUSIONS],
         proof=proof,
         training=training,
         looks=looks,
@@ -146,7 +143,7 @@ def render_report(
 
 def _confusion(evaluation: Evaluation) -> list[list[tuple[int, float]]]:
     """Return each count and its share of its row; nothing for too many classes."""
-    if len(evaluation.classes) > WIDEST:
+    if len(evaluation.classes) > MAX_MATRIX_CLASSES:
         return []
     shares = evaluation.confusion / np.maximum(evaluation.support, 1)[:, None]
     return [
@@ -159,7 +156,7 @@ def _template() -> Template:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
-        raise ImportError("A report needs jinja2: pip install rosenblatt[report]") from error
+        raise ImportError("A report needs jinja2: pip install jinja2") from error
     environment = Environment(
         autoescape=True, finalize=_shown, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

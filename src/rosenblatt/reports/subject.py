@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.batch import Batch, as_labelled
-from rosenblatt.data.labels import encode_labels
 from rosenblatt.escaping import printable
-from rosenblatt.evaluation import Evaluation, class_code, evaluate
-from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.evaluation import Evaluation, Seen, class_code, evaluate, seen_words
+from rosenblatt.exceptions import ParameterError, ShapeError
+from rosenblatt.rows.batch import Batch, as_labelled
+from rosenblatt.rows.labels import encode_labels
 from rosenblatt.typing import Floats, Ints
 
 PLANE = 2
 """The number of features of a picture of the plane."""
-Seen: TypeAlias = Literal["all", "some", "other"]
-"""Which rows were in the training data: all, some, or other rows than these."""
-WIDE, LARGE = 2000, 10**6
+MAX_MARGIN_FEATURES, MAX_MARGIN_VALUES = 2000, 10**6
 """Exact margins would take minutes for more features, or more rows times features."""
 
 
@@ -72,7 +70,7 @@ class Subject:
     def dear(self) -> str:
         """Why the margin of these rows is not computed; empty if it is."""
         n, d = self.batch.n_rows, self.batch.n_features
-        if d <= WIDE and n * d <= LARGE:
+        if d <= MAX_MARGIN_FEATURES and n * d <= MAX_MARGIN_VALUES:
             return ""
         return f"The exact margin of {n:,} rows with {d:,} features would take too long."
 
@@ -135,13 +133,9 @@ class Subject:
     @property
     def seen_words(self) -> str:
         """Whether the model was trained on these rows, in a sentence."""
-        if self.seen is None and self.of_training is None:
-            return "It is not known whether the model was trained on these rows."
-        if self.of_training:
-            return "The model was trained on these rows. Expect a lower accuracy on new rows."
-        if self.seen == "some":
-            return "The model was trained on most of these rows. Expect a lower accuracy on new rows."
-        return "These are not the rows that the model was trained on, although some of them may be."
+        if self.seen is not None or self.of_training is None:
+            return seen_words(self.seen)
+        return seen_words("all" if self.of_training else "other")
 
     @cached_property
     def of_training(self) -> bool | None:
@@ -151,11 +145,7 @@ class Subject:
         trace = getattr(self.model, "trace_", None)
         if self.hyperplanes is None or trace is None or trace.mistakes is None or not len(trace):
             return None
-        try:
-            trace.replay(self.X, self.y)
-        except InputError:
-            return False
-        return True
+        return bool(trace.is_of(self.X, self.y))
 
     def row(self, i: int) -> tuple[Ints, Floats]:
         """Return the nonzero features of a row, and their values."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rosenblatt.schema.container import Tensors
 
 REALS = (np.float64, np.float32)
-MOST = 2**53
+LARGEST_COUNT = 2**53
 """The largest count: floats represent all integers up to here."""
 
 
@@ -43,14 +43,11 @@ class Context:
         The names of the features.
     classes : ndarray or None
         The labels.
-    schema : int
-        When writing, the first version of the format that has all parts written so far.
     """
 
     tensors: Tensors = field(default_factory=Tensors)
     names: tuple[Any, ...] | None = None
     classes: NDArray[Any] | None = None
-    schema: int = 2
 
     def take(self, name: Any) -> NDArray[Any] | None:
         """Return a copy of an array that no other part has taken, or None."""
@@ -79,7 +76,7 @@ class Simple(ABC):
     def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the value, or raise `UnsoundError`."""
         if not self.fits(stored):
-            wrong(at, f"is {shown(stored)}, which is not allowed there")
+            wrong(at, f"is {show_short(stored)}, which is not allowed there")
         return stored
 
     @abstractmethod
@@ -92,7 +89,7 @@ class Count(Simple):
     """An integer within bounds."""
 
     least: int = 0
-    most: int = MOST
+    most: int = LARGEST_COUNT
 
     def fits(self, stored: Any) -> bool:
         """Return whether a value is such an integer."""
@@ -137,7 +134,7 @@ class Number:
         if type(stored) is str and stored in ("inf", "-inf", "nan"):
             stored = float(stored)
         elif type(stored) is not float or not math.isfinite(stored):
-            wrong(at, f"is {shown(stored)}, which is not a number")
+            wrong(at, f"is {show_short(stored)}, which is not a number")
         self._look(stored, at)
         return float(stored)
 
@@ -157,7 +154,9 @@ class Scalar:
             return {"float": str(plain)}
         if plain is None or type(plain) in (bool, int, float, str):
             return plain
-        return wrong(at, f"is {shown(value)}, of the type {type(value).__name__}, which no model file can hold")
+        return wrong(
+            at, f"is {show_short(value)}, of the type {type(value).__name__}, which no model file can hold"
+        )
 
     def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the value."""
@@ -165,7 +164,7 @@ class Scalar:
             return float(stored["float"])
         if stored is None or type(stored) in (bool, int, str) or (type(stored) is float and math.isfinite(stored)):
             return stored
-        return wrong(at, f"is {shown(stored)}, which is not a single value")
+        return wrong(at, f"is {show_short(stored)}, which is not a single value")
 
 
 @dataclass(frozen=True)
@@ -336,7 +335,7 @@ def same_length(*columns: Any) -> bool:
     return len({len(column) for column in columns}) <= 1
 
 
-def shown(value: Any) -> str:
+def show_short(value: Any) -> str:
     """Return a short text of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

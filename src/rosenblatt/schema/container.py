@@ -22,9 +22,45 @@ from numpy.typing import NDArray
 
 from rosenblatt.atomic import open_private, replacing
 from rosenblatt.exceptions import ModelFileError
-from rosenblatt.schema.json_text import strict_json
 
-__all__ = ["LARGEST_HEADER", "Tensors", "packed", "read_container", "write_container"]
+__all__ = ["LARGEST_HEADER", "Tensors", "pack_file", "read_container", "write_container"]
+
+
+# JSON as our files may hold it: each name once in a table, and only finite numbers.
+
+
+def strict_json(text: str) -> Any:
+    """Return the value of a JSON text; raise ValueError with a short reason for any other text.
+
+    Examples
+    --------
+    >>> strict_json('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: a name occurs twice
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(str(error)[:200]) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return table
+
+
+def _no_number(written: str) -> NoReturn:
+    raise ValueError(f"{written} is no number")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    return number if math.isfinite(number) else _no_number(written)
+
 
 LARGEST_HEADER = 2**26
 """The most bytes of a header: 64 MiB, enough for the names of some million features."""
@@ -74,12 +110,12 @@ def write_container(
     path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors, *, private: bool = False
 ) -> None:
     """Write a whole file; see `rosenblatt.atomic.replacing`. After an error the file is unchanged."""
-    content = packed(path, document, tensors)
+    content = pack_file(path, document, tensors)
     with replacing(path, private=private) as file:
         file.write(content)
 
 
-def packed(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> bytes:
+def pack_file(path: str | os.PathLike[str], document: Mapping[str, Any], tensors: Tensors) -> bytes:
     """Return the bytes of a file; `path` is only for messages."""
     from safetensors.numpy import save
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.schema.codecs import Codec, Context, UnsoundError, wrong
-from rosenblatt.schema.plain import Parameter, written
+from rosenblatt.schema.plain import Parameter, stored_name
 
 PARAMETER = Parameter()
 WAYS_OUT = {
@@ -76,7 +76,7 @@ class StateSchema:
             )
         try:
             state = {
-                written(name): self.parts[name].encode(value, f"{at}{written(name)}", context)
+                stored_name(name): self.parts[name].encode(value, f"{at}{stored_name(name)}", context)
                 for name, value in held.items()
             }
         except UnsoundError as error:
@@ -94,8 +94,8 @@ class StateSchema:
             name: PARAMETER.decode(value, f"{at}parameters.{name}", context)
             for name, value in stored["parameters"].items()
         }
-        state, names = stored["state"], {written(name): name for name in self.parts}
-        required = {written(name) for name in self.required}
+        state, names = stored["state"], {stored_name(name): name for name in self.parts}
+        required = {stored_name(name) for name in self.required}
         if not isinstance(state, dict) or not required <= state.keys() <= names.keys():
             wrong(f"{at}state", f"is not that of a {estimator.__name__}")
         held = {

@@ -1,4 +1,7 @@
-"""Codecs of parameters, labels and feature names, which keep their Python types."""
+"""Codecs of parameters, labels and feature names, which keep their Python types.
+
+Codecs of tables of rows, dense and sparse.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.schema.codecs import Context, Scalar, shown, wrong
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.rooms import find
+from rosenblatt.rows.features import Features
+from rosenblatt.rows.memory import UNCHECKED_BYTES, free_memory
+from rosenblatt.rows.memory import format_bytes as in_units
+from rosenblatt.schema.codecs import (
+    REALS,
+    Array,
+    Context,
+    Count,
+    Either,
+    Record,
+    Scalar,
+    UnsoundError,
+    require,
+    same_length,
+    show_short,
+    wrong,
+)
 from rosenblatt.schema.container import NAMES
 
 SCALAR = Scalar()
@@ -16,12 +37,12 @@ DTYPES = {name: np.dtype(name) for name in (*["bool", "int8", "int16", "int32", 
     name: np.dtype(name) for name in ["uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 }
 """Array types of labels; texts come besides, and their type says how long they are."""
-LONGEST = 2**20
+LONGEST_TEXT_LABEL = 2**20
 MOST_CHARACTERS, MOST_PADDING = 2**24, 64
 """Arrays of texts take the longest label for each: so many characters in all, or so many times those there are."""
 
 
-def written(attribute: str) -> str:
+def stored_name(attribute: str) -> str:
     """Return the name of an attribute in files, without the underscore of a private one."""
     return attribute.removeprefix("_")
 
@@ -52,7 +73,7 @@ def write_labels(labels: NDArray[Any], at: str) -> dict[str, Any]:
     values = [label.item() if isinstance(label, np.generic) else label for label in labels.tolist()]
     for value in values:
         if type(value) not in (bool, int, float, str) or value != value or value in (np.inf, -np.inf):
-            wrong(at, f"has the label {shown(value)}, but a model file holds only numbers and texts")
+            wrong(at, f"has the label {show_short(value)}, but a model file holds only numbers and texts")
     if kind == "text" and not _is_compact(values, labels.dtype.itemsize // 4):
         wrong(at, "have a label that is far longer than the others, which would take too much memory. Shorten it")
     return {"type": kind if kind != "text" else f"text{labels.dtype.itemsize // 4}", "labels": values}
@@ -73,7 +94,7 @@ def read_labels(stored: Any, at: str) -> NDArray[Any]:
         wrong(at, "name a class twice")
     dtype = _label_type(kind)
     if dtype is None:
-        wrong(at, f"have the unknown type {shown(kind)}")
+        wrong(at, f"have the unknown type {show_short(kind)}")
     kind_of_each = {"U": str, "b": bool, "i": int, "u": int, "f": float}.get(dtype.kind)
     if kind_of_each is not None and not all(type(value) is kind_of_each for value in values):
         wrong(at, f"are not all of their type, {kind}")
@@ -81,6 +102,9 @@ def read_labels(stored: Any, at: str) -> NDArray[Any]:
         wrong(at, "are longer than their type allows")
     if dtype.kind == "U" and not _is_compact(values, dtype.itemsize // 4):
         wrong(at, "would take far more memory than their characters")
+    taken = len(values) * dtype.itemsize
+    if taken > UNCHECKED_BYTES and taken > (free := free_memory()):
+        wrong(at, f"would take {in_units(taken)}, but {in_units(free)} of memory are free")
     labels = np.empty(len(values), dtype)
     try:
         labels[:] = values
@@ -97,7 +121,11 @@ def _label_type(kind: Any) -> np.dtype[Any] | None:
         return None
     if kind.startswith("text"):
         length = kind[4:]
-        if not (length.isascii() and length.isdigit()) or len(length) > 7 or not 0 < int(length) <= LONGEST:
+        if (
+            not (length.isascii() and length.isdigit())
+            or len(length) > 7
+            or not 0 < int(length) <= LONGEST_TEXT_LABEL
+        ):
             return None
         return np.dtype(f"<U{int(length)}")
     return DTYPES.get(kind)
@@ -152,9 +180,7 @@ class Parameter:
         if type(value) is np.ndarray and value.dtype in NAMES:
             return {"array": context.tensors.put(at, value)}
         if type(value).__module__ == "rosenblatt.kernels.values":
-            from rosenblatt.schema.kernels import KERNEL
-
-            return {"kernel": KERNEL.encode(value, at, context)}
+            return {"kernel": find("kernels.kernel_file").KERNEL.encode(value, at, context)}
         return SCALAR.encode(value, at, context)
 
     def decode(self, stored: Any, at: str, context: Context) -> Any:
@@ -174,9 +200,7 @@ class Parameter:
             case "json" if isinstance(inner, dict):
                 return inner
             case "kernel":
-                from rosenblatt.schema.kernels import KERNEL
-
-                return KERNEL.decode(inner, at, context)
+                return find("kernels.kernel_file").KERNEL.decode(inner, at, context)
         return SCALAR.decode(stored, at, context)
 
     def _dictionary(self, pairs: list[Any], at: str, context: Context) -> dict[Any, Any]:
@@ -232,8 +256,83 @@ class VocabularyCodec:
 
     def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the vocabulary."""
-        from rosenblatt.data.single import Vocabulary
+        from rosenblatt.rows.single import Vocabulary
 
         if not isinstance(stored, dict) or stored.keys() != {"grows"} or type(stored["grows"]) is not bool:
             wrong(at, "is not a vocabulary")
         return Vocabulary(context.names or (), grows=stored["grows"])
+
+
+UNSIGNED = (np.uint32, np.uint64)
+
+
+def _sound_csr(rows: CSR) -> None:
+    starts = rows.indptr.astype(np.int64)
+    require(same_length(rows.data, rows.indices), "the numbers of values and of column indices differ")
+    require(
+        len(starts) and starts[0] == 0 and starts[-1] == len(rows.data),
+        "rows do not begin at 0 and end at the last value",
+    )
+    require((np.diff(starts) >= 0).all(), "a row ends before it begins")
+
+
+CSR_ROWS = Record(
+    CSR,
+    {"data": Array(dtypes=REALS), "indices": Array(dtypes=UNSIGNED), "indptr": Array(dtypes=UNSIGNED)},
+    check=_sound_csr,
+)
+TABLE = Either({"dense": (np.ndarray, Array(2, REALS)), "sparse": (CSR, CSR_ROWS)})
+
+
+def require_width(rows: Rows, n_rows: int, n_features: int) -> None:
+    """Require a table of the given numbers of rows and columns."""
+    if isinstance(rows, CSR):
+        require(len(rows.indptr) == n_rows + 1, "the number of rows is wrong")
+        require(not len(rows.indices) or rows.indices.max() < n_features, "a value is beyond the last feature")
+    else:
+        require(rows.shape == (n_rows, n_features), "a table has the wrong shape")
+
+
+def _sound_features(features: Features) -> None:
+    require_width(features.rows, features.n_rows, features.n_features)
+
+
+def _parts_of_features(features: Features) -> dict[str, Any]:
+    rows = features.rows
+    if isinstance(rows, CSR):
+        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+        starts = (rows.indptr - rows.indptr[0]).astype(rows.indptr.dtype)
+        rows = CSR(rows.data[first:last], rows.indices[first:last], starts)
+    return {"rows": rows, "n_rows": features.n_rows, "n_features": features.n_features}
+
+
+FEATURES = Record(
+    Features,
+    {"rows": TABLE, "n_rows": Count(1), "n_features": Count(1)},
+    take=_parts_of_features,
+    check=_sound_features,
+)
+
+
+class NativeTable:
+    """A numpy array or a scipy sparse array, with its width."""
+
+    def encode(self, value: Any, at: str, context: Any) -> Any:
+        """Return the width, and the JSON of `TABLE`."""
+        if isinstance(value, np.ndarray):
+            return [value.shape[1], TABLE.encode(value, at, context)]
+        rows = value.tocsr()
+        parts = CSR(rows.data, rows.indices.astype(np.uint64), rows.indptr.astype(np.uint64))
+        return [rows.shape[1], TABLE.encode(parts, at, context)]
+
+    def decode(self, stored: Any, at: str, context: Any) -> Any:
+        """Return the array."""
+        if not isinstance(stored, list) or len(stored) != 2:
+            wrong(at, "is not a table")
+        width, rows = Count(1).decode(stored[0], at, context), TABLE.decode(stored[1], at, context)
+        n_rows = len(rows.indptr) - 1 if isinstance(rows, CSR) else len(rows)
+        try:
+            require_width(rows, n_rows, width)
+        except UnsoundError as error:
+            wrong(at, str(error))
+        return Features(rows, n_rows, width).native()

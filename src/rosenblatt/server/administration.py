@@ -7,27 +7,31 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+import numpy as np
 
+from rosenblatt.atomic import ASIDE
 from rosenblatt.exceptions import StorageError
-from rosenblatt.server.erasing import emptied, named_rows
-from rosenblatt.server.events import EraseEvent, RollbackEvent, encode_event
-from rosenblatt.server.journal import StoredSnapshot
+from rosenblatt.loops.layout import CSR, csr_take
+from rosenblatt.rows.features import Features
+from rosenblatt.server.events import EraseEvent, LearnEvent, PackedRows, RollbackEvent, decode_event, encode_event
+from rosenblatt.server.journal import DISK, JournalError, StoredSnapshot
 from rosenblatt.server.messages import (
     Change,
     EraseAnswer,
     EraseRequest,
+    RequestError,
     RollbackAnswer,
     RollbackRequest,
     VersionsAnswer,
+    new_id,
+    read_key,
 )
-from rosenblatt.server.problems import RequestError
 from rosenblatt.server.replay import History
 from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import Counts, ServedModel
@@ -36,15 +40,16 @@ if TYPE_CHECKING:
     from rosenblatt.server.host import Host
     from rosenblatt.server.writer import Writer
 
-__all__ = ["Administration"]
+__all__ = ["Administration", "empty_events", "find_rows"]
+
+log = logging.getLogger("rosenblatt.server")
 
 MOST_SNAPSHOTS = 16
 MOST_HELD = 4
 """Old versions that stay in memory."""
-ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """How often a version is looked for while snapshots are removed."""
 T = TypeVar("T")
-log = logging.getLogger("rosenblatt.server")
 
 
 class Administration:
@@ -95,7 +100,7 @@ class Administration:
                 replica = newest.copy()
         else:
             replica = await self.replica_at(name, version)
-        return await asyncio.to_thread(_file_of, model, replica)
+        return await asyncio.to_thread(_file_of, model, replica, self.host.folder)
 
     async def _reading(self, name: str, ask: Callable[[History], T]) -> T:
         """Ask the history of a model in another thread, in one state of the journal."""
@@ -109,7 +114,7 @@ class Administration:
             finally:
                 journal.close()
 
-        for _ in range(ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             with suppress(FileNotFoundError):  # a snapshot was removed meanwhile
                 return await asyncio.to_thread(asked)
         raise RequestError.of(503, "The journal is being shortened. Try again.", retry_after=1.0)
@@ -128,7 +133,7 @@ class Administration:
             with writer.journal.transaction():
                 event = encode_event(RollbackEvent(request.version))
                 writer.journal.add_events([(model.number, seq, time.time(), event)])
-                writer.journal.add_change(model.number, seq, "rollback", request.version)
+                writer.journal.add_change(model.number, seq)
             self._restore(writer, model, replica, seq)
             return RollbackAnswer(seq, request.version)
 
@@ -141,22 +146,32 @@ class Administration:
 
         def act(writer: Writer) -> EraseAnswer:
             history = History(writer.journal, self.host.folder, name)
-            rows = named_rows(history, request)
+            rows = find_rows(history, request)
             first, seq = min(rows), writer.last[model.number] + 1
-            bodies, n_rows = emptied(history, rows)
+            bodies, n_rows = empty_events(history, rows)
             old = [each for each in writer.journal.snapshots(model.number) if each.seq >= first]
-            with writer.journal.transaction():
+            with writer.journal.erasing():
                 for number, body in bodies.items():
                     writer.journal.replace_body(model.number, number, body)
-                writer.journal.forget_requests(model.number, list(rows))
+                writer.journal.forget_requests(model.number, rows)
                 writer.journal.forget_states(model.number, first)
                 writer.journal.drop_snapshots(model.number, [each.seq for each in old])
                 event = encode_event(EraseEvent(first))
                 writer.journal.add_events([(model.number, seq, time.time(), event)])
-                writer.journal.add_change(model.number, seq, "erase", first)
-            writer.journal.empty_log()
+                writer.journal.add_change(model.number, seq)
             self._remove(old)
             self._restore(writer, model, history.replica_at(seq), seq)
+            try:
+                writer.journal.clean()
+            except JournalError as error:
+                if not error.full:
+                    raise
+                log.warning("Traces of erased rows are still in the journal: %s", error)
+                raise RequestError.of(
+                    503, "The rows are erased, and the model is made again without them. But the files of the "
+                    "journal still hold traces of them, because the disk is full, or others read the journal for "
+                    "too long. Send the request again.", retry_after=10.0
+                ) from error  # fmt: skip
             return EraseAnswer(seq, n_rows, first)
 
         answer: EraseAnswer = await self.host.special(model, act)
@@ -207,8 +222,7 @@ class Administration:
         """Return the oldest version that is to be kept: a snapshot that all later versions can start from."""
         if self.keep is None:
             return history.base
-        changes = history.journal.changes(history.number)
-        returns = [(seq, target) for seq, kind, target, _ in changes if kind == "rollback"]
+        returns = [(each.seq, each.target) for each in history.changes() if each.kind == "rollback"]
         ended = history.ended()
         usable = [
             each.seq
@@ -226,16 +240,111 @@ class Administration:
 
 def _versions(history: History) -> VersionsAnswer:
     changes = [
-        Change(seq, kind, at, target if kind == "rollback" else None)
-        for seq, kind, target, at in history.journal.changes(history.number)
+        Change(each.seq, each.kind, each.at, each.target if each.kind == "rollback" else None)
+        for each in history.changes()
     ]
     snapshots = [each.seq for each in history.journal.snapshots(history.number)]
     ended = [list(each) for each in history.ended()]
     return VersionsAnswer(history.name, history.base, history.newest, snapshots, changes, ended)
 
 
-def _file_of(model: ServedModel, replica: Replica) -> bytes:
-    with TemporaryDirectory() as folder:  # for this user alone
-        path = Path(folder, "model")
+def _file_of(model: ServedModel, replica: Replica, folder: Path) -> bytes:
+    path = folder / f".{new_id()}{ASIDE}"  # what is left of it after a kill is removed at the start
+    try:
         model.save(replica, str(path))
-        return path.read_bytes()
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise StorageError(f"{path} could not be read: {error.strerror}. {DISK}") from error
+    finally:
+        path.unlink(missing_ok=True)
+
+
+Rows = dict[int, set[int] | None]
+"""For each event the rows to erase; None: all of them."""
+
+
+def find_rows(history: History, request: EraseRequest) -> Rows:
+    """Return the rows that a request names; raise `RequestError` if one is not there."""
+    rows: Rows = {}
+    for each in request.versions:
+        before = rows.get(each.version, set())
+        if each.rows is not None and not each.rows:
+            raise RequestError.of(
+                422, f"rows of version {each.version} is empty. Name rows from 0, or leave rows out to name all."
+            )
+        rows[each.version] = None if each.rows is None or before is None else before.union(each.rows)
+    for text in request.keys:
+        found = history.journal.key(history.number, read_key(text, "The key", 422))
+        if found is None:
+            raise RequestError.of(404, f"No example was sent with the key {text}, or it is no longer kept.")
+        rows[found.seq] = None
+    if not rows:
+        raise RequestError.of(422, "Nothing is named. Send versions, or keys, of the examples to forget.")
+    for seq, some in rows.items():
+        _require(history, seq, some)
+    return rows
+
+
+def _require(history: History, seq: int, rows: set[int] | None) -> None:
+    if 0 < seq <= history.base:
+        raise RequestError.of(
+            410,
+            f"Event {seq} of {history.name} was folded into version {history.base} and cannot be taken out of it. "
+            "Train the model again without it.",
+        )
+    event = history.journal.event(history.number, seq)
+    learned = None if event is None else decode_event(event.body)
+    if not isinstance(learned, LearnEvent):
+        raise RequestError.of(404, f"Version {seq} of {history.name} learned no rows.")
+    if rows and not all(0 <= row < learned.rows.n_rows for row in rows):
+        raise RequestError.of(422, f"Version {seq} has {learned.rows.n_rows} rows, counted from 0.")
+
+
+def empty_events(history: History, rows: Rows) -> tuple[dict[int, bytes], int]:
+    """Return the bodies of events without rows, and how many rows that are.
+
+    Names of features that only these rows had are replaced; their numbers stay, because later rows count on them.
+    """
+    events: dict[int, LearnEvent] = {}
+    erased = 0
+    for seq, some in rows.items():
+        stored = history.journal.event(history.number, seq)
+        assert stored is not None, "it was required to be there"
+        event = decode_event(stored.body)
+        assert isinstance(event, LearnEvent), "it was required to hold rows"
+        left = [row for row in range(event.rows.n_rows) if some is not None and row not in some]
+        erased += event.rows.n_rows - len(left)
+        events[seq] = _with_rows(event, left)
+    named = {seq: event for seq, event in events.items() if event.names}
+    if named:
+        used = _used(history, min(named), events)
+        for seq, event in named.items():
+            start = event.rows.n_features - len(event.names)
+            names = [name if start + k in used else f"erased-{seq}-{k}" for k, name in enumerate(event.names)]
+            events[seq] = msgspec.structs.replace(event, names=names)
+    return {seq: encode_event(event) for seq, event in events.items()}, erased
+
+
+def _with_rows(event: LearnEvent, left: list[int]) -> LearnEvent:
+    features = event.rows.features()
+    index = np.array(left, np.int64)
+    rows = features.rows
+    taken = csr_take(rows, index) if isinstance(rows, CSR) else rows[index]
+    return LearnEvent(
+        PackedRows.of(Features(taken, len(left), features.n_features)),
+        [event.labels[row] for row in left],
+        None if event.weights is None else [event.weights[row] for row in left],
+        event.names,
+    )
+
+
+def _used(history: History, first: int, changed: Mapping[int, LearnEvent]) -> set[int]:
+    """Return the features that rows have from an event on."""
+    used: set[int] = set()
+    for events in history.journal.events(history.number, first - 1, history.newest):
+        for stored in events:
+            event = changed.get(stored.seq) or decode_event(stored.body)
+            if isinstance(event, LearnEvent) and event.rows.indices is not None:
+                used.update(np.frombuffer(event.rows.indices, np.uint32).tolist())
+    return used

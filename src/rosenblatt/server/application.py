@@ -7,6 +7,7 @@ and of what was asked, `Asked`; it returns a message, or bytes of JSON, or raise
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,13 +20,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from rosenblatt.exceptions import StorageError
 from rosenblatt.server import messages
-from rosenblatt.server.host import Host
+from rosenblatt.server.events import decode_event, kind_of
+from rosenblatt.server.host import KEYS_KEPT, Host
 from rosenblatt.server.limits import USUAL, RequestLimits, read_message
-from rosenblatt.server.problems import RequestError
+from rosenblatt.server.messages import RequestError, read_key, tells_time
 from rosenblatt.server.tokens import Token
 
-__all__ = ["CALLS", "Asked", "Call", "application", "failures", "problem_response"]
+__all__ = ["CALLS", "MOST_DIGITS", "QUERIES", "Asked", "Call", "application", "failures", "problem_response"]
+
+log = logging.getLogger("rosenblatt.server")
 
 Scope = Literal["predict", "learn", "admin", "any"] | None
 """The scope a token must have for a call; "any" is any of the others, and None needs no token."""
@@ -82,9 +87,13 @@ async def predict(host: Host, asked: Asked) -> messages.PredictAnswer:
     return await host.predict(asked.name, asked.message)
 
 
-async def learn(host: Host, asked: Asked) -> bytes:
+async def learn(host: Host, asked: Asked) -> Response:
     """Learn rows with their labels; they are on disk before the answer."""
-    return await host.learn(asked.name, asked.message, asked.key, asked.body)
+    content = await host.learn(asked.name, asked.message, asked.key, asked.body)
+    headers = {}
+    if asked.key is not None and not tells_time(read_key(asked.key, "The Idempotency-Key", 400)):
+        headers["Idempotency-Key-Kept"] = f"{KEYS_KEPT:.0f}"
+    return Response(content, headers=headers, media_type="application/json")
 
 
 async def feedback(host: Host, asked: Asked) -> bytes:
@@ -106,6 +115,25 @@ async def model(host: Host, asked: Asked) -> messages.ModelAnswer:
 async def versions(host: Host, asked: Asked) -> messages.VersionsAnswer:
     """List the versions of a model."""
     return await host.administration.versions(asked.name)
+
+
+async def events(host: Host, asked: Asked) -> messages.EventsAnswer:
+    """List the last events of a model."""
+    model = host.model(asked.name)
+    wanted = asked.query.get("last", "20")
+    if not wanted.isascii() or not wanted.isdigit() or len(wanted) > 3 or not 1 <= int(wanted) <= MOST_EVENTS:
+        raise RequestError.of(422, f"last must be a number from 1 to {MOST_EVENTS}.")
+    newest = model.version
+    found = []
+    for some in host.reader.events(model.number, max(model.base, newest - int(wanted)), newest):
+        for event in some:
+            summary = messages.EventSummary(event.seq, event.at, kind_of(decode_event(event.body)))
+            written = event.answer or host.writer.recent(model, event.seq)
+            if written is not None:
+                answer = ANSWER.decode(written)
+                summary.rows, summary.mistakes, summary.right = answer.rows, answer.mistakes, answer.right
+            found.append(summary)
+    return messages.EventsAnswer(found[::-1])
 
 
 async def rollback(host: Host, asked: Asked) -> messages.RollbackAnswer:
@@ -152,6 +180,8 @@ async def readyz(host: Host, asked: Asked) -> messages.HealthAnswer:
     return messages.HealthAnswer("ready")
 
 
+MOST_EVENTS, MOST_DIGITS = 100, 15
+ANSWER = msgspec.json.Decoder(messages.LearnAnswer)
 KEY = b"idempotency-key"
 OF_A_MODEL = "/v1/models/{name}"
 CALLS: tuple[Call, ...] = (
@@ -161,6 +191,7 @@ CALLS: tuple[Call, ...] = (
     Call("GET", "/v1/models", "any", None, messages.ModelsAnswer, models),
     Call("GET", OF_A_MODEL, "any", None, messages.ModelAnswer, model),
     Call("GET", f"{OF_A_MODEL}/versions", "any", None, messages.VersionsAnswer, versions),
+    Call("GET", f"{OF_A_MODEL}/events", "any", None, messages.EventsAnswer, events),
     Call("POST", f"{OF_A_MODEL}/rollback", "admin", messages.RollbackRequest, messages.RollbackAnswer, rollback),
     Call("GET", f"{OF_A_MODEL}/export", "admin", None, bytes, export),
     Call("GET", f"{OF_A_MODEL}/explain", "predict", None, messages.ExplainAnswer, explain),
@@ -168,6 +199,41 @@ CALLS: tuple[Call, ...] = (
     Call("GET", "/healthz", None, None, messages.HealthAnswer, healthz),
     Call("GET", "/readyz", None, None, messages.HealthAnswer, readyz),
 )
+
+
+QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
+    "/v1/models/{name}/export": (
+        {
+            "name": "version",
+            "in": "query",
+            "description": "The version; the newest by default.",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 10**MOST_DIGITS},
+        },
+    ),
+    "/v1/models/{name}/explain": (
+        {
+            "name": "row",
+            "in": "query",
+            "description": "The row, as JSON. Either this or an id must be given.",
+            "schema": {"type": "string"},
+        },
+        {
+            "name": "id",
+            "in": "query",
+            "description": "The id of a remembered prediction.",
+            "schema": {"type": "string", "format": "uuid"},
+        },
+    ),
+    "/v1/models/{name}/events": (
+        {
+            "name": "last",
+            "in": "query",
+            "description": "How many events.",
+            "schema": {"type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": 20},
+        },
+    ),
+}
+"""The query parameters of calls by their paths, as OpenAPI writes them."""
 
 
 def application(
@@ -207,11 +273,18 @@ def application(
 
 def failures() -> dict[Any, Any]:
     """Return what becomes of exceptions."""
-    return {RequestError: told, HTTPException: unrouted}
+    return {RequestError: told, HTTPException: unrouted, StorageError: damaged}
 
 
 async def told(request: Request, problem: Any) -> Response:
     """Return a problem as a response."""
+    return problem_response(problem, request.scope["path"])
+
+
+async def damaged(request: Request, error: Any) -> Response:
+    """Return the problem of what cannot be read; the details are for the log."""
+    log.error("A request could not be answered: %s", error)
+    problem = RequestError.of(503, "What this call needs cannot be read, and the log of the server says why.")
     return problem_response(problem, request.scope["path"])
 
 

@@ -7,11 +7,20 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from rosenblatt.data.features import Features, stacked
-from rosenblatt.data.reals import read_only
 from rosenblatt.loops.layout import CSR
+from rosenblatt.rows.features import Features, stack_rows
+from rosenblatt.rows.reals import read_only
 
-__all__ = ["EraseEvent", "Event", "LearnEvent", "PackedRows", "RollbackEvent", "decode_event", "encode_event"]
+__all__ = [
+    "EraseEvent",
+    "Event",
+    "LearnEvent",
+    "PackedRows",
+    "RollbackEvent",
+    "decode_event",
+    "encode_event",
+    "kind_of",
+]
 
 INDEX = np.dtype(np.uint32)
 
@@ -96,12 +105,17 @@ def decode_event(body: bytes) -> Event:
     return event
 
 
-def joined(parts: list[Features]) -> Features:
+def kind_of(event: Event) -> str:
+    """Return the kind of an event in one word."""
+    return str(event.__struct_config__.tag)
+
+
+def join_events(parts: list[Features]) -> Features:
     """Return the rows of several events, one below the other, in the layout the loops are compiled for."""
     if len(parts) == 1:
         return parts[0]
     if not all(isinstance(part.rows, CSR) for part in parts):
-        return stacked(parts)
+        return stack_rows(parts)
     rows: list[Any] = [part.rows for part in parts]
     lengths = np.concatenate([np.diff(each.indptr) for each in rows])
     indptr = np.zeros(len(lengths) + 1, INDEX)

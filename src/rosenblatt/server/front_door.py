@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ipaddress
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,25 +14,109 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.server.application import CALLS, application
-from rosenblatt.server.connection import MOST_HEADER_BYTES, guarded
-from rosenblatt.server.exposure import host_names, is_loopback, origins_of, require_safe
-from rosenblatt.server.further_calls import FURTHER_CALLS, QUERIES
-from rosenblatt.server.guard import Guard, Rules
+from rosenblatt.server.application import CALLS, QUERIES, application
+from rosenblatt.server.connection import MOST_HEADER_BYTES, make_protocol
+from rosenblatt.server.guard import Guard, RateLimit, Rules
 from rosenblatt.server.host import Host
+from rosenblatt.server.inference import INFERENCE_CALLS
 from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.messages import ModelAnswer
-from rosenblatt.server.metrics import CONTENT_TYPE, Family, Metrics, exposition
-from rosenblatt.server.openapi import openapi_document
-from rosenblatt.server.pages import live_page, page_policy
-from rosenblatt.server.pages.calls import calls_page
-from rosenblatt.server.rates import RateLimit
-from rosenblatt.server.request_log import RequestLog
+from rosenblatt.server.metrics import CONTENT_TYPE, Family, Metrics, RequestLog, exposition
+from rosenblatt.server.pages import calls_page, live_page, openapi_document, page_policy
 from rosenblatt.server.tokens import Token, TokenFile, TokenWatch
 
-__all__ = ["ALL_CALLS", "FrontDoor"]
+__all__ = ["ALL_CALLS", "FrontDoor", "host_names", "is_loopback", "origins_of", "require_safe"]
 
-ALL_CALLS = (*CALLS, *FURTHER_CALLS)
+
+# Where the server may listen, and by which names it may be called.
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is only reached from this computer.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def require_safe(host: str, *, tokens: bool, tls: bool, without_tls: bool) -> None:
+    """Raise `ParameterError` if listening at this address would let strangers in, or show them what is sent.
+
+    Parameters
+    ----------
+    host : str
+        The address to listen at.
+    tokens : bool
+        Whether calls need a token.
+    tls : bool
+        Whether there is a certificate.
+    without_tls : bool
+        Whether the user accepts unencrypted connections, as behind a proxy that encrypts.
+    """
+    if is_loopback(host):
+        return
+    if not tokens:
+        raise ParameterError(
+            f"others can reach {host}, and without tokens they could change your models. Make one first with "
+            "`rosenblatt token create`, or listen at 127.0.0.1."
+        )
+    if not tls and not without_tls:
+        raise ParameterError(
+            f"others can reach {host}, and without TLS they could read tokens and rows on the way. Give "
+            "--tls-cert and --tls-key, or --no-tls behind a proxy that encrypts."
+        )
+
+
+def host_names(host: str, port: int, further: Iterable[str] = ()) -> frozenset[bytes]:
+    """Return the values of the header Host that are answered, in lower case.
+
+    Parameters
+    ----------
+    host : str
+        The address listened at.
+    port : int
+        The port listened at.
+    further : iterable of str
+        Names by which people call the server, with a port where it is not this one.
+
+    Examples
+    --------
+    >>> sorted(host_names("127.0.0.1", 8000, ["spam.example"]))
+    [b'127.0.0.1:8000', b'[::1]:8000', b'localhost:8000', b'spam.example', b'spam.example:8000']
+    """
+    names: list[str] = (
+        ["localhost", "127.0.0.1", "[::1]"] if is_loopback(host) or host in ("0.0.0.0", "::") else []
+    )
+    if host not in ("0.0.0.0", "::", "localhost"):
+        names.append(f"[{host}]" if ":" in host else host)
+    found = {f"{name}:{port}" for name in names}
+    if port in (80, 443):
+        found |= set(names)
+    for name in further:
+        found |= {name} if ":" in name.rpartition("]")[2] else {name, f"{name}:{port}"}
+    return frozenset(each.lower().encode("ascii", "replace") for each in found)
+
+
+def origins_of(hosts: Iterable[bytes], *schemes: str) -> frozenset[bytes]:
+    """Return the values of the header Origin that our own pages send.
+
+    Examples
+    --------
+    >>> sorted(origins_of([b"localhost:8000"], "http"))
+    [b'http://localhost:8000']
+    """
+    return frozenset(scheme.encode() + b"://" + host for host in hosts for scheme in schemes)
+
+
+ALL_CALLS = (*CALLS, *INFERENCE_CALLS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +193,7 @@ class FrontDoor:
     def uvicorn_options(self) -> dict[str, Any]:
         """Return what uvicorn must know: limits on connections, and TLS."""
         found: dict[str, Any] = {
-            "http": guarded(self.limits.connections, self.limits.header_seconds),
+            "http": make_protocol(self.limits.connections, self.limits.header_seconds, self.limits.body_seconds),
             "h11_max_incomplete_event_size": MOST_HEADER_BYTES,
             "proxy_headers": False,
         }

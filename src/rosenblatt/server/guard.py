@@ -4,6 +4,8 @@ A web page that someone has open must not teach a model, even at a server that l
 request must name a known host, come from our own page or from no page, and send JSON. Pages of other sites cannot
 send JSON unless a server allows it, and this one never does. Bodies are counted as they are read, and must arrive
 in time.
+
+First come the calls with what each needs a token for, and the limit on the requests of a caller.
 """
 
 from __future__ import annotations
@@ -11,18 +13,183 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import math
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from rosenblatt.server.access import ANYONE, HOLDER, Access, access_of
-from rosenblatt.server.begun import Begun
-from rosenblatt.server.problems import RequestError
-from rosenblatt.server.rates import RateLimit
+from rosenblatt.server.connection import MOST_HEADER_BYTES
+from rosenblatt.server.messages import RequestError
 from rosenblatt.server.tokens import Token, TokenWatch
 
-__all__ = ["Guard", "RequestNote", "Rules"]
+__all__ = ["ANYONE", "HOLDER", "Access", "Begun", "Guard", "RateLimit", "RequestNote", "Rules", "access_of"]
+
+ANYONE = None  # needs no token
+HOLDER = "any"  # needs a token with any scope; for a model, with any scope for that model
+ADMIN = "admin"
+
+FIXED = {
+    "/healthz": ANYONE,
+    "/readyz": ANYONE,
+    "/v2/health/live": ANYONE,
+    "/v2/health/ready": ANYONE,
+}
+V1 = {
+    "": HOLDER,
+    "predict": "predict",
+    "explain": "predict",
+    "learn": "learn",
+    "feedback": "learn",
+    "versions": HOLDER,
+    "events": HOLDER,
+    "rollback": ADMIN,
+    "export": ADMIN,
+    "erase": ADMIN,
+}
+V2 = {"": HOLDER, "ready": HOLDER, "infer": "predict"}
+
+
+class Access(NamedTuple):
+    """What a request is.
+
+    Attributes
+    ----------
+    call : str
+        The call, for logs and metrics; never holds text of the request.
+    scope : str or None
+        The scope it needs, or `ANYONE`, or `HOLDER`.
+    model : str or None
+        The model it names.
+    """
+
+    call: str
+    scope: str | None
+    model: str | None = None
+
+
+_KNOWN = {path: Access(path, scope) for path, scope in FIXED.items()} | {
+    path: Access(path, HOLDER) for path in ("/", "/docs", "/openapi.json", "/metrics", "/v1/models", "/v2")
+}
+_OTHER = Access("other", HOLDER)
+_V1 = {word: f"/v1/models/{{name}}/{word}".rstrip("/") for word in V1}
+_V2 = {word: f"/v2/models/{{name}}/{word}".rstrip("/") for word in V2}
+
+
+@lru_cache(maxsize=1024)
+def access_of(path: str) -> Access:
+    """Return what a path is. Whatever is not known needs a token, and below a model the scope admin.
+
+    Examples
+    --------
+    >>> access_of("/v1/models/spam/learn")
+    Access(call='/v1/models/{name}/learn', scope='learn', model='spam')
+    >>> access_of("/v2/models/spam/versions/7/infer")
+    Access(call='/v2/models/{name}/infer', scope='predict', model='spam')
+    >>> access_of("/v1/models/spam/else").scope, access_of("/else").scope
+    ('admin', 'any')
+    """
+    found = _KNOWN.get(path)
+    if found is not None:
+        return found
+    parts = path.split("/")
+    if len(parts) < 4 or parts[2] != "models" or not parts[3]:
+        return _OTHER
+    model, rest = parts[3], parts[4:]
+    if parts[1] == "v1":
+        word = rest[0] if rest else ""
+        return Access(_V1[word] if word in V1 else "other", V1.get(word, ADMIN), model)
+    if parts[1] == "v2":
+        if len(rest) >= 2 and rest[0] == "versions":
+            rest = rest[2:]
+        word = rest[0] if rest else ""
+        return Access(_V2[word] if word in V2 else "other", V2.get(word, ADMIN), model)
+    return _OTHER
+
+
+MOST_CALLERS = 10_000
+
+
+class RateLimit:
+    """A limit on the requests of each caller.
+
+    Parameters
+    ----------
+    rate : float
+        Requests a second in the long run.
+    burst : float
+        Requests that may come at once.
+    ticks : callable
+        Returns seconds that only grow.
+
+    Examples
+    --------
+    >>> limit = RateLimit(1.0, 2.0, ticks=lambda: 0.0)
+    >>> limit.take("a"), limit.take("a"), limit.take("a"), limit.take("b")
+    (0, 0, 1, 0)
+    """
+
+    def __init__(self, rate: float, burst: float, ticks: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self.burst, self.ticks = rate, max(1.0, burst), ticks
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: str, amount: float = 1.0) -> int:
+        """Take from the bucket of a caller; return 0, or the seconds to wait if there is not enough in it."""
+        now = self.ticks()
+        level, then = self._buckets.pop(caller, (self.burst, now))
+        level = min(self.burst, level + (now - then) * self.rate)
+        enough = level >= min(amount, self.burst)
+        self._buckets[caller] = (level - amount if enough else level, now)
+        if len(self._buckets) > MOST_CALLERS:
+            self._buckets.popitem(last=False)
+        return 0 if enough else math.ceil((min(amount, self.burst) - level) / self.rate)
+
+
+# Coroutines that are tried before they are awaited: what is there already needs no timer.
+
+
+class Begun:
+    """A coroutine whose first step is done; it may have ended with that.
+
+    Parameters
+    ----------
+    coroutine : coroutine
+        It is run until it waits for something.
+
+    Attributes
+    ----------
+    is_done : bool
+        Whether it has ended.
+    result : object
+        What it returned then; otherwise awaiting this object returns it.
+    """
+
+    __slots__ = ("_coroutine", "_waits_for", "is_done", "result")
+
+    def __init__(self, coroutine: Any) -> None:
+        self._coroutine, self.is_done, self.result = coroutine, False, None
+        try:
+            self._waits_for = coroutine.send(None)
+        except StopIteration as end:
+            self.is_done, self.result = True, end.value
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        if self.is_done:
+            return self.result
+        while True:
+            thrown: BaseException | None = None
+            try:
+                yield self._waits_for
+            except BaseException as error:
+                thrown = error
+            try:
+                goes_on = self._coroutine.send(None) if thrown is None else self._coroutine.throw(thrown)
+            except StopIteration as end:
+                return end.value
+            self._waits_for = goes_on
+
 
 POLICY = b"content-security-policy"
 ALWAYS = [
@@ -37,7 +204,6 @@ OF_PAGES = [  # which have a policy of their own
     (b"referrer-policy", b"no-referrer"),
 ]
 ONE_YEAR = (b"strict-transport-security", b"max-age=31536000")
-LARGE = 65_536  # bytes of an answer whose reader is given a deadline
 READING = ("GET", "HEAD")
 JSON = b"application/json"
 Headers: TypeAlias = list[tuple[bytes, bytes]]
@@ -56,7 +222,7 @@ class Rules:
     body_bytes : int
         The largest body.
     body_seconds : float
-        How long a body may take to arrive, and a large answer to be fetched.
+        How long a body may take to arrive.
     tls : bool
         Whether connections are encrypted.
     """
@@ -137,9 +303,9 @@ class Guard:
         began = self.ticks()
         client = scope.get("client")
         note = RequestNote(access_of(scope["path"]), scope["method"], client=client[0] if client else None)
-        reply = Reply(send, note, self.headers, self.rules.body_seconds)
+        reply = Reply(send, note, self.headers)
         try:
-            headers = _headers(scope["headers"])
+            headers = _headers(scope)
             scope["token"] = self._admit(scope, headers, note)
             if scope["method"] not in READING:
                 scope["body"] = body = await self._read(headers, receive, note)
@@ -156,6 +322,27 @@ class Guard:
 
     def _admit(self, scope: Any, headers: dict[bytes, bytes], note: RequestNote) -> Token | None:
         """Return the token of a request, or None where none is needed; raise `RequestError` if it is refused."""
+        token = refused = None
+        try:
+            token = self._known(scope, headers, note)
+        except RequestError as problem:  # counts too: nobody may try one token after the other
+            refused = problem
+        # A request without a client comes from a process of ours, which has counted it.
+        if self.rate is not None and note.access.scope is not ANYONE and note.client is not None:
+            wait = self.rate.take(note.token or note.client)
+            if wait:
+                raise RequestError(
+                    429,
+                    "Too many requests",
+                    f"This caller may send {self.rate.rate:g} requests a second. Wait, or send more rows at once.",
+                    retry_after=wait,
+                )
+        if refused is not None:
+            raise refused
+        return token
+
+    def _known(self, scope: Any, headers: dict[bytes, bytes], note: RequestNote) -> Token | None:
+        """Return the token of a request that names a known host, comes from no foreign page, and may call."""
         host = headers.get(b"host", b"").lower()
         if host not in self.rules.hosts:
             raise RequestError(
@@ -171,18 +358,7 @@ class Guard:
                 "Foreign origin",
                 "Pages of other sites may not call this server. Call it from a program, which sends no Origin.",
             )
-        token = self._authorised(scope["method"], headers, note)
-        # A request without a client comes from a process of ours, which has counted it.
-        if self.rate is not None and note.access.scope is not ANYONE and note.client is not None:
-            wait = self.rate.take(note.token or note.client)
-            if wait:
-                raise RequestError(
-                    429,
-                    "Too many requests",
-                    f"This caller may send {self.rate.rate:g} requests a second. Wait, or send more rows at once.",
-                    retry_after=wait,
-                )
-        return token
+        return self._authorised(scope["method"], headers, note)
 
     def _authorised(self, method: str, headers: dict[bytes, bytes], note: RequestNote) -> Token | None:
         access = note.access
@@ -247,10 +423,10 @@ class Guard:
 class Reply:
     """Sends an answer with the headers that every answer has, and notes its status and size."""
 
-    __slots__ = ("headers", "note", "seconds", "send")
+    __slots__ = ("headers", "note", "send")
 
-    def __init__(self, send: Any, note: RequestNote, headers: tuple[Headers, Headers], seconds: float) -> None:
-        self.send, self.note, self.headers, self.seconds = send, note, headers, seconds
+    def __init__(self, send: Any, note: RequestNote, headers: tuple[Headers, Headers]) -> None:
+        self.send, self.note, self.headers = send, note, headers
 
     async def __call__(self, message: Any) -> None:
         """Send a part of the answer."""
@@ -262,12 +438,7 @@ class Reply:
             if ALWAYS[0][0] not in names:  # else another process of ours has added them
                 message["headers"] = [*given, *(of_pages if POLICY in names else of_calls)]
         else:
-            size = len(message.get("body", b""))
-            self.note.sent += size
-            if size > LARGE:
-                async with asyncio.timeout(self.seconds):
-                    await self.send(message)
-                return
+            self.note.sent += len(message.get("body", b""))
         await self.send(message)
 
 
@@ -324,11 +495,17 @@ def _too_large(most: int) -> RequestError:
     )
 
 
-def _headers(given: Any) -> dict[bytes, bytes]:
+def _headers(scope: Any) -> dict[bytes, bytes]:
     """Return the headers by name; a Host, Origin or Authorization that comes twice is none of ours."""
     found: dict[bytes, bytes] = {}
-    for name, value in given:
+    size = len(scope["path"]) + len(scope.get("query_string", b""))
+    for name, value in scope["headers"]:
+        size += len(name) + len(value) + 4
         found[name] = found[name] + b", " + value if name in found else value
+    if size > MOST_HEADER_BYTES:  # h11 counts only headers that arrive in several parts
+        raise RequestError(
+            400, "Headers too long", f"The headers exceed {MOST_HEADER_BYTES} bytes.", limit=MOST_HEADER_BYTES
+        )
     return found
 
 

@@ -1,4 +1,7 @@
-"""A data folder and the models in it, served by one process."""
+"""A data folder and the models in it, served by one process.
+
+Nobody else may read the folder, and each model begins there as a copy of its file.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import asyncio
 import hashlib
 import logging
 import os
+import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,14 +20,14 @@ from typing import Any
 
 import msgspec
 
-from rosenblatt.atomic import ASIDE
-from rosenblatt.exceptions import ParameterError
-from rosenblatt.locking import locked
+from rosenblatt.atomic import ASIDE, HAS_OWNERS, replacing
+from rosenblatt.exceptions import ParameterError, StorageError
+from rosenblatt.locking import hold_lock
+from rosenblatt.models.files import write_model
+from rosenblatt.models.streamed import StreamedLearner
 from rosenblatt.server.administration import Administration
 from rosenblatt.server.events import PackedRows
-from rosenblatt.server.folder import JOURNAL, add_model, prepare
-from rosenblatt.server.journal import Journal
-from rosenblatt.server.keys import at_time, new_id, read_key, time_of
+from rosenblatt.server.journal import JOURNAL, Journal, JournalError, StoredSnapshot
 from rosenblatt.server.limits import USUAL, RequestLimits
 from rosenblatt.server.messages import (
     FeedbackRequest,
@@ -30,19 +35,97 @@ from rosenblatt.server.messages import (
     ModelAnswer,
     PredictAnswer,
     PredictRequest,
+    RequestError,
     Rolling,
+    at_time,
+    new_id,
+    read_id,
+    read_key,
+    tells_time,
+    time_of,
 )
-from rosenblatt.server.predicting import PREDICTIONS_KEPT, PredictingHost
-from rosenblatt.server.problems import RequestError
-from rosenblatt.server.replay import History
-from rosenblatt.server.served_model import ServedModel
-from rosenblatt.server.writer import Learn, Remember, Special, Work, Writer
+from rosenblatt.server.predicting_host import PREDICTIONS_KEPT, PredictingHost
+from rosenblatt.server.replay import History, ReplayError
+from rosenblatt.server.replica import Replica
+from rosenblatt.server.served_model import Counts, ServedModel, read_learner
+from rosenblatt.server.writer import FAILED, FULL, Learn, Remember, Special, Work, Writer
 
-__all__ = ["Host"]
+__all__ = ["NAME", "Host", "add_model", "prepare_folder", "tidy_folder"]
 
 log = logging.getLogger("rosenblatt.server")
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make a data folder, or check that nobody else can read it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"{folder} cannot be the data folder: {error.strerror}. Choose another place."
+        ) from error
+    if not HAS_OWNERS:
+        return
+    for place, most in [
+        (folder, 0o700),
+        *((each, 0o600) for each in folder.iterdir() if each.is_file() and each.suffix != ASIDE),
+    ]:
+        found = place.lstat()
+        if found.st_mode & 0o777 & ~most or found.st_uid != os.geteuid():
+            raise StorageError(
+                f"{place} has the permissions {found.st_mode & 0o777:04o} of user {found.st_uid}, but others may "
+                f"not read what was learned. Run: chmod {most:o} {place}"
+            )
+
+
+def tidy_folder(journal: Journal, folder: Path) -> None:
+    """Remove what a process left behind that was killed: files it was writing, snapshots that were dropped."""
+    for left in folder.glob(f".*{ASIDE}"):
+        left.unlink()
+    for name, row in journal.models().items():
+        known = {each.file for each in journal.snapshots(row.number)}
+        for path in folder.glob(f"{name}-*.model"):
+            if path.name not in known and path.name[len(name) + 1 : -len(".model")].isdecimal():
+                path.unlink()
+    try:
+        journal.clean()
+    except JournalError as error:
+        if not error.full:
+            raise
+        log.warning("Traces of erased rows are still in the journal: %s", error)
+
+
+def add_model(journal: Journal, folder: Path, name: str, path: str) -> None:
+    """Make a model known to the journal, or check that it is the one that is known."""
+    if not NAME.fullmatch(name):
+        raise ParameterError(f"{name!r} cannot be the name of a model: use letters, digits, '_', '-' and '.'.")
+    source = hashlib.sha256(Path(path).read_bytes()).digest()
+    known = journal.models().get(name)
+    if known is not None:
+        if known.source != source:
+            raise ParameterError(
+                f"{folder} serves another model file as {name!r}. Give this one another name with "
+                f"NAME={path}, or another --data folder."
+            )
+        return
+    stored, learner = read_learner(path)
+    file = f"{name}-0.model"
+    replica = Replica(learner, 0)
+    if isinstance(learner, StreamedLearner):
+        with open(path, "rb") as old, replacing(folder / file, private=True) as new:
+            shutil.copyfileobj(old, new)
+    else:  # with the stream that begins now: the next start needs no scikit-learn
+        write_model(stored.preparation, learner, folder / file, provenance=stored.provenance)
+        os.chmod(folder / file, 0o600)
+    digest = replica.digest()
+    with journal.transaction():
+        number = journal.add_model(name, source)
+        journal.add_snapshot(number, StoredSnapshot(0, file, digest, msgspec.json.encode(Counts())))
+
+
 KEYS_KEPT = 7 * 24 * 3600.0
+"""Seconds that a key is remembered."""
 MOST_PREDICTIONS = 100_000
 SNAPSHOT_EVERY = 10_000
 
@@ -94,12 +177,12 @@ class Host(PredictingHost):
         self._saving: threading.Thread | None = None
         self._held = ExitStack()
         try:
-            prepare(self.folder)
-            self._held.enter_context(locked(self.folder / JOURNAL))
-            for left in self.folder.glob(f".*{ASIDE}"):  # by a process that was killed
-                left.unlink()
+            prepare_folder(self.folder)
+            self._held.enter_context(hold_lock(self.folder / JOURNAL))
             self.journal = Journal(self.folder / JOURNAL)
             self._held.callback(self.journal.close)
+            self.journal.check()
+            tidy_folder(self.journal, self.folder)
             self.writer = writer(self.journal, self.fail, self._settled)
             for name, path in sources.items():
                 add_model(self.journal, self.folder, name, os.fspath(path))
@@ -117,7 +200,12 @@ class Host(PredictingHost):
             raise ParameterError(f"{self.folder} holds no model yet. Name a model file.")
 
     def _begin(self, name: str, grow: bool) -> None:
-        model, answers = History(self.journal, self.folder, name).start(grows=grow)
+        try:
+            model, answers = History(self.journal, self.folder, name).start(grows=grow)
+        except FileNotFoundError as error:
+            raise ReplayError(
+                f"{error.filename} is missing, from which {name} starts. Restore the data folder from a backup."
+            ) from error
         model.limit(self.limits)
         self.models[name] = model
         self.writer.serve(model, answers)
@@ -212,7 +300,7 @@ class Host(PredictingHost):
         model = self.model(name)
         if key is None:
             raise RequestError.of(
-                400, f"The header Idempotency-Key is missing. Send a new UUID of version 7, such as {new_id()}."
+                400, f"The header Idempotency-Key is missing. Send a new key, such as the UUID {new_id()}."
             )
         number = read_key(key, "The Idempotency-Key", 400)
         if len(request.labels) != len(request.rows):
@@ -232,7 +320,8 @@ class Host(PredictingHost):
             raise RequestError.of(
                 409, "A request with this key is under way. Wait for its answer.", retry_after=1.0
             )
-        if time_of(key) < time.time() - KEYS_KEPT and self.reader.key(model.number, key) is None:
+        is_old = tells_time(key) and time_of(key) < time.time() - KEYS_KEPT
+        if is_old and self.reader.key(model.number, key) is None:
             days = int(KEYS_KEPT // 86_400)
             raise RequestError.of(
                 410, f"This key is older than the {days} days that keys are kept. Use a new key."
@@ -247,7 +336,7 @@ class Host(PredictingHost):
     async def feedback(self, name: str, request: FeedbackRequest) -> bytes:
         """Learn the label of an earlier prediction; its id is the key, so that a repetition changes nothing."""
         model = self.model(name)
-        number = read_key(request.id, "The id", 422)
+        number = read_id(request.id, "The id", 422)
         digest = hashlib.sha256(msgspec.json.encode(request.label)).digest()
         if self.reader.key(model.number, number) is not None:  # judged before
             return await self._learned(model, None, [request.label], None, number, digest)
@@ -258,8 +347,8 @@ class Host(PredictingHost):
         """Remove keys and predictions that are too old; called by the writer."""
         now = time.time()
         with self.journal.transaction():
-            self.journal.drop_keys(at_time(now - KEYS_KEPT))
             for model in self.models.values():
+                self.journal.drop_keys(model.number, at_time(now - KEYS_KEPT), now - KEYS_KEPT)
                 self.journal.drop_predictions(model.number, at_time(now - PREDICTIONS_KEPT), MOST_PREDICTIONS)
 
     def describe(self, name: str) -> ModelAnswer:
@@ -283,7 +372,9 @@ class Host(PredictingHost):
 
     def ready(self) -> str | None:
         """Return None, or why nothing can be learned."""
-        return self.failure or self.writer.full
+        if self.failure is not None:
+            return FAILED
+        return None if self.writer.full is None else FULL
 
 
 def _deliver(answers: list[tuple[asyncio.Future[Any], Any]]) -> None:

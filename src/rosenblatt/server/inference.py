@@ -6,15 +6,21 @@ Texts are BYTES. Labels come back as the tensor ``label``, scores as ``score``.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
 
-from rosenblatt.server.messages import ModelAnswer, PredictAnswer
-from rosenblatt.server.problems import RequestError
+from rosenblatt._version import __version__
+from rosenblatt.server.application import MOST_DIGITS, Asked, Call
+from rosenblatt.server.host import Host
+from rosenblatt.server.messages import ModelAnswer, PredictAnswer, PredictRequest, RequestError
+from rosenblatt.server.served_model import ServedModel
+from rosenblatt.tables.recipe import TableRecipe
 
 __all__ = [
+    "INFERENCE_CALLS",
     "InferAnswer",
     "InferRequest",
     "InferTensor",
@@ -293,3 +299,98 @@ def _datatype(labels: Sequence[Any]) -> Datatype:
     if kinds == {int}:
         return "INT64"
     return "FP64" if kinds <= {int, float} and kinds else "BYTES"
+
+
+async def server_metadata(host: Host, asked: Asked) -> ServerMetadata:
+    """Describe the server."""
+    return ServerMetadata(name="rosenblatt", version=__version__, extensions=[])
+
+
+async def server_live(host: Host, asked: Asked) -> LiveAnswer:
+    """Say that the process runs."""
+    return LiveAnswer(True)
+
+
+async def server_ready(host: Host, asked: Asked) -> ReadyAnswer:
+    """Say whether examples can be learned."""
+    reason = host.ready()
+    if reason is not None:
+        raise RequestError.of(503, f"Nothing can be learned: {reason}")
+    return ReadyAnswer(True)
+
+
+async def model_metadata(host: Host, asked: Asked) -> ModelMetadata:
+    """Describe the tensors that a model takes and gives."""
+    told = host.describe(asked.name)
+    version = await _version(host, asked)
+    inputs = _inputs(host.model(asked.name), told.n_features)
+    return metadata_of(told, [told.version if version is None else version], inputs)
+
+
+async def model_ready(host: Host, asked: Asked) -> ModelReady:
+    """Say whether a model answers."""
+    host.model(asked.name)
+    await _version(host, asked)
+    return ModelReady(name=asked.name, ready=True)
+
+
+async def infer(host: Host, asked: Asked) -> InferAnswer:
+    """Predict tensors."""
+    model = host.model(asked.name)
+    rows = rows_of(asked.message, model.columns)
+    wanted = PredictRequest(rows)
+    host.limits.require(wanted)
+    version = await _version(host, asked)
+    if version is None or version == model.version:
+        found = await host.predict(asked.name, wanted)
+    else:
+        replica = await host.administration.replica_at(asked.name, version)
+        found = await asyncio.to_thread(host.answer_of, model, replica, rows)
+    return answer_of(asked.name, asked.message, found)
+
+
+async def _version(host: Host, asked: Asked) -> int | None:
+    """Return the version of the address, which must be there; None is the newest."""
+    text = asked.version
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
+        raise RequestError.of(422, f"A version is a whole number, not {text[:40]!r}.")
+    if int(text) != host.model(asked.name).version:
+        await host.administration.replica_at(asked.name, int(text))
+    return int(text)
+
+
+def _inputs(model: ServedModel, n_features: int) -> list[TensorMetadata]:
+    """Return the tensors that a model takes: one for each column that has a name, else one of all columns."""
+    if model.columns is not None:
+        kinds = ((name, _datatype_of_column(name in model.numbers)) for name in model.columns)
+        return [TensorMetadata(name=name, datatype=kind, shape=[-1]) for name, kind in kinds]
+    encoding = model.preparation.encoding
+    recipe = None if encoding is None else encoding.recipe
+    width, is_number = n_features, True
+    if isinstance(recipe, TableRecipe):
+        width, is_number = len(recipe.columns), len(recipe.numbers) == len(recipe.columns)
+    shape = [-1] if width == 1 and not is_number else [-1, width]
+    return [TensorMetadata(name="input", datatype=_datatype_of_column(is_number), shape=shape)]
+
+
+def _datatype_of_column(is_number: bool) -> Datatype:
+    return "FP64" if is_number else "BYTES"
+
+
+V2 = "/v2/models/{name}"
+INFERENCE_CALLS: tuple[Call, ...] = (
+    Call("GET", "/v2", "any", None, ServerMetadata, server_metadata),
+    Call("GET", "/v2/health/live", None, None, LiveAnswer, server_live),
+    Call("GET", "/v2/health/ready", None, None, ReadyAnswer, server_ready),
+    *(
+        call
+        for place in (V2, f"{V2}/versions/{{version}}")
+        for call in (
+            Call("GET", place, "any", None, ModelMetadata, model_metadata),
+            Call("GET", f"{place}/ready", "any", None, ModelReady, model_ready),
+            Call("POST", f"{place}/infer", "predict", InferRequest, InferAnswer, infer),
+        )
+    ),
+)

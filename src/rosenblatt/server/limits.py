@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from rosenblatt.server.problems import RequestError
+from rosenblatt.server.messages import RequestError
 
-__all__ = ["USUAL", "RequestLimits", "read_message"]
+__all__ = ["LONGEST_LABEL", "USUAL", "RequestLimits", "in_words_of_calls", "place_of", "read_message"]
 
 PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
-SEARCHED = 1_000_000
+MAX_SEARCHED_BYTES = 1_000_000
 """Bytes of a body in which the column of a wrong value is looked for."""
 LONGEST_LABEL = 1000
+"""Characters of a label, and of the name of a feature that a model has not met."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,8 @@ class RequestLimits:
                         422, f"Row {number} has {len(row)} values, but a row may have {self.features}.",
                         row=number, limit=self.features,
                     )  # fmt: skip
-        for number, label in enumerate(getattr(message, "labels", ())):
+        one = getattr(message, "label", None)
+        for number, label in enumerate(getattr(message, "labels", (one,))):
             if isinstance(label, str) and len(label) > LONGEST_LABEL:
                 raise RequestError.of(
                     422, f"The label of row {number} has {len(label)} characters, but a label may have "
@@ -119,7 +122,7 @@ def _misfit(error: str, body: bytes) -> RequestError:
 
 def _column(body: bytes, row: int) -> str | None:
     """Return the name of the first value of a row that is no plain, finite value."""
-    if len(body) > SEARCHED:
+    if len(body) > MAX_SEARCHED_BYTES:
         return None
     try:
         values = json.loads(body)["rows"][row]
@@ -134,3 +137,77 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, int):
         return abs(value) < 1 << 64
     return value is None or isinstance(value, str)
+
+
+TOLD = re.compile(r"\brow (\d+)(?: of \w+)?(?:, column (?:'([^']*)'|(\d+)))?")
+LONGEST_TOLD = 400
+"""Characters of a message: it may quote a value."""
+
+
+def in_words_of_calls(message: str) -> str:
+    """Return a message of the library with the words of a request.
+
+    Examples
+    --------
+    >>> in_words_of_calls("X, row 1, column 'age': it is missing.")
+    "rows, row 1, column 'age': it is missing."
+    """
+    said = re.sub(r"\bthe (X|rows) argument\b", "rows", message)
+    said = re.sub(r"\bX\b", "rows", said)
+    return said if len(said) <= LONGEST_TOLD else f"{said[:LONGEST_TOLD]} …"
+
+
+def place_of(
+    message: str, rows: Sequence[Any], columns: Sequence[str] | None, numbers: Collection[str]
+) -> dict[str, Any]:
+    """Return the row and the column of the first value that is wrong, where they can be told.
+
+    Parameters
+    ----------
+    message : str
+        What the library said; where it names a row, that is the row.
+    rows : sequence
+        As they were sent.
+    columns : sequence of str or None
+        The columns of the model, where they have names.
+    numbers : collection of str
+        Those of them that must hold numbers.
+
+    Examples
+    --------
+    >>> place_of("wrong", [{"age": 1}, {"age": "old"}], ["age"], {"age"})
+    {'row': 1, 'column': 'age'}
+    >>> place_of("row 3, column 1 is 'a'", [], None, ())
+    {'row': 3, 'column': 1}
+    """
+    told = TOLD.search(message)
+    if told is not None:
+        row, name, position = told.groups()
+        column = name if position is None else int(position)
+        return {"row": int(row)} if column is None else {"row": int(row), "column": column}
+    for number, row in enumerate(rows):
+        if type(row) is not type(rows[0]) or (isinstance(row, list) and len(row) != len(rows[0])):
+            return {"row": number}
+        wrong = _wrong_column(row, columns, numbers)
+        if wrong is not None:
+            return {"row": number, "column": wrong}
+    return {}
+
+
+def _wrong_column(row: Any, columns: Sequence[str] | None, numbers: Collection[str]) -> str | int | None:
+    if isinstance(row, dict) and columns is not None:
+        for column in columns:
+            if column not in row or (column in numbers and not _is_number(row[column])):
+                return column
+    if isinstance(row, list) and columns is None:
+        return next((position for position, value in enumerate(row) if not _is_number(value)), None)
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    if not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False

@@ -1,10 +1,127 @@
-"""What clients send and what they get, as types: the source of the checks and of the OpenAPI document."""
+"""What clients send and what they get: problems, requests, answers, keys.
+
+Types of requests and answers are the source of the checks and of the OpenAPI document. A UUID of version 7 tells
+when it was made. An idempotency key may also be any other text. It does not tell its age, so it is remembered for
+a time from when it first came.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+import os
+import time
+import uuid
+from typing import Annotated, Any
 
 import msgspec
+
+from rosenblatt.exceptions import RosenblattError
+
+__all__ = [
+    "PROBLEM_TYPE",
+    "Change",
+    "ClassExplanation",
+    "Contribution",
+    "EraseAnswer",
+    "EraseRequest",
+    "ErasedRows",
+    "EventSummary",
+    "EventsAnswer",
+    "ExplainAnswer",
+    "FeedbackRequest",
+    "HealthAnswer",
+    "Label",
+    "LearnAnswer",
+    "LearnRequest",
+    "ModelAnswer",
+    "ModelsAnswer",
+    "PredictAnswer",
+    "PredictRequest",
+    "RefusedRow",
+    "RequestError",
+    "RollbackAnswer",
+    "RollbackRequest",
+    "Rolling",
+    "Row",
+    "Value",
+    "Version",
+    "VersionsAnswer",
+    "at_time",
+    "new_id",
+    "read_id",
+    "read_key",
+    "tells_time",
+    "time_of",
+]
+
+PROBLEM_TYPE = b"application/problem+json"
+
+TITLES = {
+    400: "The request is incomplete",
+    401: "No valid token",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Another method",
+    408: "Too slow",
+    409: "Not now",
+    410: "Gone",
+    413: "Too large",
+    415: "Not JSON",
+    421: "Unknown host",
+    422: "The request cannot be used",
+    429: "Too many requests",
+    503: "Not available now",
+}
+
+
+class RequestError(RosenblattError):
+    """A request that is refused.
+
+    Parameters
+    ----------
+    status : int
+        The status of HTTP.
+    title : str
+        What kind of problem it is; the same for all problems of a kind.
+    detail : str
+        What was wrong, where, and what to do.
+    retry_after : float or None
+        Seconds after which the same request may succeed.
+    where
+        The place, such as ``row=3, column="age"``.
+    """
+
+    def __init__(
+        self, status: int, title: str, detail: str, *, retry_after: float | None = None, **where: Any
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.title, self.detail = status, title, detail
+        self.retry_after, self.where = retry_after, where
+
+    @classmethod
+    def of(cls, status: int, detail: str, *, retry_after: float | None = None, **where: Any) -> RequestError:
+        """Return a problem with the usual title of its status."""
+        return cls(status, TITLES.get(status, "Refused"), detail, retry_after=retry_after, **where)
+
+    def document(self) -> dict[str, Any]:
+        """Return the problem as RFC 9457 writes it."""
+        told = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail}
+        return told | self.where
+
+    def body(self, call: str = "") -> bytes:
+        """Return the problem as JSON; clients of the Open Inference Protocol look for it under ``error``."""
+        also = {"error": self.detail} if call.startswith("/v2") else {}
+        return msgspec.json.encode(self.document() | also)
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers of the answer."""
+        found = [(b"content-type", PROBLEM_TYPE)]
+        if self.retry_after is not None:
+            found.append((b"retry-after", str(max(1, math.ceil(self.retry_after))).encode()))
+        if self.status == 401:
+            found.append((b"www-authenticate", b'Bearer realm="rosenblatt"'))
+        return found
+
 
 MOST_VERSION = 10**15
 """No model learns so often; greater numbers do not fit into the journal."""
@@ -209,3 +326,91 @@ class EventsAnswer(msgspec.Struct):
     """The last events, the newest first."""
 
     events: list[EventSummary]
+
+
+OTHER = b"\xff"
+"""Begins keys that do not tell their time: no UUID of version 7 begins so before the year 10000."""
+LONGEST_KEY = 255
+
+MAX_SECONDS_AHEAD = 600.0
+"""Seconds that the clock of a client may be ahead."""
+
+
+def new_id() -> uuid.UUID:
+    """Return a new UUIDv7.
+
+    Examples
+    --------
+    >>> new_id().version
+    7
+    """
+    milliseconds = time.time_ns() // 1_000_000
+    random = int.from_bytes(os.urandom(10), "big")
+    high, low = random >> 68, random & ((1 << 62) - 1)
+    return uuid.UUID(int=(milliseconds << 80) | (7 << 76) | (high << 64) | (2 << 62) | low)
+
+
+def at_time(seconds: float) -> bytes:
+    """Return the least id of a time: ids sort by time."""
+    return max(0, int(seconds * 1000)).to_bytes(6, "big") + bytes(10)
+
+
+def time_of(key: bytes) -> float:
+    """Return when an id was made."""
+    return int.from_bytes(key[:6], "big") / 1000
+
+
+def tells_time(key: bytes) -> bool:
+    """Return whether a key tells when it was made."""
+    return not key.startswith(OTHER)
+
+
+def read_key(text: str, what: str, status: int) -> bytes:
+    """Return an idempotency key as the journal has it.
+
+    Parameters
+    ----------
+    text : str
+        As the client wrote it.
+    what : str
+        What it is, for messages.
+    status : int
+        The status of the problem if it is none.
+
+    Examples
+    --------
+    >>> read_key("7d444840-9dc0-41d1-b245-5ffdce74fad2", "The key", 400)[1:9]
+    b'7d444840'
+    >>> len(read_key(str(new_id()), "The key", 400))
+    16
+    """
+    if _read(text) is not None:
+        return read_id(text, what, status)
+    if not 0 < len(text) <= LONGEST_KEY or not all("!" <= each <= "~" for each in text):
+        raise RequestError.of(
+            status, f"{what} must have 1 to {LONGEST_KEY} visible characters of ASCII, without spaces. A new UUID "
+            f"of version 7 is best, such as {new_id()}."
+        )  # fmt: skip
+    return OTHER + text.encode("ascii")
+
+
+def read_id(text: str, what: str, status: int) -> bytes:
+    """Return a UUID of version 7 as bytes; see `read_key`."""
+    key = _read(text)
+    if key is None:
+        raise RequestError.of(
+            status, f"{what} {text[:60]!r} is not a UUID of version 7. Send one, such as {new_id()}."
+        )
+    if time_of(key.bytes) > time.time() + MAX_SECONDS_AHEAD:
+        raise RequestError.of(
+            status, f"{what} {text} is from the future. Set the clock of the client, or of the server."
+        )
+    return key.bytes
+
+
+def _read(text: str) -> uuid.UUID | None:
+    try:
+        key = uuid.UUID(text)
+    except ValueError:
+        return None
+    return key if key.version == 7 and str(key) == text.lower() else None

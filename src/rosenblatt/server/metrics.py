@@ -1,24 +1,28 @@
-"""Figures of a running server in the text format of Prometheus."""
+"""What is noted of requests: figures in the text format of Prometheus, and a log of one JSON object a line.
+
+Neither ever has anything out of rows or labels.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 
 from rosenblatt._version import __version__
 from rosenblatt.atomic import replacing
-from rosenblatt.server.guard import RequestNote
+from rosenblatt.server.guard import ANYONE, HOLDER, RequestNote
 
-__all__ = ["CONTENT_TYPE", "Family", "Metrics", "exposition"]
+__all__ = ["CONTENT_TYPE", "Family", "Metrics", "RequestLog", "exposition"]
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+TIME_BOUNDS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 """Upper ends of the times that are counted together, in seconds."""
 LEFT = "worker-{}.figures"
 """The file in which a further process leaves what it counted."""
@@ -104,10 +108,10 @@ class Metrics:
         times = mine.times.get(call)
         if times is None:
             mine.requests[call], mine.seconds[call] = {}, 0.0
-            times = mine.times[call] = [0] * (len(BOUNDS) + 1)
+            times = mine.times[call] = [0] * (len(TIME_BOUNDS_SECONDS) + 1)
         statuses = mine.requests[call]
         statuses[note.status] = statuses.get(note.status, 0) + 1
-        times[bisect_left(BOUNDS, note.seconds)] += 1
+        times[bisect_left(TIME_BOUNDS_SECONDS, note.seconds)] += 1
         mine.seconds[call] += note.seconds
         mine.received += note.received
         mine.sent += note.sent
@@ -151,7 +155,7 @@ class Metrics:
 def _histogram(total: Tallies) -> Iterator[tuple[str, dict[str, str], float]]:
     for call, times in sorted(total.times.items()):
         so_far = 0
-        for bound, count in zip((*BOUNDS, float("inf")), times, strict=True):
+        for bound, count in zip((*TIME_BOUNDS_SECONDS, float("inf")), times, strict=True):
             so_far += count
             end = "+Inf" if bound == float("inf") else f"{bound:g}"
             yield "_bucket", {"call": call, "le": end}, so_far
@@ -170,3 +174,55 @@ def _memory() -> Iterator[Family]:
     except OSError:  # only Linux has it
         return
     yield _plain("process_resident_memory_bytes", "gauge", "Memory in use.", pages * PAGE)
+
+
+class RequestLog:
+    """Writes lines about requests; an observer of the guard.
+
+    Parameters
+    ----------
+    every : bool
+        Whether each request gets a line. Otherwise those do that were refused, failed, or needed the scope admin.
+    stream : text stream or None
+        Where lines go; standard error by default.
+    clock : callable
+        Returns the time in seconds since 1970.
+    """
+
+    def __init__(
+        self, *, every: bool = False, stream: TextIO | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.every, self.clock = every, clock
+        self.stream = sys.stderr if stream is None else stream
+
+    def __call__(self, note: RequestNote) -> None:
+        """Write a line about a request, if it is to have one."""
+        if note.passed_on:
+            return
+        refused = note.status >= 400 or not note.status
+        if not (self.every or refused or note.access.scope == "admin"):
+            return
+        if refused and note.access.scope is ANYONE and not self.every:  # probes ask every few seconds
+            return
+        self.event(
+            "request",
+            call=note.access.call,
+            method=note.method if note.method in METHODS else "other",
+            model=note.access.model if note.status < 400 and note.access.scope != HOLDER else None,
+            status=note.status,
+            problem=note.problem,
+            ms=round(note.seconds * 1000, 3),
+            received=note.received,
+            sent=note.sent,
+            token=note.token,
+            client=note.client,
+        )
+
+    def event(self, what: str, **values: Any) -> None:
+        """Write a line about the server."""
+        line = {"time": round(self.clock(), 3), "event": what} | {k: v for k, v in values.items() if v is not None}
+        self.stream.write(msgspec.json.encode(line).decode() + "\n")
+        self.stream.flush()
+
+
+METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from rosenblatt.exceptions import StorageError
-from rosenblatt.server.events import LearnEvent, decode_event
-from rosenblatt.server.journal import Journal, StoredEvent, StoredSnapshot
-from rosenblatt.server.messages import LearnAnswer, RefusedRow
-from rosenblatt.server.problems import RequestError
+from rosenblatt.exceptions import RosenblattError, StorageError
+from rosenblatt.models.stored import open_model
+from rosenblatt.server.events import EraseEvent, LearnEvent, RollbackEvent, decode_event
+from rosenblatt.server.journal import DISK, Journal, StoredEvent, StoredSnapshot
+from rosenblatt.server.messages import LearnAnswer, RefusedRow, RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.server.served_model import Counts, EventTally, ServedModel, read_learner
-from rosenblatt.storage.stored import open_model
 
 __all__ = ["History", "ReplayError", "Replayed", "answer_to"]
 
 COUNTS = msgspec.json.Decoder(Counts)
 ANSWER = msgspec.json.Decoder(LearnAnswer)
+T = TypeVar("T")
 
 
 class ReplayError(StorageError):
@@ -32,6 +32,15 @@ class Leg(NamedTuple):
 
     after: int
     upto: int
+
+
+class StoredChange(NamedTuple):
+    """A rollback to the version `target`, or an erasure that ended versions from `target` on."""
+
+    seq: int
+    kind: Literal["rollback", "erase"]
+    target: int
+    at: float
 
 
 class Replayed(NamedTuple):
@@ -62,7 +71,9 @@ class History:
 
     def __init__(self, journal: Journal, folder: Path, name: str) -> None:
         self.journal, self.folder, self.name = journal, folder, name
-        self.number, _, self.base = journal.models()[name]
+        row = journal.models()[name]
+        self.number, self.base = row.number, row.base
+        self._erasures: set[int] = set()
         self._met: list[tuple[int, float, int]] = []  # number and time of replayed events, and their new features
 
     @property
@@ -73,8 +84,11 @@ class History:
 
     def ended(self) -> list[tuple[int, int]]:
         """Return the first and the last version of each range that an erasure ended."""
-        changes = self.journal.changes(self.number)
-        return [(target, seq - 1) for seq, kind, target, _ in changes if kind == "erase"]
+        return [(each.target, each.seq - 1) for each in self.changes() if each.kind == "erase"]
+
+    def changes(self) -> list[StoredChange]:
+        """Return all rollbacks and erasures."""
+        return [_change(self.name, event) for event in self.journal.changes(self.number)]
 
     def require(self, version: int) -> None:
         """Raise `RequestError` unless there is such a version."""
@@ -105,7 +119,7 @@ class History:
         snapshots = self.journal.snapshots(self.number)
         replica, outcomes = self._replayed(self.newest, snapshots)
         tally = self._tally(snapshots, outcomes)
-        stored = open_model(self.folder / snapshots[-1].file)
+        stored = self._read(snapshots[-1], open_model)
         counts = tally.counts()
         model = ServedModel(self.name, self.number, stored, replica, counts, self.base, grows=grows)
         answers = [(answer_to(seq, outcome), self.number, seq) for seq, outcome in outcomes.items()]
@@ -113,7 +127,7 @@ class History:
 
     def load(self, snapshot: StoredSnapshot) -> Replica:
         """Return the state in a snapshot."""
-        _, learner = read_learner(str(self.folder / snapshot.file))
+        _, learner = self._read(snapshot, read_learner)
         replica = Replica(learner, snapshot.seq)
         if replica.digest() != snapshot.digest:
             raise ReplayError(
@@ -122,17 +136,35 @@ class History:
             )
         return replica
 
+    def _read(self, snapshot: StoredSnapshot, read: Callable[[str], T]) -> T:
+        """Read the file of a snapshot; one that is missing may have been removed meanwhile."""
+        path = str(self.folder / snapshot.file)
+        try:
+            return read(path)
+        except FileNotFoundError:
+            raise
+        except RosenblattError as error:
+            raise ReplayError(
+                f"The snapshot of version {snapshot.seq} of {self.name} cannot be used: {error}"
+            ) from error
+        except OSError as error:
+            raise ReplayError(f"{path} could not be read: {error.strerror}. {DISK}") from error
+
     def _replayed(self, version: int, snapshots: list[StoredSnapshot]) -> tuple[Replica, dict[int, FoldOutcome]]:
-        parts, snapshot = self._way_to(version, snapshots)
+        changes = self.changes()
+        parts, snapshot = self._way_to(version, snapshots, changes)
         replica = self.load(snapshot)
         outcomes: dict[int, FoldOutcome] = {}
+        self._erasures = {each.seq for each in changes if each.kind == "erase"}
         for part in parts:
             self._fold(replica, part, outcomes)
         return replica, outcomes
 
-    def _way_to(self, version: int, snapshots: list[StoredSnapshot]) -> tuple[list[Leg], StoredSnapshot]:
+    def _way_to(
+        self, version: int, snapshots: list[StoredSnapshot], changes: list[StoredChange]
+    ) -> tuple[list[Leg], StoredSnapshot]:
         """Return the stretches of events from the best snapshot to a version, and that snapshot."""
-        rollbacks = {seq: to for seq, kind, to, _ in self.journal.changes(self.number) if kind == "rollback"}
+        rollbacks = {each.seq: each.target for each in changes if each.kind == "rollback"}
         parts: list[Leg] = []
         upto = version
         while True:
@@ -179,6 +211,11 @@ class History:
             known = []
             if isinstance(decoded, LearnEvent):
                 outcomes[event.seq] = replica.fold(decoded)
+            elif event.seq not in self._erasures:  # legs end at rollbacks
+                raise ReplayError(
+                    f"Event {event.seq} of {self.name} is not in the journal's list of changes. Restore the data "
+                    "folder from a backup."
+                )
             replica.version += 1
         _learn(replica, known)
 
@@ -196,6 +233,18 @@ class History:
             if seq > snapshots[-1].seq:  # which counted the others
                 tally.meet(at, features)
         return tally
+
+
+def _change(name: str, event: StoredEvent) -> StoredChange:
+    decoded = decode_event(event.body)
+    if isinstance(decoded, RollbackEvent):
+        return StoredChange(event.seq, "rollback", decoded.version, event.at)
+    if isinstance(decoded, EraseEvent):
+        return StoredChange(event.seq, "erase", decoded.first, event.at)
+    raise ReplayError(
+        f"Event {event.seq} of {name} is in the journal's list of changes, but holds rows. Restore the data "
+        "folder from a backup."
+    )
 
 
 def _learn(replica: Replica, events: list[LearnEvent]) -> None:

@@ -15,22 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.features import Features
-from rosenblatt.data.reals import read_only
 from rosenblatt.exceptions import InputError, PredictionOverflowError, TrainingOverflowError
+from rosenblatt.kernels.kernel_file import KERNEL_STATE
+from rosenblatt.kernels.kernel_state import KernelState
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.state import State
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.rules import is_plain
-from rosenblatt.model.kernel_schemas import KERNEL_STATE
-from rosenblatt.model.kernel_state import KernelState
-from rosenblatt.model.linear import LinearModel
-from rosenblatt.model.state import State
+from rosenblatt.rows.features import Features
+from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Context
-from rosenblatt.server.events import INDEX, LearnEvent, joined
+from rosenblatt.server.events import INDEX, LearnEvent, join_events
 from rosenblatt.typing import Floats
 
 __all__ = ["FoldOutcome", "Replica"]
 
-FEW, LARGE = 8, 1 << 16
+FEW_ROWS, LARGE_WEIGHT_COUNT = 8, 1 << 16
 """Rows scored one by one, and weights of which no copy is made for a few rows."""
 OVERFLOWS = (TrainingOverflowError, InputError)
 
@@ -88,7 +88,7 @@ class Replica:
         """Return the label and the score, or the scores, of each row."""
         learner, state = self.learner, self.learner._state
         scheme, zero = learner._scheme, learner._zero
-        if features.n_rows <= FEW and not isinstance(state, KernelState):
+        if features.n_rows <= FEW_ROWS and not isinstance(state, KernelState):
             scores = np.array([self._score(row) for row in _each(features)])
         else:
             scores = self._model().decision(features)
@@ -100,7 +100,7 @@ class Replica:
             return self.learner._model()
         if self._linear is None:
             model = self.learner._model()
-            if model.weights.size > LARGE:
+            if model.weights.size > LARGE_WEIGHT_COUNT:
                 return model
             self._linear = model
         return self._linear
@@ -114,7 +114,7 @@ class Replica:
             f = score_row(row, state.w)
             if f - f == 0.0:
                 return f
-        if isinstance(row, CSR) or state.w.size > LARGE:
+        if isinstance(row, CSR) or state.w.size > LARGE_WEIGHT_COUNT:
             return self.learner._score_of_row(row, state)
         return self._model().decision(Features(row, 1, row.shape[1]))[0]
 
@@ -126,7 +126,7 @@ class Replica:
         if len(events) > 1 and isinstance(state, State) and state.met is not None:
             packed = [event.rows for event in events]
             if all(rows.indices is not None and rows.n_features <= state.n_features for rows in packed):
-                state.meet(joined([rows.features() for rows in packed]).rows)
+                state.meet(join_events([rows.features() for rows in packed]).rows)
 
     def fold(self, event: LearnEvent, *, judged: bool = True) -> FoldOutcome:
         """Learn the rows of an event one by one; a row whose score overflows is left out.
@@ -171,7 +171,7 @@ class Replica:
         kept, self._linear = self.stream.fork(), None
         grows, self.stream.grows = self.stream.grows, True
         try:
-            self.stream.learn_rows(joined(parts), codes, known, weight)
+            self.stream.learn_rows(join_events(parts), codes, known, weight)
         except OVERFLOWS:
             kept.grows = grows
             self._follow(kept, self.learner._width)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import os
 import re
 import secrets
@@ -21,9 +22,11 @@ import msgspec
 
 from rosenblatt.atomic import open_private, replacing
 from rosenblatt.exceptions import ParameterError, StorageError
-from rosenblatt.locking import locked
+from rosenblatt.locking import hold_lock
 
 __all__ = ["EVERY_MODEL", "SCOPES", "Token", "TokenFile", "TokenWatch", "read_grants"]
+
+log = logging.getLogger("rosenblatt.server")
 
 SCOPES = ("predict", "learn", "admin")
 EVERY_MODEL = "*"
@@ -31,7 +34,7 @@ FILE = "tokens.json"
 PREFIX = "rosenblatt_"  # lets scanners of repositories find a token that was committed
 MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 LONGEST_NAME = 100
-DAY = 86_400.0
+DAY_SECONDS = 86_400.0
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,16 +179,16 @@ class TokenFile:
             sha256=hash_of(secret),
             scopes=dict(scopes),
             created=now,
-            expires=None if days is None else now + days * DAY,
+            expires=None if days is None else now + days * DAY_SECONDS,
         )
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(self.path):
+        with hold_lock(self.path):
             self._write([*self.read(), token])
         return token, secret
 
     def revoke(self, which: str) -> Token:
         """Remove the token with this id, or with this name where only one has it, and return it."""
-        with locked(self.path):
+        with hold_lock(self.path):
             tokens = self.read()
             found = [each for each in tokens if each.id == which] or [
                 each for each in tokens if each.name == which
@@ -223,7 +226,7 @@ class TokenWatch:
         self._seen: Any = None
         self._next = float("-inf")
         self._tokens: list[Token] = []
-        self._look()
+        self._look(may_fail=True)
 
     def is_on(self) -> bool:
         """Return whether calls need a token: there is a file of tokens, or there was one, even if it is empty."""
@@ -240,15 +243,20 @@ class TokenWatch:
                 found = token
         return found if found is not None and found.is_valid_at(self.file.clock()) else None
 
-    def _look(self) -> None:
+    def _look(self, *, may_fail: bool = False) -> None:
         self._next = self.ticks() + self.every
         try:
             status = self.file.path.lstat()
+            seen = (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode, status.st_uid)
+            if seen != self._seen:
+                self._tokens = self.file.read()
+                self._seen = seen
         except FileNotFoundError:
             if self._seen is not None:  # a server that was started with tokens never runs without
                 self._seen, self._tokens = (), []
-            return
-        seen = (status.st_ino, status.st_mtime_ns, status.st_size)
-        if seen != self._seen:
-            self._tokens = self.file.read()
-            self._seen = seen
+        except (StorageError, OSError) as error:
+            if may_fail:
+                raise
+            if self._tokens or self._seen is None:
+                log.warning("Nobody may call, because the tokens cannot be read: %s", error)
+            self._seen, self._tokens = (), []

@@ -16,8 +16,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from rosenblatt.server.events import Event, LearnEvent
-from rosenblatt.server.journal import Journal, JournalError
-from rosenblatt.server.problems import RequestError
+from rosenblatt.server.journal import DamageError, Journal, JournalError
+from rosenblatt.server.messages import RequestError, tells_time
 from rosenblatt.server.replay import answer_to
 from rosenblatt.server.served_model import ServedModel
 
@@ -25,11 +25,13 @@ __all__ = ["Learn", "Remember", "Special", "Work", "Writer"]
 
 log = logging.getLogger("rosenblatt.server")
 
-TOGETHER = 512
+REQUESTS_A_COMMIT = 512
 """Requests that one commit takes."""
 MOST_WAITING = 8192
 """Requests that may wait for the writer."""
 DIGEST_EVERY = 1000
+FAILED, FULL = "the journal failed, and the log of the server says why.", "the disk is full."
+"""What clients are told; paths and details are in the log."""
 
 
 @dataclass(eq=False)
@@ -121,7 +123,7 @@ class Writer:
     def submit(self, work: Work) -> None:
         """Put a request into the queue; raise `RequestError` if it is full."""
         if self.broken is not None:
-            raise RequestError.of(503, f"Nothing can be learned any more: {self.broken}")
+            raise RequestError.of(503, f"Nothing can be learned any more: {FAILED}")
         if self._queue.qsize() >= MOST_WAITING:
             raise RequestError.of(503, "Too many requests wait to be written. Try again later.", retry_after=1.0)
         self._queue.put(work)
@@ -169,7 +171,7 @@ class Writer:
     def _take(self) -> tuple[list[Work], bool]:
         """Return the requests that wait, as many as one commit takes; a special one comes alone."""
         batch: list[Work] = []
-        while len(batch) < TOGETHER:
+        while len(batch) < REQUESTS_A_COMMIT:
             try:
                 work = self._held.popleft() if self._held else self._queue.get(block=not batch)
             except Empty:
@@ -187,7 +189,7 @@ class Writer:
     def carry_out(self, batch: list[Work]) -> None:
         """Take a batch through all steps."""
         if self.broken is not None:
-            self.refuse(batch, RequestError.of(503, f"Nothing can be learned any more: {self.broken}"))
+            self.refuse(batch, RequestError.of(503, f"Nothing can be learned any more: {FAILED}"))
             return
         if isinstance(batch[0], Special):
             self._act(batch[0])
@@ -198,6 +200,7 @@ class Writer:
         except JournalError as error:
             if not error.full:
                 raise
+            log.warning("Nothing can be learned until there is room on the disk: %s", error)
             self._shelve(staged, error)
             return
         self.fold(staged)
@@ -241,7 +244,10 @@ class Writer:
         learns = [work for work in staged if isinstance(work, Learn) and work.event is not None]
         now = time.time()
         events = [(work.model.number, work.seq, now, work.body) for work in learns]
-        keys = [(work.model.number, work.key, work.digest, work.seq) for work in learns]
+        keys = [
+            (work.model.number, work.key, None if tells_time(work.key) else now, work.digest, work.seq)
+            for work in learns
+        ]
         remembered = [
             (work.model.number, *each)
             for work in staged
@@ -254,7 +260,7 @@ class Writer:
             self.journal.add_events(events)
             self.journal.add_keys(keys)
             self.journal.remember(remembered)
-            self.journal.drop_predictions_judged([(number, key) for number, key, _, _ in keys])
+            self.journal.drop_predictions_judged([(number, key) for number, key, *_ in keys])
             self.journal.set_answers(self.unwritten)
             self.journal.add_digests(self._digests)
         self.full = None
@@ -292,9 +298,9 @@ class Writer:
         except RequestError as problem:
             answer = problem
         except JournalError as error:
-            if not error.full:
+            if not error.full and not (isinstance(error, DamageError) and self.journal.written == written):
                 raise
-            answer = _full(error)
+            answer = _full() if error.full else error
         except Exception as defect:
             if self.journal.written != written:  # the models may differ from the journal
                 raise
@@ -308,7 +314,7 @@ class Writer:
         for work in staged:
             self.last[work.model.number] = work.model.newest().version
             work.model.begin_intake()
-        self.refuse(staged, _full(error))
+        self.refuse(staged, _full())
 
     def refuse(self, works: Sequence[Work], problem: RequestError) -> None:
         """Answer requests with a problem."""
@@ -319,8 +325,8 @@ class Writer:
         """Acknowledge nothing any more: what is on disk is no longer known."""
         self.broken = reason
         self._failed(reason)
-        self.refuse(batch, RequestError.of(503, f"This was not acknowledged: {reason} Ask again after a restart."))
+        self.refuse(batch, RequestError.of(503, f"This was not acknowledged: {FAILED} Ask again after a restart."))
 
 
-def _full(error: JournalError) -> RequestError:
-    return RequestError.of(503, f"The disk is full, so nothing can be learned: {error}", retry_after=10.0)
+def _full() -> RequestError:
+    return RequestError.of(503, f"Nothing can be learned: {FULL}", retry_after=10.0)

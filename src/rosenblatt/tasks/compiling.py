@@ -4,27 +4,49 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import when_compiling
 from rosenblatt.tasks.data import Log, log_info
 
-__all__ = ["compile_loops"]
+__all__ = ["DEFAULT_GROUPS", "GROUPS", "compile_loops"]
+
+Step: TypeAlias = Callable[[], object]
+"""A small piece of work, done once so that its loops are compiled."""
 
 
-def compile_loops(*, log: Log = log_info) -> int:
-    """Compile the loops that training, certifying, predicting and serving use, for this processor.
+def compile_loops(*groups: str, log: Log = log_info, progress: Callable[[int, int], object] | None = None) -> int:
+    """Compile loops for this processor before their first use.
 
     numba keeps them in its cache on disk, so that later processes load them. Call this when an image or an
-    environment is built; otherwise each loop is compiled at its first use, which takes a few seconds.
+    environment is built; otherwise each loop is compiled at its first use, which takes about a second.
 
     Parameters
     ----------
+    *groups : str
+        Which loops. The default is ``"perceptrons"`` and ``"files"``; ``"all"`` stands for all groups.
+
+        - ``"perceptrons"``: `Perceptron`, plain and averaged, on float64 rows.
+        - ``"files"``: the commands, with CSV and LIBSVM files.
+        - ``"narrow"``: `Perceptron` on float32 and bytes.
+        - ``"machines"``: `Perceptron`, one against the rest.
+        - ``"large"``: `Perceptron` on many rows.
+        - ``"relatives"``: voting, pocket, lifted and soft margin.
+        - ``"kernels"``: `KernelPerceptron`.
+        - ``"streams"``: going on from model files, as a server does.
+        - ``"taggers"``: `SequencePerceptron`.
+        - ``"margins"``: certificates with a margin.
     log : callable
-        Is called with one sentence before each group of loops.
+        Is called with one sentence before each group.
+    progress : callable or None
+        Is called with the number of steps done and of all steps, before the first step and after each.
 
     Returns
     -------
@@ -34,32 +56,44 @@ def compile_loops(*, log: Log = log_info) -> int:
     Examples
     --------
     >>> import rosenblatt as rb
-    >>> n = rb.compile_loops()  # doctest: +SKIP
+    >>> n = rb.compile_loops("taggers")  # doctest: +SKIP
     """
+    unknown = [name for name in groups if name not in GROUPS and name != "all"]
+    if unknown:
+        raise ParameterError(f"There is no group of loops {unknown[0]!r}. There are: all, {', '.join(GROUPS)}.")
+    wanted = GROUPS if "all" in groups else groups or DEFAULT_GROUPS
     compiled = 0
 
     def count() -> None:
         nonlocal compiled
         compiled += 1
 
-    when_compiling.append(count)
-    try:
-        for title, group in _GROUPS.items():
-            log(f"{title} …")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the data is made to be trained on once, not well
-                group()
-    finally:
-        when_compiling.remove(count)
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the data is made to be trained on once, not well
+        work = {name: list(GROUPS[name].steps(Path(folder))) for name in dict.fromkeys(wanted)}
+        total, done = sum(map(len, work.values())), 0
+        when_compiling.append(count)
+        try:
+            for name, steps in work.items():
+                log(f"{name}: {GROUPS[name].title} …")
+                for step in steps:
+                    if progress is not None:
+                        progress(done, total)
+                    step()
+                    done += 1
+        finally:
+            when_compiling.remove(count)
+        if progress is not None:
+            progress(total, total)
     return compiled
 
 
-def _tables() -> Iterator[tuple[Any, Any]]:
-    """Yield tiny data of each kind that has its own loops: layout, precision, two or more classes."""
+def _tables(dtype: Any = np.float64) -> Iterator[tuple[Any, Any]]:
+    """Yield tiny data of each kind that has its own loops: layout, two or more classes."""
     from scipy.sparse import csr_array
 
     rng = np.random.default_rng(0)
-    for dtype, n_classes in product((np.float64, np.float32), (2, 3)):
+    for n_classes in (2, 3):
         X = rng.standard_normal((24, 3)).astype(dtype)
         y = np.arange(24) % n_classes
         X[:, 0] += y  # so that not every pass goes wrong everywhere
@@ -74,17 +108,43 @@ def _byte_tables() -> Iterator[tuple[Any, Any]]:
         yield (np.arange(72).reshape(24, 3) % 7 + y[:, None]).astype(np.uint8), y
 
 
-def _perceptrons() -> None:
+def _learn(X: Any, y: Any, **parameters: Any) -> None:
+    """Train a perceptron at once, in parts, and by one row."""
     import rosenblatt as rb
 
-    for (X, y), average in product((*_tables(), *_byte_tables()), (False, True)):
-        for multiclass in ("direct", "ovr")[: len(np.unique(y)) - 1]:
-            rb.Perceptron(average=average, multiclass=multiclass, max_iter=3).fit(X, y).predict(X)
-        stream = rb.Perceptron(average=average).partial_fit(X, y, classes=np.unique(y))
-        stream.learn_one(X[0] if isinstance(X, np.ndarray) else X.toarray()[0], y[0])
+    rb.Perceptron(max_iter=3, **parameters).fit(X, y).predict(X)
+    stream = rb.Perceptron(**parameters).partial_fit(X, y, classes=np.unique(y))
+    row = X[0] if isinstance(X, np.ndarray) else X.toarray()[0]
+    stream.learn_one(row, y[0]).predict_one(row)
 
 
-def _large_data() -> None:
+def _decide(n_rows: int, n_classes: int) -> None:
+    """Train on noise, until a verdict ends it."""
+    import rosenblatt as rb
+
+    rng = np.random.default_rng(0)
+    rb.Perceptron(max_iter=20).fit(rng.standard_normal((n_rows, 4)), rng.integers(0, n_classes, n_rows))
+
+
+def _perceptrons(_: Path) -> Iterator[Step]:
+    for (X, y), average in product(_tables(), (False, True)):
+        yield partial(_learn, X, y, average=average)
+    for n_rows, n_classes in product((60, 2000), (2, 3)):
+        yield partial(_decide, n_rows, n_classes)
+
+
+def _narrow(_: Path) -> Iterator[Step]:
+    for (X, y), average in product((*_tables(np.float32), *_byte_tables()), (False, True)):
+        yield partial(_learn, X, y, average=average)
+
+
+def _machines(_: Path) -> Iterator[Step]:
+    for (X, y), average in product((*_tables(), *_tables(np.float32), *_byte_tables()), (False, True)):
+        if y.max() > 1:
+            yield partial(_learn, X, y, average=average, multiclass="ovr")
+
+
+def _large(_: Path) -> Iterator[Step]:
     """Train on data that is large enough for the screen, which reads fewer rows."""
     import rosenblatt as rb
 
@@ -92,28 +152,54 @@ def _large_data() -> None:
     X = rng.standard_normal((80_000, 16))
     score = X @ np.arange(16.0)
     for dtype, y in product((np.float64, np.float32), (score > 0, np.digitize(score, (-20, 20)))):
-        rb.Perceptron(max_iter=6).fit(X.astype(dtype), y)
+        yield partial(rb.Perceptron(max_iter=6).fit, X.astype(dtype), y)
 
 
-def _relatives() -> None:
+def _fit_and_predict(learner: Any, X: Any, y: Any) -> None:
+    learner.fit(X, y).predict(X)
+
+
+def _relatives(_: Path) -> Iterator[Step]:
     import rosenblatt as rb
 
-    for X, y in _tables():
-        for kind in (rb.VotedPerceptron, rb.PocketPerceptron, rb.SoftMarginClassifier):
-            kind(max_iter=2).fit(X, y).predict(X)
-        if len(np.unique(y)) == 2:
-            rb.LiftedPerceptron(max_iter=2).fit(X, y).predict(X)
-        rb.KernelPerceptron("rbf", max_iter=2).fit(X, y).predict(X)
+    for X, y in (*_tables(), *_tables(np.float32)):
+        kinds: tuple[Any, ...] = (rb.VotedPerceptron, rb.PocketPerceptron, rb.SoftMarginClassifier)
+        for kind in (*kinds, rb.LiftedPerceptron) if y.max() == 1 else kinds:
+            yield partial(_fit_and_predict, kind(max_iter=2), X, y)
 
 
-def _streams() -> None:
-    """Go on from model files row by row, and in chunks, as a server does."""
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
-
+def _kernels(_: Path) -> Iterator[Step]:
     import rosenblatt as rb
-    from rosenblatt.data.features import as_rows
+
+    for X, y in (*_tables(), *_tables(np.float32)):
+        yield partial(_fit_and_predict, rb.KernelPerceptron("rbf", max_iter=2), X, y)
+
+
+def _go_on(learner: Any, X: Any, y: Any, path: Path) -> None:
+    """Go on from a model file row by row, and in chunks, as a server does."""
+    import rosenblatt as rb
     from rosenblatt.loops.passes import score_row
+    from rosenblatt.rows.features import as_rows
+
+    rb.save(learner.fit(X, y), path)
+    loaded: Any = rb.load(path)
+    loaded.partial_fit(X, y).decision_function(X)
+    row, stream = as_rows(X[:1]).rows, loaded._stream
+    stream.learn_row(row, stream.target(y[0]))
+    if isinstance(learner, rb.Perceptron) and stream.state.w.ndim == 1:
+        score_row(row, stream.state.w)
+
+
+def _learn_named(average: bool) -> None:
+    """Learn from examples that are dictionaries."""
+    import rosenblatt as rb
+
+    stream = rb.Perceptron(average=average).learn_one({"a": 1.0}, 0, classes=[0, 1])
+    stream.learn_one({"a": 1.0}, 1).learn_one({"b": 1.0}, 0).predict_one({"b": 2.0})
+
+
+def _streams(folder: Path) -> Iterator[Step]:
+    import rosenblatt as rb
 
     kinds: tuple[tuple[Any, dict[str, Any]], ...] = (
         (rb.Perceptron, {}),
@@ -122,58 +208,101 @@ def _streams() -> None:
         (rb.ConfidenceWeightedClassifier, {}),
         (rb.KernelPerceptron, {"kernel": "rbf", "budget": 8}),
     )
-    with TemporaryDirectory() as folder:
-        for (X, y), (kind, parameters) in product(_tables(), kinds):
-            rb.save(kind(max_iter=2, **parameters).fit(X, y), Path(folder, "model"))
-            learner: Any = rb.load(Path(folder, "model"))
-            learner.partial_fit(X, y).decision_function(X)
-            row, stream = as_rows(X[:1]).rows, learner._stream
-            stream.learn_row(row, stream.target(y[0]))
-            if kind is rb.Perceptron and stream.state.w.ndim == 1:
-                score_row(row, stream.state.w)
+    for (X, y), (kind, parameters) in product((*_tables(), *_tables(np.float32)), kinds):
+        yield partial(_go_on, kind(max_iter=2, **parameters), X, y, folder / "model")
+    for average in (False, True):
+        yield partial(_learn_named, average)
 
 
-def _taggers() -> None:
+def _ask_tagger(items: Any, labels: Any) -> None:
     import rosenblatt as rb
 
-    words, labels = [["a", "b"], ["b"]], [["A", "B"], ["B"]]
-    items = [[{"w": 2.0}, ["v"]], [["v"]]]
-    ways: tuple[dict[str, int], ...] = ({}, {"beam": 2}, {"order": 2}, {"hash_bits": 4})
-    for average, more in product((False, True), ways):
-        parameters: dict[str, Any] = {"templates": "words", "average": average, "max_iter": 2, **more}
-        rb.SequencePerceptron(**parameters).fit(words, labels).predict(words)
     tagger = rb.SequencePerceptron(max_iter=2).fit(items, labels)
     tagger.predict(items, k=2)
     tagger.margins(items)
 
 
-def _certificates() -> None:
+def _taggers(_: Path) -> Iterator[Step]:
     import rosenblatt as rb
 
-    for X, y in _tables():
-        rb.certify(X, y, margin=True)
+    words, labels = [["a", "b"], ["b"]], [["A", "B"], ["B"]]
+    ways: tuple[dict[str, int], ...] = ({}, {"beam": 2}, {"order": 2}, {"hash_bits": 4})
+    for average, more in product((False, True), ways):
+        parameters: dict[str, Any] = {"templates": "words", "average": average, "max_iter": 2, **more}
+        yield partial(_fit_and_predict, rb.SequencePerceptron(**parameters), words, labels)
+    yield partial(_ask_tagger, [[{"w": 2.0}, ["v"]], [["v"]]], labels)
 
 
-def _files() -> None:
-    from pathlib import Path
-    from tempfile import TemporaryDirectory
+def _margins(_: Path) -> Iterator[Step]:
+    import rosenblatt as rb
 
+    for X, y in (*_tables(), *_tables(np.float32)):
+        yield partial(rb.certify, X, y, margin=True)
+
+
+def _use(data: Path, model: Path, options: dict[str, Any]) -> None:
+    """Do what the commands do with a file: train, predict and evaluate, certify, and follow a run."""
+    from rosenblatt.certify.separability import certify
+    from rosenblatt.tasks.data import read_table
+    from rosenblatt.tasks.evaluating import evaluate
     from rosenblatt.tasks.training import train
 
-    with TemporaryDirectory() as folder:
-        sparse, table = Path(folder) / "rows.svm", Path(folder) / "rows.csv"
-        sparse.write_text("".join(f"{k % 2} 1:{k / 4} 2:{-k}\n" for k in range(40)))
-        table.write_text("a,text,label\n" + "".join(f"{k / 4},word {k} and more,{k % 2}\n" for k in range(40)))
-        for data, options in ((sparse, {}), (table, {"text": "text"}), (table, {"ignore": "text", "scale": True})):
-            train(data, parameters={"max_iter": 2}, **options)
+    def quiet(_: str) -> None:
+        pass
+
+    for learner in ("averaged", "perceptron"):
+        train(data, learner=learner, parameters={"max_iter": 20}, scale=None, log=quiet, **options).save(model)
+    evaluate(model, data, log=quiet)
+    if "text" not in options:
+        table = read_table(data, log=quiet, **options)
+        certify(table.X, table.y)
+        _replay(table.X, table.y)
 
 
-_GROUPS: dict[str, Callable[[], None]] = {
-    "Perceptron": _perceptrons,
-    "Files": _files,
-    "Large data": _large_data,
-    "Other learners": _relatives,
-    "Streams": _streams,
-    "Taggers": _taggers,
-    "Certificates": _certificates,
+def _replay(X: Any, y: Any) -> None:
+    """Follow the updates of a run, as its table, its page and a report do."""
+    import rosenblatt as rb
+
+    for average in (False, True):
+        trace = rb.Perceptron(average=average, max_iter=20).fit(X, y).trace_
+        trace.replay(X, y)
+    if len(trace.classes) == 2:
+        trace.path(X, y)
+        rb.bounds(X, y)
+
+
+def _files(folder: Path) -> Iterator[Step]:
+    from rosenblatt.tables.block_layout import checksum
+
+    for n_classes in (2, 3):
+        rows, table = folder / f"rows{n_classes}.svm", folder / f"table{n_classes}.csv"
+        labels = [k % n_classes for k in range(40)]
+        # Two classes are separated soon, because the summary of such a training has a margin.
+        rows.write_text("".join(f"{y} 1:{k / 4} 2:{100 * y - 50}\n" for k, y in enumerate(labels)))
+        lines = [f"{k / 4},{100 * y - 50},word {k} and more,{y}\n" for k, y in enumerate(labels)]
+        table.write_text("a,b,text,label\n" + "".join(lines))
+        for data, options in ((rows, {}), (table, {"ignore": "text"}), (table, {"text": "text"})):
+            yield partial(_use, data, folder / "model", options)
+    yield partial(checksum, [np.zeros(2**12)])
+
+
+class LoopGroup(NamedTuple):
+    """Some loops: what for, and work that needs them."""
+
+    title: str
+    steps: Callable[[Path], Iterator[Step]]
+
+
+GROUPS = {
+    "perceptrons": LoopGroup("Perceptron, plain and averaged", _perceptrons),
+    "files": LoopGroup("the commands, with CSV and LIBSVM files", _files),
+    "narrow": LoopGroup("Perceptron on float32 and bytes", _narrow),
+    "machines": LoopGroup("Perceptron, one against the rest", _machines),
+    "large": LoopGroup("Perceptron on many rows", _large),
+    "relatives": LoopGroup("voting, pocket, lifted and soft margin", _relatives),
+    "kernels": LoopGroup("KernelPerceptron", _kernels),
+    "streams": LoopGroup("going on from model files, as a server does", _streams),
+    "taggers": LoopGroup("SequencePerceptron", _taggers),
+    "margins": LoopGroup("certificates with a margin", _margins),
 }
+DEFAULT_GROUPS = ("perceptrons", "files")

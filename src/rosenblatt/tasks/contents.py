@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import printable
+from rosenblatt.models.opened import OpenedModel
+from rosenblatt.models.stored import Predictor, StoredModel, open_model
 from rosenblatt.registry import class_of
-from rosenblatt.storage.opened import OpenedModel
-from rosenblatt.storage.prediction import Predictor
-from rosenblatt.storage.stored import StoredModel, open_model
-from rosenblatt.tasks.data import Place
-from rosenblatt.tasks.models import TAGGER
-from rosenblatt.tasks.plain_text import aligned, count, number
+from rosenblatt.tasks.data import TAGGER, Place
+from rosenblatt.tasks.plain_text import align_columns, count, number
 
 __all__ = ["ModelContents", "NamedWeight", "inspect_model"]
 
@@ -94,10 +92,14 @@ class ModelContents:
         if self.weights:
             several = len({each.of for each in self.weights}) > 1
             rows = [[*([of] if several else []), name, f"{weight:+.6g}"] for of, name, weight in self.weights]
-            lines += ["", "largest weights", *("  " + line for line in aligned(rows, left=range(1 + several)))]
+            lines += [
+                "",
+                "largest weights",
+                *("  " + line for line in align_columns(rows, left=range(1 + several))),
+            ]
         for title, values in (("training", self.training), ("provenance", self.provenance)):
             if values:
-                named = aligned([[name, _short(value)] for name, value in values.items()], left=(0, 1))
+                named = align_columns([[name, _short(value)] for name, value in values.items()], left=(0, 1))
                 lines += ["", title, *("  " + line for line in named)]
         return "\n".join(lines)
 

@@ -1,34 +1,103 @@
-"""Data named by its place: files, standard input and built-in sets, as a source of rows or as arrays."""
+"""Data named by its place: files, standard input and built-in sets, as a source of rows or as arrays.
+
+The options of reading that a proof holds, so that its data is read again in the same way.
+
+Models given as a file or as an object, and the data they read.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.columns.options import Options
-from rosenblatt.columns.recipe import Recipe, TableRecipe
-from rosenblatt.columns.source import Source
-from rosenblatt.data.labels import ContinuousLabelError
-from rosenblatt.data.memory import require_features
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError
+from rosenblatt.models.opened import OpenedModel
+from rosenblatt.models.stored import StoredModel
+from rosenblatt.rows.labels import ContinuousLabelError
+from rosenblatt.rows.memory import require_features
+from rosenblatt.rows.reals import show_value as as_shown
+from rosenblatt.schema.container import LARGEST_HEADER
+from rosenblatt.tables.formats import CORPUS_FORMATS, named_corpus_format
+from rosenblatt.tables.reading import Options
+from rosenblatt.tables.recipe import Recipe, TableRecipe
+from rosenblatt.tables.source import Source
+from rosenblatt.tables.table import MISSING_NAMES
+from rosenblatt.tables.target_column import NUMERAL
 
 if TYPE_CHECKING:
-    from rosenblatt.blocks.memory import Blocks, MemoryBlocks
+    from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 
-__all__ = ["Data", "DataTable", "Log", "open_data", "read_table"]
+__all__ = [
+    "TAGGER",
+    "Data",
+    "DataTable",
+    "Log",
+    "held_reading",
+    "holding",
+    "is_tagger",
+    "open_data",
+    "open_ready_model",
+    "read_table",
+    "require_numbers",
+    "source_for",
+]
+
+
+TAGGER = "SequencePerceptron"
+"""The learner of sentences, by name: files are told apart without importing it."""
+
+
+def open_ready_model(model: Any) -> OpenedModel:
+    """Return a model ready to read files: from its file, or from the estimator or pipeline in memory."""
+    if isinstance(model, OpenedModel):
+        return model
+    if not isinstance(model, str | os.PathLike):
+        return OpenedModel.of(model)
+    if not _begins_as_a_model(model):
+        raise ModelFileError(f"{os.fspath(model)} is not a model file; the order is MODEL DATA.")
+    return OpenedModel.open(model)
+
+
+def _begins_as_a_model(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as a safetensors file does: with a length, and an object of JSON."""
+    with open(path, "rb") as file:
+        head = file.read(9)
+    return len(head) < 9 or (int.from_bytes(head[:8], "little") <= LARGEST_HEADER and head[8:] == b"{")
+
+
+def is_tagger(model: Any) -> bool:
+    """Return whether a model, given as an estimator or as an opened file, labels sentences."""
+    if isinstance(model, OpenedModel):
+        return isinstance(model.stored, StoredModel) and model.stored.learner == TAGGER
+    return type(model).__name__ == TAGGER
+
+
+def source_for(model: OpenedModel, data: Data, options: Mapping[str, Any], *, labelled: bool = True) -> Source:
+    """Open data in the same way as the training data of a model was read."""
+    if not isinstance(data, Source):
+        source: Source = model.source(
+            places_of(data), read_options(options), labelled=labelled, opener=open_places
+        )
+        return source
+    require_no_options(options)
+    return data
+
 
 Place: TypeAlias = str | os.PathLike[str]
 Data: TypeAlias = Place | Sequence[Place] | Source
-"""A place, several places that are read as one data set, or a source."""
+"""A place, several places that are read as one data set, or a source; data frames are read as places are."""
 Log: TypeAlias = Callable[[str], None]
 """Is called with one sentence at a time about the progress of a task."""
 
@@ -38,8 +107,6 @@ CONTINUOUS = (
     "holds continuous numbers; choose another with --target, or predict numbers with --learner extreme --set "
     "task=regression."
 )
-ADVICE = re.compile(r"(?:; correct it,|\. Correct it,|; fill it in,).*")
-"""How an error about a row goes on where it says what to do, which is of no use for rows that were left out."""
 MOST_GUESSED = 20
 """A target that was not named may have this many classes, however few rows there are."""
 HARMLESS = ("labelled", "missing", "skip_bad", "chunk_bytes")
@@ -65,14 +132,15 @@ class DataTable(NamedTuple):
 
 
 def open_data(*places: Place, **options: Any) -> Source:
-    """Open files or a built-in set as a source of labelled rows.
+    """Open files, a built-in set or a dataframe as a source of labelled rows.
 
     Parameters
     ----------
-    *places : str or path
-        Files of any format, globs, ``-`` for standard input, or one built-in set such as ``@iris``.
+    *places : str, path or dataframe
+        Files of any format, globs, ``-`` for standard input, one built-in set such as ``@iris``, or one dataframe
+        of pandas, polars, pyarrow and all that narwhals reads.
     **options
-        How to read files: the attributes of `rosenblatt.columns.options.Options`, such as ``target="label"``.
+        How to read files: the attributes of `rosenblatt.tables.reading.Options`, such as ``target="label"``.
 
     Returns
     -------
@@ -93,7 +161,7 @@ def open_data(*places: Place, **options: Any) -> Source:
     >>> [chunk.n_rows for chunk in source.chunks()]
     [150]
     """
-    return open_places([os.fspath(place) for place in places], read_options(options), None)
+    return open_places(places_of(places), read_options(options), None)
 
 
 def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable:
@@ -135,14 +203,14 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
 
 def table_of(source: Source, log: Log) -> DataTable:
     """Return all rows of a source as arrays; see `read_table`."""
-    from rosenblatt.blocks.scaled import transformed
+    from rosenblatt.learning.scaled import transform_blocks
     from rosenblatt.tasks.learning import preparation
 
     blocks: Any = all_rows(source, numbers=True)
     describe_reading(source, log)
     require_target(source, blocks, regression=None)
     before = preparation(blocks, source.recipe, fill=fills_means(source), scale=False)
-    batch = transformed(blocks, *before).batch  # type: ignore[attr-defined]
+    batch = transform_blocks(blocks, *before).batch  # type: ignore[attr-defined]
     return DataTable(batch.native(), batch.classes[batch.codes], feature_names(source))
 
 
@@ -161,11 +229,19 @@ def read_options(options: Mapping[str, Any]) -> Options:
     return Options(**given)
 
 
-def open_places(places: Sequence[str], options: Options, recipe: Recipe | None) -> Source:
-    """Open files or a built-in set; a `recipe` reads columns in the same way as in training."""
-    from rosenblatt.datasets.builtin import BuiltinSource
-    from rosenblatt.formats.source import open_source
+def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) -> Source:
+    """Open files, a built-in set or a frame; a `recipe` reads columns in the same way as in training."""
+    from rosenblatt.datasets.loaded import BuiltinSource
+    from rosenblatt.tables.file_source import open_source, require_valid
 
+    frames = [place for place in places if not isinstance(place, str)]
+    if frames:
+        from rosenblatt.tables.table_source import FrameSource
+
+        if len(places) > 1:
+            raise ParameterError("A data frame must be passed alone. Drop the other data, or join the frames.")
+        require_valid(options)
+        return FrameSource(frames[0], options, recipe)
     built_in = [place for place in places if place.startswith("@")]
     if not built_in:
         return open_source(places, options, recipe)
@@ -193,15 +269,35 @@ def require_no_options(options: Mapping[str, Any]) -> None:
         raise ParameterError(f"{next(iter(options))} is an option of reading files, but none is named. Drop it.")
 
 
-def places_of(data: Place | Sequence[Place]) -> list[str]:
-    """Return all places as texts."""
-    return [os.fspath(place) for place in ([data] if isinstance(data, str | os.PathLike) else data)]
+def places_of(data: Any) -> list[Any]:
+    """Return all places as texts, and a data frame as it is; raise `ParameterError` for anything else."""
+    if isinstance(data, str | os.PathLike) or _is_frame(data) or not isinstance(data, Iterable):
+        data = [data]
+    elif hasattr(data, "to_frame") or isinstance(data, Mapping):
+        data = [data]  # a column of a frame or a mapping, which name no files
+    found = [os.fspath(each) if isinstance(each, str | os.PathLike) else each for each in data]
+    for each in found:
+        if not isinstance(each, str) and not _is_frame(each):
+            raise ParameterError(
+                f"data holds {type(each).__name__}, but must name files or be a data frame. Pass arrays and lists "
+                "as X and y to the fit of an estimator, such as Perceptron().fit(X, y)."
+            )
+    return found
+
+
+def _is_frame(data: Any) -> bool:
+    """Return whether data is a data frame; names and lists of them are told apart without loading narwhals."""
+    if isinstance(data, str | os.PathLike | list | tuple | np.ndarray):
+        return False
+    from rosenblatt.rows.frames import as_frame
+
+    return as_frame(data, name="data") is not None
 
 
 def all_rows(source: Source, *, numbers: bool = False) -> MemoryBlocks:
     """Read all rows of a source into memory; `numbers` allows labels of a regression."""
-    from rosenblatt.blocks.collect import collect
-    from rosenblatt.blocks.memory import MemoryBlocks
+    from rosenblatt.tables.blocks import MemoryBlocks
+    from rosenblatt.tables.collect import collect
 
     blocks = collect(source, memory=sys.maxsize, cache="no", numbers=numbers)
     assert isinstance(blocks, MemoryBlocks), "no data is larger than all memory"
@@ -240,17 +336,21 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -
 
 
 def note_similar(classes: NDArray[Any], log: Log) -> None:
-    """Say which classes differ only in upper and lower case or in spaces."""
+    """Say which classes differ only in upper and lower case or in spaces, and which may mean a missing label."""
     alike: dict[str, list[str]] = {}
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
     groups = [", ".join(map(repr, labels)) for labels in alike.values() if len(labels) > 1]
     if groups:
         log(f"note: labels that differ only in case or spaces are classes of their own: {'; '.join(groups[:8])}")
+    for label in classes.tolist() if classes.dtype.kind == "U" else ():
+        if label.strip() in MISSING_NAMES:
+            ways = f"--na {shlex.quote(label.strip())} --skip-bad"
+            log(f"note: {label!r} is a class like others; if it means that the label is missing, use {ways}")
 
 
 @contextmanager
-def explained_target(source: Source) -> Iterator[None]:
+def explain_target(source: Source) -> Iterator[None]:
     """Explain labels that are fractions by the column that holds them."""
     try:
         yield
@@ -267,7 +367,7 @@ def _target_words(source: Source) -> str:
         if source.options is not None and source.options.target is None:
             last = "the last column" if position == recipe.n_columns - 1 else f"column {position + 1}"
             which = f"{last}, {name!r}, was taken as the target and"
-    return f"{shown(source.files)}: {which}" if source.files else which
+    return f"{show_data(source.files)}: {which}" if source.files else which
 
 
 def require_apart(path: Place | None, places: Sequence[Place]) -> None:
@@ -286,12 +386,12 @@ def feature_names(source: Source) -> tuple[str, ...] | None:
     return source.recipe.names(source.n_features)
 
 
-def shown(places: Sequence[Place]) -> str:
+def show_data(places: Sequence[Place]) -> str:
     """Return a short name for data.
 
     Examples
     --------
-    >>> shown(["-"]), shown(["a.csv", "b.csv", "c.csv"])
+    >>> show_data(["-"]), show_data(["a.csv", "b.csv", "c.csv"])
     ('standard input', 'a.csv and 2 more')
     """
     first = os.fspath(places[0])
@@ -307,14 +407,83 @@ def describe_reading(source: Source, log: Log, facts: Mapping[str, Any] = NOTHIN
 
 
 def _descriptions(source: Source, facts: Mapping[str, Any]) -> Iterator[str]:
-    name = shown(source.files) if source.files else type(source).__name__
+    name = show_data(source.files) if source.files else source.title
     yield f"{name}: {facts.get('description', source.description)}"
     yield from (f"note: {note}" for note in source.notes)
     skipped = facts.get("skipped", source.skipped.count)
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"
-        yield from (f"  {ADVICE.sub('', str(problem))}" for problem in source.skipped.first)
+        yield from (f"  {problem.told(())}" for problem in source.skipped.first)
     if source.unmet:
         yield f"values ignored because their features did not occur in training: {source.unmet:,}"
     for column, rows in source.unknown.items():
         yield f"{column}: {rows:,} of {source.n_read:,} rows hold a value not seen in training"
+
+
+def reads_sentences(places: Sequence[Place], label: Any = None, format: str | None = None) -> bool:
+    """Return whether places are files of sentences: by a label or format that was asked for, or by their names."""
+    if label is not None or format in CORPUS_FORMATS:
+        return True
+    return format is None and any(named_corpus_format(os.fspath(place)) is not None for place in places)
+
+
+NOT_HELD = ("labelled", "chunk_bytes")
+"""Options that do not change what is read."""
+
+
+def holding(proof: str, options: Mapping[str, Any]) -> str:
+    """Return the text of a proof that also holds the options of reading that are not the default."""
+    usual = Options()
+    held = {name: value for name, value in options.items() if value != getattr(usual, name)}
+    if not held:
+        return proof
+    return re.sub(r'"version": \d+,', lambda found: f'{found[0]}\n "reading": {json.dumps(held)},', proof, count=1)
+
+
+def held_reading(proofs: Sequence[Mapping[str, Any]], file: str) -> dict[str, Any]:
+    """Return the options of reading that the first of several proofs holds; nothing in them is trusted.
+
+    Raises
+    ------
+    FormatError
+        An option is unknown, or has a value that it cannot have.
+    """
+    held = dict(proofs[0].get("reading", {}))
+    usual = {each.name: each.default for each in fields(Options) if each.name not in NOT_HELD}
+    for name, value in held.items():
+        if name not in usual or not _fits(name, value, usual[name]):
+            raise FormatError(
+                f"its reading holds {name[:40]!r}, which is no option or has another type", file=file
+            )
+        if isinstance(value, list):
+            held[name] = tuple(value)
+    return held
+
+
+def require_numbers(source: Source, proofs: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse data with categories if proofs are about as many features as it has columns, all of them numbers.
+
+    A proof does not hold for such data, because a value is no number. `check.py` refuses the data as well.
+    """
+    recipe = source.recipe
+    if not isinstance(recipe, TableRecipe) or recipe.texts or recipe.hashed:
+        return
+    n_columns = len(recipe.numbers) + len(recipe.categorical)
+    words = [(k, value) for k, value in recipe.categories if value is not None and not NUMERAL.fullmatch(value)]
+    if words and any(proof["data"]["features"] == n_columns != source.n_features for proof in proofs):
+        (name, _), value = recipe.categorical[words[0][0]], words[0][1]
+        raise FormatError(
+            f"{name!r} is {as_shown(value)}, which is no number, but the proof is about {n_columns} numbers a row",
+            file=source.files[0],
+        )
+
+
+def _fits(name: str, value: Any, usual: Any) -> bool:
+    if isinstance(usual, tuple):
+        kinds = (str,) if name == "na" else (str, int)
+        return type(value) is list and all(type(each) in kinds for each in value)
+    if name in ("header", "zero_based"):
+        return type(value) is bool
+    if name == "target":
+        return type(value) in (str, int)
+    return type(value) is (str if usual is None else type(usual))

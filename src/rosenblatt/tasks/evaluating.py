@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.columns.source import Source
-from rosenblatt.data.labels import encode_labels
-from rosenblatt.data.pairs import PairEvaluation, as_groups
-from rosenblatt.evaluation import Evaluation, class_code
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.learning.trace import Trace
+from rosenblatt.models.opened import OpenedModel
 from rosenblatt.registry import abilities
-from rosenblatt.regression_evaluation import RegressionEvaluation
-from rosenblatt.sequence_evaluation import SequenceEvaluation, evaluate_sequences
-from rosenblatt.storage.opened import OpenedModel
+from rosenblatt.rooms import find
+from rosenblatt.rows.labels import encode_labels
+from rosenblatt.rows.pairs import PairEvaluation, as_groups
+from rosenblatt.tables.collect import fingerprint_of
+from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Data,
     Log,
     all_rows,
     describe_reading,
-    explained_target,
+    explain_target,
     fills_means,
+    is_tagger,
     log_info,
     note_similar,
+    open_ready_model,
     places_of,
     require_no_options,
     require_target,
+    source_for,
     source_of,
 )
-from rosenblatt.tasks.models import is_tagger, opened_model, source_for
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
+
+if TYPE_CHECKING:
+    from rosenblatt.sequences.tag_scores import SequenceEvaluation
 
 __all__ = ["CrossValidation", "cross_validate", "evaluate"]
 
@@ -56,8 +63,9 @@ def evaluate(
     ----------
     model : path, OpenedModel, estimator or scikit-learn Pipeline
         Trained. With X and y it can be any classifier that has `predict` and `classes_`.
-    data : str, path, several of them, Source, or X
-        Files or a built-in set with labels, read a part at a time (see `open_data`), or with `y` rows in memory.
+    data : str, path, several of them, dataframe, Source, or X
+        Files, a built-in set or a dataframe with labels, read a part at a time (see `open_data`), or with `y` rows
+        in memory.
     y : sequence or None
         The labels of rows in memory.
     positive : label or None
@@ -74,7 +82,8 @@ def evaluate(
     Evaluation, RegressionEvaluation, PairEvaluation or SequenceEvaluation
         Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class. Of a model that
         predicts numbers, the mean squared error; of one that ranks rows, the pairs in the right order. Of a tagger
-        also sentences and spans.
+        also sentences and spans. `seen` is "all" where it is known that the model was trained on these rows: by
+        the fingerprint in its file, or by the trace of an estimator.
 
     Raises
     ------
@@ -91,26 +100,30 @@ def evaluate(
     """
     if is_tagger(model) and y is not None:
         require_no_options(options)
-        return evaluate_sequences(y, model.predict(data))
+        compared: SequenceEvaluation = find("sequences.tag_scores").evaluate_sequences(y, model.predict(data))
+        return compared
     if y is None:
-        opened = model if is_tagger(model) else opened_model(model)
+        opened = model if is_tagger(model) else open_ready_model(model)
         if is_tagger(opened):
-            from rosenblatt.tasks.tagging import evaluate_tagger
-
+            evaluate_tagger = find("sequences.tagger_tasks").evaluate_tagger
             if positive is not None:
                 raise ParameterError("A tagger has no positive class. Drop positive.")
             if isinstance(data, Source):
                 raise ParameterError("A tagger reads files of sentences, not a source of rows. Name the files.")
-            return evaluate_tagger(opened, *places_of(data), label=label, log=log, **options)
+            tagged: SequenceEvaluation = evaluate_tagger(opened, *places_of(data), label=label, log=log, **options)
+            return tagged
         if label is not None:
             raise ParameterError("label is for taggers, but the model predicts rows of tables. Use target.")
         source = source_for(opened, data, options)
         found = opened.evaluate(source, positive)
         describe_reading(source, log)
-        return found
+        if not _can_be_read_again(source):
+            return found  # so they are not compared with those of training
+        numbers = opened.predictor.classes is None
+        return replace(found, seen=opened.seen(found.n_rows, lambda: fingerprint_of(source, numbers=numbers)))
     require_no_options(options)
     if isinstance(model, str | os.PathLike | OpenedModel):
-        opened = opened_model(model)
+        opened = open_ready_model(model)
         labels, classes = opened.predict(data), opened.predictor.classes
         decide = opened.decision if opened.predictor.has_scores else None
     else:
@@ -123,7 +136,26 @@ def evaluate(
     code = None if positive is None else class_code(positive, np.asarray(classes))
     scores = decide(data) if decide is not None and (code is not None or len(classes) == 2) else None
     predicted = encode_labels(labels, classes, len(labels))
-    return compare(codes, predicted, classes, positive=code, scores=scores)
+    found = compare(codes, predicted, classes, positive=code, scores=scores)
+    return replace(found, seen="all") if _replays(model, data, y, len(labels)) else found
+
+
+def _can_be_read_again(source: Source) -> bool:
+    """Return whether a source is of files, a built-in set or a data frame, and not of standard input."""
+    from rosenblatt.tables.table_source import FrameSource
+
+    if not source.files:
+        return isinstance(source, FrameSource)
+    return all(name.startswith("@") or os.path.isfile(name) for name in source.files)
+
+
+def _replays(model: Any, X: Any, y: Any, n_rows: int) -> bool:
+    """Return whether a model is known to be trained on these rows, by the trace of its training."""
+    steps = getattr(model, "steps", None)  # of a scikit-learn Pipeline
+    trace = getattr(steps[-1][1] if steps else model, "trace_", None)
+    if not isinstance(trace, Trace) or trace.mistakes is None or not len(trace) or trace.n_rows != n_rows:
+        return False
+    return bool(trace.is_of(model[:-1].transform(X) if steps and len(steps) > 1 else X, y))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,10 +211,12 @@ def cross_validate(
 
     Parameters
     ----------
-    learner : str or estimator
-        A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
-    data : str, path, several of them, Source, or X
-        Files or a built-in set (see `open_data`), or with `y` rows in memory.
+    learner : str, estimator or scikit-learn Pipeline
+        A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed. A
+        pipeline that begins with a `TableEncoder` takes tables in memory; the encoder learns from the rows that
+        are trained on.
+    data : str, path, several of them, dataframe, Source, or X
+        Files, a built-in set or a dataframe with its labels (see `open_data`), or with `y` rows in memory.
     y : sequence or None
         The labels of rows in memory.
     folds : int
@@ -215,11 +249,11 @@ def cross_validate(
     >>> [round(fold.accuracy, 2) for fold in found.folds], found.total.n_rows
     ([0.98, 0.92, 0.96], 150)
     """
-    from rosenblatt.blocks.memory import MemoryBlocks
-    from rosenblatt.blocks.scaled import transformed
-    from rosenblatt.data.batch import as_batch
+    from rosenblatt.learning.scaled import transform_blocks
+    from rosenblatt.rows.batch import as_batch
+    from rosenblatt.tables.blocks import MemoryBlocks
     from rosenblatt.tasks.learning import (
-        evaluated,
+        evaluate_predictions,
         fit_prepared,
         is_regression,
         named_learner,
@@ -230,13 +264,20 @@ def cross_validate(
     )
 
     fill, recipe, groups = False, None, None
+    if y is not None and _reads_tables(learner):
+        require_no_options(options)
+        if scale or parameters:
+            raise ParameterError(
+                "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
+            )
+        return _of_pipeline(learner, data, y, folds=folds, positive=positive, seed=seed, n_jobs=n_jobs)
     regression = is_regression(named_learner(learner, parameters, seed)[1])
     if y is not None:
         require_no_options(options)
         batch, scale = as_batch(data, y), bool(scale)
     else:
         source = source_of(data, options)
-        with explained_target(source):
+        with explain_target(source):
             blocks = all_rows(source, numbers=regression)
         describe_reading(source, log)
         note_similar(blocks.classes, log)
@@ -256,12 +297,49 @@ def cross_validate(
         rows = MemoryBlocks(batch.take(fold_of != fold))
         before = preparation(rows, recipe, fill=fill, scale=scale)
         own, others = (None, None) if groups is None else (groups[fold_of == fold], groups[fold_of != fold])
-        fit_prepared(estimator, transformed(rows, *before), others)
+        fit_prepared(estimator, transform_blocks(rows, *before), others)
         left = unscaled(estimator, before)
-        return evaluated(estimator, left, batch.take(fold_of == fold), positive=code, groups=own)
+        return evaluate_predictions(estimator, left, batch.take(fold_of == fold), positive=code, groups=own)
 
     with using(n_jobs, batch.stored), one_blas_thread():
         return CrossValidation(name, list(ordered(tried, range(folds), foreign=True)))
+
+
+def _reads_tables(learner: Any) -> bool:
+    """Return whether a learner is a pipeline that begins with a `TableEncoder`."""
+    steps: Sequence[Any] = getattr(learner, "steps", ())
+    return bool(steps) and type(steps[0][1]).__name__ == "TableEncoder"
+
+
+def _of_pipeline(
+    pipeline: Any, X: Any, y: Any, *, folds: int, positive: Any, seed: int, n_jobs: int | None
+) -> CrossValidation:
+    """Cross-validate a pipeline on a table in memory; see `cross_validate`."""
+    from sklearn.base import clone
+
+    from rosenblatt.rows.labels import as_labels, one_a_row
+    from rosenblatt.tables.in_memory import n_rows_of, take_rows
+    from rosenblatt.tasks.learning import is_regression, takes_groups
+
+    last = pipeline.steps[-1][1]
+    if takes_groups(last):
+        raise ParameterError("A pipeline that ranks rows needs their groups. Cross-validate it on files with qid.")
+    n_rows, regression = n_rows_of(X), is_regression(last)
+    labels = one_a_row(y, n_rows)
+    codes, classes = (np.zeros(n_rows, np.int64), None) if regression else as_labels(y, n_rows)
+    code = None if positive is None or classes is None else class_code(positive, classes)
+    fold_of = deal(codes, folds, seed)
+
+    def tried(fold: int) -> Evaluation | RegressionEvaluation:
+        others, own = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        fitted = clone(pipeline).fit(take_rows(X, others), labels[others])
+        predicted = fitted.predict(take_rows(X, own))
+        if classes is None:
+            return RegressionEvaluation.of(labels[own], predicted)
+        return compare(codes[own], encode_labels(predicted, classes, len(own)), classes, positive=code)
+
+    with using(n_jobs, n_rows), one_blas_thread():
+        return CrossValidation(type(last).__name__, list(ordered(tried, range(folds), foreign=True)))
 
 
 def deal(codes: Ints, folds: int, seed: int) -> Ints:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from rosenblatt import registry
-from rosenblatt.blocks.collect import measure
-from rosenblatt.blocks.memory import Blocks, MemoryBlocks
-from rosenblatt.blocks.scaled import transformed
-from rosenblatt.calibration import FOLDS, Calibration, calibrated_on, size_of
-from rosenblatt.columns.recipe import Recipe, TableRecipe
-from rosenblatt.columns.scaling import Transformation
-from rosenblatt.columns.source import Source
-from rosenblatt.data.batch import Batch
-from rosenblatt.data.labels import encode_labels
-from rosenblatt.data.pairs import PairEvaluation
+from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, size_of
 from rosenblatt.estimators.perceptron_core import BareParameters
-from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import ParameterError
-from rosenblatt.regression_evaluation import RegressionEvaluation
-from rosenblatt.storage.prediction import EstimatorPredictor
+from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.learning.scaled import transform_blocks
+from rosenblatt.models.stored import EstimatorPredictor
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.labels import encode_labels
+from rosenblatt.rows.pairs import PairEvaluation
+from rosenblatt.tables.blocks import Blocks, MemoryBlocks
+from rosenblatt.tables.collect import measure
+from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.scaling import Transformation
+from rosenblatt.tables.source import Source
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats
 
@@ -70,6 +69,56 @@ def make_learner(name: str, parameters: Mapping[str, Any], *, bare: bool = False
     return estimator.set_params(**{key: value for key, value in parameters.items() if key in known})
 
 
+def parameters_of(settings: Iterable[str]) -> dict[str, Any]:
+    """Return the parameters that texts of the form NAME=VALUE set.
+
+    A value is JSON or, if it is not valid JSON, text. A kernel is named as `kernel_of` reads it.
+
+    Examples
+    --------
+    >>> parameters_of(["eta0=0.5", "bias=None", "order=cyclic"])
+    {'eta0': 0.5, 'bias': None, 'order': 'cyclic'}
+    """
+    parameters = dict(map(_setting, settings))
+    if isinstance(parameters.get("kernel"), str):
+        parameters["kernel"] = kernel_of(parameters["kernel"])
+    return parameters
+
+
+def kernel_of(text: str) -> Any:
+    """Return a kernel by its name, with its parameters in parentheses.
+
+    Examples
+    --------
+    >>> kernel_of("polynomial(degree=3, c=1)")
+    Polynomial(degree=3, c=1)
+    """
+    from rosenblatt.kernels.values import NAMED
+
+    # A file holds rows, not their kernel values.
+    named = {
+        name: kernel for name, kernel in NAMED.items() if name != "precomputed"
+    }  # a file holds rows, not their kernel values
+    kind, _, inside = text.partition("(")
+    if kind not in named or (inside and not inside.endswith(")")):
+        raise ParameterError(f"{text!r} is not a kernel. Use {', '.join(named)}, as in 'rbf(gamma=0.5)'.")
+    try:
+        given = dict(_setting(part.strip()) for part in inside[:-1].split(",") if part.strip())
+        return named[kind](**given)
+    except (TypeError, InputError) as error:
+        raise ParameterError(f"{text!r}: {error}") from error
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ParameterError(f"{text!r} must be NAME=VALUE, such as alpha=0.01.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, {"None": None, "True": True, "False": False}.get(value, value)
+
+
 def _parameters_of(name: str) -> Any:
     kind, fixed = registry.command(name)
     return kind(**fixed).get_params(deep=False).keys() - fixed.keys()
@@ -81,6 +130,13 @@ def named_learner(
     """Return the name of a learner, and an estimator that can be trained; for `bare` see `make_learner`."""
     if isinstance(learner, str):
         return learner, make_learner(learner, {"random_state": seed} | dict(parameters or {}), bare=bare)
+    if isinstance(learner, type) or not hasattr(learner, "get_params"):
+        named = learner if isinstance(learner, type) else type(learner)
+        kind = f"{'the class' if named is learner else 'of type'} {named.__name__}"
+        raise ParameterError(
+            f"learner is {kind}, but must be the name of a learner or an estimator. Labels are a column of the "
+            "data; pass arrays of rows and labels to the fit of an estimator, such as Perceptron().fit(X, y)."
+        )
     if parameters:
         raise ParameterError("parameters are for a learner given by name. Set them on the estimator.")
     from sklearn.base import clone
@@ -109,7 +165,7 @@ def takes_groups(estimator: Any) -> bool:
 
 def keeps_checkpoints(estimator: Any) -> bool:
     """Return whether a fit of an estimator can go on from a checkpoint."""
-    return learns_from_blocks(estimator) and "checkpoint" in signature(estimator.fit_blocks).parameters
+    return "checkpoints" in registry.abilities(estimator)
 
 
 def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: bool) -> Transformation:
@@ -124,8 +180,8 @@ def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: boo
 
 
 def scales_by_default(source: Source) -> bool:
-    """Return whether the command line standardises a source: a table of a file, and no built-in set."""
-    return isinstance(source.recipe, TableRecipe)
+    """Return whether the command line standardises a source: one of measurements, and no worked example."""
+    return source.measured
 
 
 def fit_prepared(estimator: Any, blocks: Any, groups: Any = None, **checkpoints: Any) -> None:
@@ -151,7 +207,7 @@ def unscaled(estimator: Any, done: Transformation) -> Transformation:
     return done
 
 
-def evaluated(
+def evaluate_predictions(
     estimator: Any, before: Transformation, batch: Batch, *, positive: int | None = None, groups: Any = None
 ) -> Evaluation | RegressionEvaluation | PairEvaluation:
     """Compare predictions with labels, for all classes of the batch, or with numbers."""
@@ -169,7 +225,7 @@ def decision_of(estimator: Any, before: Transformation, batch: Batch) -> Floats:
     return np.asarray(EstimatorPredictor(estimator, batch.names).decision(before.features(batch)), np.float64)
 
 
-def calibrated_by_folds(
+def calibrate_by_folds(
     again: Callable[[], Any], blocks: MemoryBlocks, method: str, size: float, **prepare: Any
 ) -> Calibration:
     """Return the calibration of a learner, from the scores of folds that its copies were not trained on."""
@@ -178,20 +234,20 @@ def calibrated_by_folds(
     from rosenblatt.tasks.evaluating import deal
 
     batch = blocks.batch
-    fold_of = deal(batch.codes, FOLDS, seed=0)
+    fold_of = deal(batch.codes, DEFAULT_FOLDS, seed=0)
 
     def scores_of(fold: int) -> Floats:
         _, estimator = again()
         rows = MemoryBlocks(batch.take(fold_of != fold))
         before = preparation(rows, **prepare)
-        fit_prepared(estimator, transformed(rows, *before))
+        fit_prepared(estimator, transform_blocks(rows, *before))
         found = decision_of(estimator, unscaled(estimator, before), batch)
         return np.asarray(found[fold_of == fold] / size_of(found))
 
     scores: Any = None
     with warnings.catch_warnings(), using(None, batch.stored), one_blas_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
-        for fold, found in enumerate(ordered(scores_of, range(FOLDS), foreign=True)):
+        for fold, found in enumerate(ordered(scores_of, range(DEFAULT_FOLDS), foreign=True)):
             scores = np.empty((batch.n_rows, *found.shape[1:])) if scores is None else scores
             scores[fold_of == fold] = found
-    return calibrated_on(scores, batch.codes, method=method, scale=size)
+    return fit_calibration(scores, batch.codes, method=method, scale=size)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rosenblatt.escaping import printable
 
-__all__ = ["aligned", "count", "number", "percent", "size", "vector"]
+__all__ = ["align_columns", "count", "number", "percent", "size", "vector"]
 
 
 def number(value: float) -> str:
@@ -75,12 +75,12 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes} bytes"
 
 
-def aligned(rows: Sequence[Sequence[Any]], *, left: Iterable[int] = ()) -> list[str]:
+def align_columns(rows: Sequence[Sequence[Any]], *, left: Iterable[int] = ()) -> list[str]:
     r"""Return the lines of a table, its columns aligned to the right, or to the `left`.
 
     Examples
     --------
-    >>> print("\n".join(aligned([["row", "w"], [12, "(1, 0)"]])))
+    >>> print("\n".join(align_columns([["row", "w"], [12, "(1, 0)"]])))
     row       w
      12  (1, 0)
     """

@@ -10,12 +10,22 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from rosenblatt.atomic import replacing
-from rosenblatt.columns.source import Source
-from rosenblatt.data.features import Features
 from rosenblatt.escaping import as_field, json_text, printable
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.tasks.data import Data, Log, Place, describe_reading, log_info, require_apart
-from rosenblatt.tasks.models import is_tagger, opened_model, source_for
+from rosenblatt.rooms import find
+from rosenblatt.rows.features import Features
+from rosenblatt.tables.source import Source
+from rosenblatt.tasks.data import (
+    Data,
+    Log,
+    Place,
+    describe_reading,
+    is_tagger,
+    log_info,
+    open_ready_model,
+    require_apart,
+    source_for,
+)
 from rosenblatt.threads import ordered
 
 __all__ = ["predict_file"]
@@ -40,7 +50,7 @@ def predict_file(
         Trained.
     data : str, path, several of them, or Source
         Files of any size, or a built-in set; see `open_data`. Labels are not needed. A tagger reads files of
-        sentences; see `rosenblatt.tasks.tagging.tag_file`.
+        sentences; see `rosenblatt.sequences.tagger_tasks.tag_file`.
     output : path or binary file
         Where the lines go. A path is written completely or not at all.
     scores : bool
@@ -68,10 +78,9 @@ def predict_file(
     ...     Path(f"{folder}/lines.txt").read_text().split()
     ['long', 'short']
     """
-    opened = model if is_tagger(model) else opened_model(model)
+    opened = model if is_tagger(model) else open_ready_model(model)
     if is_tagger(opened):
-        from rosenblatt.tasks.tagging import tag_file
-
+        tag_file = find("sequences.tagger_tasks").tag_file
         if probabilities:
             raise ParameterError("A tagger has no probabilities, only scores. Use scores.")
         if isinstance(data, Source):

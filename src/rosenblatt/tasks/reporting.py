@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.reports.page import write_report
-from rosenblatt.reports.subject import Seen
 from rosenblatt.tasks.data import (
     Log,
     Place,
     all_rows,
     describe_reading,
     feature_names,
+    is_tagger,
     log_info,
+    open_ready_model,
     places_of,
     require_apart,
     require_no_options,
-    shown,
+    show_data,
+    source_for,
 )
-from rosenblatt.tasks.models import is_tagger, opened_model, source_for
 
 __all__ = ["report"]
 
@@ -84,7 +84,7 @@ def report(
     ...     "6 of 6 rows right" in page.read_text(encoding="utf-8")
     True
     """
-    opened = model if is_tagger(model) else opened_model(model)
+    opened = model if is_tagger(model) else open_ready_model(model)
     if is_tagger(opened):
         raise ParameterError("A report is about rows of a table, and there is none about taggers. Use evaluate.")
     if y is None:
@@ -92,11 +92,11 @@ def report(
         require_apart(path, [opened.stored.path, *source.files])
         blocks = all_rows(source)
         X, y = opened.table(blocks.batch, source)
-        seen = _seen(opened.stored.provenance, blocks.fingerprint)
+        seen = opened.seen(blocks.n_rows, lambda: blocks.fingerprint)
         describe_reading(source, log)
         names = opened.names if opened.preparation.steps else feature_names(source)
         if title is None and isinstance(model, str | os.PathLike):
-            title = f"{os.fspath(model)} on {shown(source.files if data is source else places_of(data))}"
+            title = f"{os.fspath(model)} on {show_data(source.files if data is source else places_of(data))}"
     else:
         require_no_options(options)
         seen = None
@@ -114,12 +114,3 @@ def report(
         provenance=opened.stored.provenance,
         time_limit=time_limit,
     )
-
-
-def _seen(provenance: Mapping[str, Any], fingerprint: str) -> Seen | None:
-    """Return which rows a model was trained on, by the digest of its training data."""
-    if "data" not in provenance:
-        return None
-    if provenance["data"] == fingerprint:
-        return "all"
-    return "some" if provenance.get("all_data") == fingerprint else "other"

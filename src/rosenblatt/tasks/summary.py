@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.pairs import PairEvaluation
 from rosenblatt.escaping import printable
-from rosenblatt.evaluation import Evaluation
+from rosenblatt.evaluation import Evaluation, RegressionEvaluation
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.loops.compilation import Seconds
 from rosenblatt.loops.passes import largest_square
-from rosenblatt.model.linear import LinearModel
 from rosenblatt.registry import abilities
-from rosenblatt.regression_evaluation import RegressionEvaluation
+from rosenblatt.rows.pairs import PairEvaluation
 from rosenblatt.tasks.plain_text import count, number, percent
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
-    from rosenblatt.blocks.memory import Blocks
+    from rosenblatt.tables.blocks import Blocks
 
 __all__ = ["LastMargin", "TrainingSummary", "margin_of"]
 
-SHOWN = 8
+MAX_LISTED_ITEMS = 8
 """The number of classes, and of passes with their mistakes, that are listed."""
-LONG = 1e12
+SCIENTIFIC_BOUND = 1e12
 """Bounds from here on are shown in scientific notation."""
 
 
@@ -69,7 +69,7 @@ class LastMargin:
         line = f"margin γ = {number(self.margin)}, radius R = {number(self.radius)}{scaled}"
         if self.bound is None:
             return line
-        bound = f"{self.bound:,.0f}" if self.bound < LONG else number(self.bound)
+        bound = f"{self.bound:,.0f}" if self.bound < SCIENTIFIC_BOUND else number(self.bound)
         return f"{line}; mistake bound (R/γ)², with the bias as a feature: {bound}"
 
 
@@ -140,8 +140,12 @@ class TrainingSummary:
         The margin of the last hyperplane, if it separates two classes.
     trained_on, held_out : Evaluation, RegressionEvaluation, PairEvaluation or None
         The model on its training rows, if they are in memory, and on the rows held out, if there are any.
-    seconds : float
-        The time that training took, without reading.
+    seconds, compile_seconds : float
+        The time that training took, without reading and compiling, and the time that compiling loops for it took,
+        which is 0 if the cache had them.
+    separated_by : tuple of str or None
+        What separates the rows after an end by "separated", and what predicts, if these are two things: the last
+        weights and their average, for one.
     """
 
     learner: str
@@ -158,6 +162,8 @@ class TrainingSummary:
     trained_on: Evaluation | RegressionEvaluation | PairEvaluation | None
     held_out: Evaluation | RegressionEvaluation | PairEvaluation | None
     seconds: float
+    compile_seconds: float
+    separated_by: tuple[str, str] | None = None
 
     @classmethod
     def of(
@@ -169,7 +175,7 @@ class TrainingSummary:
         *,
         trained_on: Evaluation | RegressionEvaluation | PairEvaluation | None,
         held_out: Evaluation | RegressionEvaluation | PairEvaluation | None,
-        seconds: float,
+        seconds: Seconds,
     ) -> TrainingSummary:
         """Return the summary of a trained estimator and of the blocks it was trained on."""
         passes = getattr(estimator, "n_iter_", None)
@@ -198,7 +204,9 @@ class TrainingSummary:
             margin=margin,
             trained_on=trained_on,
             held_out=held_out,
-            seconds=seconds,
+            seconds=seconds.own,
+            compile_seconds=seconds.compiling,
+            separated_by=getattr(estimator, "_separated_by", None),
         )
 
     def __str__(self) -> str:
@@ -228,6 +236,7 @@ class TrainingSummary:
             "trained_on": None if self.trained_on is None else self.trained_on.to_json(),
             "held_out": None if self.held_out is None else self.held_out.to_json(),
             "seconds": round(self.seconds, 3),
+            "compile_seconds": round(self.compile_seconds, 3),
         }
 
     def _data(self) -> str:
@@ -239,25 +248,36 @@ class TrainingSummary:
             f"{printable(label)} {n:,}"
             for label, n in zip(self.classes.tolist(), self.counts.tolist(), strict=True)
         ]
-        more = ", …" if len(classes) > SHOWN else ""
-        return f"{size}, {len(classes)} classes ({', '.join(classes[:SHOWN])}{more})"
+        more = ", …" if len(classes) > MAX_LISTED_ITEMS else ""
+        return f"{size}, {len(classes)} classes ({', '.join(classes[:MAX_LISTED_ITEMS])}{more})"
 
     def _training(self) -> str:
+        took = Seconds(self.seconds, self.compile_seconds)
         if self.stop_reason is None or self.n_passes is None:
-            return f"trained in {self.seconds:.2f} s"
+            return f"trained in {took}"
         how = ENDINGS.get(self.stop_reason, self.stop_reason)
-        end = f"{how} after {count(self.n_passes, 'pass', 'passes')}, {self.seconds:.2f} s"
+        if self._apart is not None:
+            how = f"{how} by {self._apart[0]}"
+        end = f"{how} after {count(self.n_passes, 'pass', 'passes')}, {took}"
         if self.mistakes_per_pass is None or not len(self.mistakes_per_pass):
             return end
         listed = [f"{each:,}" for each in self.mistakes_per_pass.tolist()]
-        if len(listed) > SHOWN:
-            listed = [*listed[: SHOWN - 3], "…", *listed[-2:]]
+        if len(listed) > MAX_LISTED_ITEMS:
+            listed = [*listed[: MAX_LISTED_ITEMS - 3], "…", *listed[-2:]]
         return f"{end}; {count(int(self.mistakes_per_pass.sum()), 'mistake')}: {', '.join(listed)}"
+
+    @property
+    def _apart(self) -> tuple[str, str] | None:
+        """What separates the rows, and what predicts, if it is known that this is wrong on some of them."""
+        trained = self.trained_on
+        wrong = isinstance(trained, Evaluation) and trained.n_right < trained.n_rows
+        return self.separated_by if self.stop_reason == "separated" and wrong else None
 
     def _accuracies(self) -> list[str]:
         lines = []
         if self.trained_on is not None:
-            lines.append(f"training {_measure(self.trained_on)} ({_baseline(self.trained_on)})")
+            by = "" if self._apart is None else f" by {self._apart[1]}"
+            lines.append(f"training {_measure(self.trained_on)}{by} ({_baseline(self.trained_on)})")
         if self.held_out is not None:
             held, f1 = self.held_out, ""
             if isinstance(held, Evaluation) and held.f1_positive is not None:

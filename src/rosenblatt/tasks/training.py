@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -13,29 +12,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.blocks.cache import CachedBlocks
-from rosenblatt.blocks.checkpoint import discard
-from rosenblatt.blocks.collect import MEMORY, collect
-from rosenblatt.blocks.memory import Blocks, MemoryBlocks
-from rosenblatt.blocks.scaled import transformed
 from rosenblatt.calibration import Calibration, require_method, size_of
-from rosenblatt.columns.preparation import Preparation, encoding_of
-from rosenblatt.columns.recipe import Recipe
-from rosenblatt.columns.scaling import Transformation
-from rosenblatt.columns.source import Source
-from rosenblatt.data.pairs import as_groups
 from rosenblatt.estimators.perceptron_core import BarePerceptron
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.learners.validation import hold_out
-from rosenblatt.registry import name_of
-from rosenblatt.storage.files import write_model
+from rosenblatt.learning.checkpoint import discard
+from rosenblatt.learning.scaled import transform_blocks
+from rosenblatt.learning.visitor import hold_out
+from rosenblatt.loops.compilation import Stopwatch
+from rosenblatt.models.files import write_model
+from rosenblatt.registry import able_in_words, name_of
+from rosenblatt.rows.pairs import as_groups
+from rosenblatt.tables.blocks import Blocks, MemoryBlocks
+from rosenblatt.tables.cache import CachedBlocks
+from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect
+from rosenblatt.tables.preparation import Preparation, encoding_of
+from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.scaling import Transformation
+from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Data,
     Log,
     Place,
     all_rows,
     describe_reading,
-    explained_target,
+    explain_target,
     fills_means,
     log_info,
     note_similar,
@@ -43,9 +43,9 @@ from rosenblatt.tasks.data import (
     source_of,
 )
 from rosenblatt.tasks.learning import (
-    calibrated_by_folds,
+    calibrate_by_folds,
     decision_of,
-    evaluated,
+    evaluate_predictions,
     fit_prepared,
     is_regression,
     keeps_checkpoints,
@@ -58,7 +58,7 @@ from rosenblatt.tasks.learning import (
 )
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
 
-__all__ = ["TrainingResult", "checkpoint_of", "train", "watched"]
+__all__ = ["TrainingResult", "checkpoint_of", "train", "watch_passes"]
 
 
 _SHOWN = ("preparation", "summary", "provenance", "calibration")
@@ -106,7 +106,7 @@ class TrainingResult:
     def model(self) -> Any:
         """The whole model, as `rosenblatt.load` returns it: a scikit-learn pipeline, or the learner alone."""
         from rosenblatt.estimators.calibrated import CalibratedModel
-        from rosenblatt.storage.steps import put_together
+        from rosenblatt.models.steps import put_together
 
         learner = self.estimator._without_names() if self.preparation.steps else self.estimator
         model = put_together(self.preparation, learner)
@@ -144,7 +144,7 @@ def train(
     holdout: float | None = None,
     probabilities: str | None = None,
     seed: int = 0,
-    memory: int = MEMORY,
+    memory: int = DEFAULT_MEMORY_BYTES,
     cache: Place = "auto",
     checkpoint: Place | None = None,
     every: int = 1,
@@ -155,12 +155,12 @@ def train(
 ) -> TrainingResult:
     r"""Train a learner on files, on a built-in set, or on any source of rows.
 
-    Learners that learn from blocks (``"perceptron"``, ``"averaged"``) take data of any size; the others need all
-    rows in memory.
+    Learners that have `fit_blocks`, such as ``"averaged"`` and ``"arow"``, take data of any size; the others need
+    all rows in memory. Unlike ``rosenblatt train``, this function does not scale numbers unless `scale` says so.
 
     Parameters
     ----------
-    data : str, path, several of them, or Source
+    data : str, path, several of them, dataframe, or Source
         See `open_data`.
     learner : str or estimator
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
@@ -179,7 +179,7 @@ def train(
     seed : int
         Chooses the rows that are held out, and is the `random_state` of a learner given by name.
     memory, cache
-        Data of more than `memory` bytes goes through a cache file; see `rosenblatt.blocks.collect.collect`.
+        Data of more than `memory` bytes goes through a cache file; see `rosenblatt.tables.collect.collect`.
     checkpoint : path or None
         A file that keeps the state of training. `TrainingResult.save` removes it.
     every : int
@@ -225,11 +225,11 @@ def train(
         if not hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
             raise ParameterError(f"The learner {name} has no decision scores to calibrate, or has probabilities.")
     if (checkpoint is not None or resume) and not keeps_checkpoints(estimator):
-        raise ParameterError(f"The learner {name} keeps no checkpoints; perceptron and averaged do.")
+        raise ParameterError(f"The learner {name} keeps no checkpoints; {able_in_words('checkpoints')} do.")
     source = source_of(data, options)
     scale = scales_by_default(source) if scale is None else scale
     whole = holdout is not None or probabilities is not None
-    with explained_target(source):
+    with explain_target(source):
         blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=whole)
     describe_reading(source, log, blocks.facts)
     note_similar(blocks.classes, log)
@@ -245,28 +245,28 @@ def train(
         blocks = MemoryBlocks(kept, facts=blocks.facts)
         groups, held_groups = (None, None) if groups is None else (groups[~rows], groups[rows])
     before = preparation(blocks, _recipe_of(blocks), fill=fills_means(source), scale=scale)
-    prepared = transformed(blocks, *before)
+    prepared = transform_blocks(blocks, *before)
     if resume and checkpoint is not None and not Path(checkpoint).exists():
         log(f"there is no checkpoint {checkpoint}; training starts from the beginning")
     saving: dict[str, Any] = {}
     if checkpoint is not None or resume:
         saving = {"checkpoint": checkpoint, "every": every, "resume": resume}
-    began = time.perf_counter()
+    watch = Stopwatch()
     interruption = None
     try:
-        with watched(estimator) if progress else nullcontext():
+        with watch_passes(estimator) if progress else nullcontext():
             fit_prepared(estimator, prepared, groups, **saving)
     except KeyboardInterrupt as caught:
         if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
             raise
         interruption = caught
     left = unscaled(estimator, before)
-    seconds = time.perf_counter() - began
+    seconds = watch.read()
     calibration = None
     if probabilities is not None and interruption is None:
         again = partial(named_learner, learner, parameters, seed, bare=True)
         size = size_of(decision_of(estimator, left, blocks.batch))
-        calibration = calibrated_by_folds(
+        calibration = calibrate_by_folds(
             again, blocks, probabilities, size, recipe=_recipe_of(blocks), fill=fills_means(source), scale=scale
         )
     summary = TrainingSummary.of(
@@ -274,10 +274,10 @@ def train(
         estimator,
         prepared,
         margin_of(estimator, prepared),
-        trained_on=evaluated(estimator, left, blocks.batch, groups=groups)
+        trained_on=evaluate_predictions(estimator, left, blocks.batch, groups=groups)
         if isinstance(blocks, MemoryBlocks)
         else None,
-        held_out=None if held is None else evaluated(estimator, left, held, groups=held_groups),
+        held_out=None if held is None else evaluate_predictions(estimator, left, held, groups=held_groups),
         seconds=seconds,
     )
     provenance = {
@@ -362,13 +362,13 @@ def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
 
 
 @contextmanager
-def watched(estimator: Any) -> Iterator[None]:
+def watch_passes(estimator: Any) -> Iterator[None]:
     """Show a progress bar while an estimator is trained, if it reports its passes."""
     parameters = estimator.get_params(deep=False)
     if "callbacks" not in parameters:
         yield
         return
-    from rosenblatt.estimators._progress import progress_bar
+    from rosenblatt.estimators._fitting import progress_bar
 
     with progress_bar(estimator.max_iter, name_of(estimator)) as show:
         estimator.set_params(callbacks=[*(parameters["callbacks"] or ()), show])

@@ -10,8 +10,8 @@ from math import inf
 from typing import Any, Literal
 
 Interval = tuple[float, float]
-DIGITS = 6
-SHORT = 1000  # a rational of fewer bits is written out
+SHOWN_DIGITS = 6
+MAX_WRITTEN_BITS = 1000  # a rational of fewer bits is written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +87,13 @@ class Bound:
         quantities = []
         for name, (low, high) in self.uses.items():
             texts = [_rounded(low, ROUND_FLOOR), _rounded(high, ROUND_CEILING)]
-            near = high - low <= 10.0**-DIGITS * abs(high)
-            quantities.append(f"{name} = {low:.{DIGITS}g}" if near else f"{name} in [{', '.join(texts)}]")
+            near = high - low <= 10.0**-SHOWN_DIGITS * abs(high)
+            quantities.append(f"{name} = {low:.{SHOWN_DIGITS}g}" if near else f"{name} in [{', '.join(texts)}]")
         return ", ".join(quantities) + (f" of {self.of}" if self.of and quantities else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; a value that is not finite is None."""
-        short = self.rational is not None and self.rational.numerator.bit_length() < SHORT
+        short = self.rational is not None and self.rational.numerator.bit_length() < MAX_WRITTEN_BITS
         return vars(self) | {
             "value": None if self.value == inf else self.value,
             "rational": str(self.rational) if short else None,
@@ -150,5 +150,5 @@ class Bounds(Mapping[str, Bound]):
 def _rounded(value: float, towards: str) -> str:
     if value in (inf, -inf):
         return str(value)
-    short = Context(prec=DIGITS, rounding=towards).create_decimal(Decimal(value))
-    return f"{short.normalize():g}" if abs(short.adjusted()) > DIGITS else f"{short.normalize():f}"
+    short = Context(prec=SHOWN_DIGITS, rounding=towards).create_decimal(Decimal(value))
+    return f"{short.normalize():g}" if abs(short.adjusted()) > SHOWN_DIGITS else f"{short.normalize():f}"

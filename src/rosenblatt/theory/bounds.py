@@ -10,6 +10,7 @@ from typing import Any
 
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import ParameterError, UndecidedError
+from rosenblatt.rooms import find
 from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.generalisation import online_bound, pocket_bounds
 from rosenblatt.theory.inseparable import inseparable_bounds, lifted_bound, passive_losses_bound
@@ -17,7 +18,6 @@ from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun, read_run
 from rosenblatt.theory.powers import power_bound
 from rosenblatt.theory.ranks import pair_bounds, rank_bounds
 from rosenblatt.theory.separable import mixed_bound, passive_bound, separable_bounds, start_bound
-from rosenblatt.theory.sequences import sequence_bounds
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane
 
 
@@ -98,7 +98,8 @@ def bounds(
     if w_star is None and (gamma is not None or b_star):
         raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
     if hasattr(type(model), "transition_features_"):
-        return sequence_bounds(X, y, model, time_limit)
+        found: Bounds = find("sequences.sentence_bounds").sequence_bounds(X, y, model, time_limit)
+        return found
     if hasattr(model, "thresholds_"):
         return rank_bounds(X, y, model, Clock(time_limit))
     if qid is not None or hasattr(model, "_pairs"):

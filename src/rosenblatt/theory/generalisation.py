@@ -7,17 +7,17 @@ from math import inf, log, nextafter, sqrt
 
 import numpy as np
 
-from rosenblatt.rationals.dyadic import above, exact, root_above, root_below
+from rosenblatt.certify.rationals import above, exact, root_above, root_below
 from rosenblatt.theory.bound import Bound
 from rosenblatt.theory.observed_run import LIFTED, ObservedRun
 from rosenblatt.theory.separable import root
-from rosenblatt.theory.training_set import TrainingSet, norm_square, raised
+from rosenblatt.theory.training_set import TrainingSet, norm_square, raise_bound
 
 DRAWN = "rows are drawn independently, and none is longer than those given"
 
 
 def pocket_bounds(sample: TrainingSet, run: ObservedRun | None, delta: float) -> list[Bound]:
-    """Return two bounds for the pocket algorithm (Gallant 1990): Harchaoui's, and one with a product in the root.
+    """Return two bounds for the pocket algorithm (Gallant 1986): Harchaoui's, and one with a product in the root.
 
     They assume ‖w‖ = 1 and ‖x‖ ≤ 1, so padded rows and γ are divided by C. M is the share of rows whose margin
     under the final hypothesis is below γ.
@@ -43,12 +43,12 @@ def pocket_bounds(sample: TrainingSet, run: ObservedRun | None, delta: float) ->
     near = np.flatnonzero(z - error < least)  # rows that rounding leaves in doubt count as below
     M = len(near) / sample.n
     share = root_below(exact(gamma) ** 2 / square)
-    logarithm = raised(log(sample.n / delta))
-    D = raised(logarithm / (share * share * (1.0 - 2.0**-50) * sample.n)) if share * share > 0.0 else inf
+    logarithm = raise_bound(log(sample.n / delta))
+    D = raise_bound(logarithm / (share * share * (1.0 - 2.0**-50) * sample.n)) if share * share > 0.0 else inf
     uses = {"M": (M, M), "γ": (share, nextafter(share, inf)), "C": root(square), "δ": (delta, delta)}
     return [
-        replace(printed, value=raised(M + sqrt(M + 4.0 * D) + 8.0 * D), uses=uses),
-        replace(usual, value=raised(M + (sqrt(M * 4.0 * D) if M else 0.0) + 8.0 * D), uses=uses),
+        replace(printed, value=raise_bound(M + sqrt(M + 4.0 * D) + 8.0 * D), uses=uses),
+        replace(usual, value=raise_bound(M + (sqrt(M * 4.0 * D) if M else 0.0) + 8.0 * D), uses=uses),
     ]
 
 

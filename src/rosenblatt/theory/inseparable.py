@@ -16,26 +16,27 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.certify.margin import Margin
-from rosenblatt.loops.losses import Hinge
+from rosenblatt.certify.rationals import above, exact, nearest, root_above
+from rosenblatt.loops.descent import Hinge
 from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Objective
-from rosenblatt.margins.soft_margin import Limits, minimise, squared_hinge_minimum
-from rosenblatt.rationals.dyadic import above, exact, nearest, root_above
+from rosenblatt.margins.softest import Limits, minimise, squared_hinge_minimum
 from rosenblatt.theory.bound import Bound
 from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun
 from rosenblatt.theory.separable import root
-from rosenblatt.theory.training_set import TrainingSet, norm_square, raised
+from rosenblatt.theory.training_set import TrainingSet, norm_square, raise_bound
 from rosenblatt.typing import Floats
 
 SCALES = np.logspace(-3.0, 3.0, 121)  # scales of a hypothesis, relative to the one with a typical score of 1
 DEFAULT_A = 0.5  # that of LiftedPerceptron
-ROUNDS = 20
-SECONDS = 2.0  # for each solution
-GAIN = 1e-4  # rounds end when the bound falls by less than this share
-PRECISION = 1e-5  # the gap of intermediate solutions
-LARGE = 10**9  # products per step of the interior-point method, above which coordinate ascent is used
+MAX_ROUNDS = 20
+MAX_SOLUTION_SECONDS = 2.0  # for each solution
+MIN_GAIN_SHARE = 1e-4  # rounds end when the bound falls by less than this share
+ROUGH_GAP = 1e-5  # the gap of intermediate solutions
+# Products per step of the interior-point method, above which coordinate ascent is used
+MAX_INTERIOR_PRODUCTS = 10**9
 
 
 def inseparable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bound]:
@@ -130,7 +131,7 @@ def _over_mistakes(bound: Bound, sample: TrainingSet, run: ObservedRun, v: Compa
         return bound.without("its weights are beyond the range of floats")
     losses, squares = sample.hinges(v.w, v.b, times=run.times), sample.squares(run.times, run.beta)
     norm = norm_square(v.w, v.b, run.beta)
-    value = raised(losses + root_above(norm * exact(squares))) if max(losses, squares) < inf else inf
+    value = raise_bound(losses + root_above(norm * exact(squares))) if max(losses, squares) < inf else inf
     return replace(bound, value=value, uses={"‖v‖": root(norm)}, observed=run.mistakes)
 
 
@@ -179,7 +180,7 @@ def lifted_bound(sample: TrainingSet, run: ObservedRun | None) -> Bound:
         a, beta = float(run.known["a"]), run.beta
     share = exact(a * a)  # training multiplies with this float
     C, pad = share / (1 - share), sqrt(above(beta))
-    limits = Limits(1e-10, max_time=sample.seconds(SECONDS))
+    limits = Limits(1e-10, max_time=sample.seconds(MAX_SOLUTION_SECONDS))
     if sample.given is not None:
         given = given_comparator(sample, beta, 1)
         v = Comparator(np.zeros(sample.d), 0.0) if given is None or (given.b and not beta) else given
@@ -235,7 +236,7 @@ def a_priori_value(sample: TrainingSet, v: Comparator, beta: Fraction, passes: i
     if losses == inf:
         return inf
     A, L = norm_square(v.w, v.b, beta) * (sample.square + beta), passes * exact(losses)
-    return raised(above(A / 2 + L) + root_above(A * (A / 4 + L)))
+    return raise_bound(above(A / 2 + L) + root_above(A * (A / 4 + L)))
 
 
 class Infimum(NamedTuple):
@@ -266,7 +267,7 @@ def infimum(sample: TrainingSet, beta: Fraction, passes: int) -> Infimum:
     penalty = C * C
     if not (passes and 0.0 < penalty < inf):
         return best
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         v = _soft(sample, beta, penalty)
         norm = sqrt(above(norm_square(v.w, v.b, beta))) if v.finite else 0.0
         if not 0.0 < norm < inf:
@@ -274,7 +275,7 @@ def infimum(sample: TrainingSet, beta: Fraction, passes: int) -> Infimum:
         value = a_priori_value(sample, v, beta, passes)
         last = penalty
         penalty = sqrt(min(value, best.value)) * C / (passes * norm)
-        settled = value > best.value * (1.0 - GAIN) and abs(penalty - last) <= 0.01 * last
+        settled = value > best.value * (1.0 - MIN_GAIN_SHARE) and abs(penalty - last) <= 0.01 * last
         if value < softest:
             best, softest = best._replace(soft=v), value
         if value < best.value:
@@ -292,9 +293,12 @@ def _soft(sample: TrainingSet, beta: Fraction, penalty: float) -> Comparator:
     with np.errstate(all="ignore"):
         problem = Objective(matrix, sample.y, np.ones(sample.n), Hinge(), 0.0, penalty, bias)  # type: ignore[arg-type]
         smaller = min(matrix.n, matrix.width)
-        large = float(matrix.n) * matrix.width * smaller > LARGE
+        large = float(matrix.n) * matrix.width * smaller > MAX_INTERIOR_PRODUCTS
         solver = partial(coordinate, seed=0) if large else interior
         theta = minimise(
-            problem, np.zeros(matrix.width), solver, Limits(PRECISION, max_time=sample.seconds(SECONDS))
+            problem,
+            np.zeros(matrix.width),
+            solver,
+            Limits(ROUGH_GAP, max_time=sample.seconds(MAX_SOLUTION_SECONDS)),
         ).theta
         return Comparator(theta[: sample.d], pad * float(theta[-1]) if matrix.bias else 0.0)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.labels import listed
+from rosenblatt.certify.rationals import exact
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import Confidence, Passive, Power, Rule
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.rationals.dyadic import exact
+from rosenblatt.rows.labels import list_classes
 from rosenblatt.theory.training_set import TrainingSet
-from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
 
 ORIGIN, UNIT, RADIUS, LIFTED = "bias=None", 'bias="unit"', 'bias="radius"', "LiftedPerceptron"
@@ -106,8 +106,8 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
         )
     if not np.array_equal(trace.classes, sample.batch.classes):
         raise LabelError(
-            f"y has the classes {listed(sample.batch.classes)}, but the model was trained on "
-            f"{listed(trace.classes)}. Pass the training data of the model."
+            f"y has the classes {list_classes(sample.batch.classes)}, but the model was trained on "
+            f"{list_classes(trace.classes)}. Pass the training data of the model."
         )
     lifts = "a" in known
     last = None

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.certify.rationals import UNIT, above, exact, root_above, root_below
 from rosenblatt.loops.layout import CSR
-from rosenblatt.rationals.dyadic import UNIT, above, exact, root_above, root_below
 from rosenblatt.theory.bound import Bound
 from rosenblatt.theory.observed_run import ObservedRun
 from rosenblatt.theory.separable import INSEPARABLE, NOT_THROUGH_THE_ORIGIN

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.certify.rationals import above, exact, root_above, root_below
 from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
+from rosenblatt.learning.trace import Trace
 from rosenblatt.margins.matrix import Matrix
-from rosenblatt.rationals.dyadic import above, exact, root_above, root_below
 from rosenblatt.theory.inseparable import of_margin
 from rosenblatt.theory.training_set import TrainingSet, norm_square
-from rosenblatt.trace.record import Trace
 from rosenblatt.typing import Floats, Ints
 
 

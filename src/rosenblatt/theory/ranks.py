@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.certify.rationals import above, exact
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.data.features import as_rows
-from rosenblatt.data.labels import encode_labels
-from rosenblatt.data.measurements import as_measurements
-from rosenblatt.data.pairs import as_groups, pairs_of
 from rosenblatt.exceptions import ParameterError, UndecidedError
-from rosenblatt.rationals.dyadic import above, exact
+from rosenblatt.rows.features import as_rows
+from rosenblatt.rows.labels import as_measurements, encode_labels
+from rosenblatt.rows.pairs import as_groups, pairs_of
 from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.separable import root
 from rosenblatt.theory.training_set import TrainingSet

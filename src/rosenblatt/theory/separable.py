@@ -14,7 +14,7 @@ from math import inf
 import numpy as np
 
 from rosenblatt.certify.margin import Margin
-from rosenblatt.rationals.dyadic import above, exact, root_above, root_below
+from rosenblatt.certify.rationals import above, exact, root_above, root_below
 from rosenblatt.theory.bound import Bound, Interval
 from rosenblatt.theory.observed_run import LIFTED, ORIGIN, RADIUS, UNIT, ObservedRun
 from rosenblatt.theory.training_set import TrainingSet

@@ -13,16 +13,16 @@ from rosenblatt.certify.decide import Decision, Plane, decide
 from rosenblatt.certify.margin import Margin, margin_of
 from rosenblatt.certify.nearest_points import Scores
 from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.rationals import UNIT, above, as_integers, exact, root_below, shifted
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.data.batch import as_batch
-from rosenblatt.data.features import Features, require_finite
 from rosenblatt.exceptions import ParameterError, ShapeError
 from rosenblatt.margins.matrix import Matrix, scaled_rows
-from rosenblatt.rationals.dyadic import UNIT, above, as_integers, exact, root_below, shifted
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.typing import Floats, Ints
 
-FARTHEST = 400  # values from 2**-400 to 2**400 have squares within the range of floats
-BLOCK = 2**18
+SAFE_SQUARE_POWER = 400  # values from 2**-400 to 2**400 have squares within the range of floats
+BLOCK_VALUES = 2**18
 
 
 class GivenHyperplane(NamedTuple):
@@ -134,7 +134,7 @@ class TrainingSet:
         scale = above(1 / factor)  # a power of two
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             f = f * scale + b
-            error = raised(error * scale + UNIT * float(np.abs(f).max()) + 2.0**-1000)
+            error = raise_bound(error * scale + UNIT * float(np.abs(f).max()) + 2.0**-1000)
         return self.y * f, error
 
     def exact_scores(self, w: Floats, b: float) -> list[Fraction]:
@@ -197,10 +197,10 @@ def norm_square(w: Floats, b: float, beta: Fraction) -> Fraction:
 def total(values: Floats) -> float:
     """Return an upper bound on the sum of numbers ≥ 0 that were rounded a few times each."""
     with np.errstate(over="ignore"):
-        return raised(float(values.sum()) * (1.0 + 2.0 * len(values) * UNIT)) if values.any() else 0.0
+        return raise_bound(float(values.sum()) * (1.0 + 2.0 * len(values) * UNIT)) if values.any() else 0.0
 
 
-def raised(value: float) -> float:
+def raise_bound(value: float) -> float:
     """Return an upper bound on a value ≥ 0 before a few roundings; infinity for NaN."""
     return nextafter(value * (1.0 + 32.0 * UNIT), inf) if value == value else inf
 
@@ -210,18 +210,18 @@ def largest_square(features: Features) -> Fraction:
 
     Examples
     --------
-    >>> from rosenblatt.data.features import as_rows
+    >>> from rosenblatt.rows.features import as_rows
     >>> largest_square(as_rows([[3.0, 4.0], [0.5, 0.0]]))
     Fraction(25, 1)
     """
     power = int(np.frexp(np.abs(features.values).max(initial=0.0))[1])
-    near = features if abs(power) <= FARTHEST else scaled_rows(features, -power)
+    near = features if abs(power) <= SAFE_SQUARE_POWER else scaled_rows(features, -power)
     with np.errstate(under="ignore"):
         squares = Matrix(near, bias=False).squares
     # The relative error of each is below (d + 2) u, and underflow is nothing compared with the largest.
     rows = np.flatnonzero(squares >= squares.max() * (1.0 - 8.0 * (features.n_features + 4) * UNIT))
     matrix = Matrix(features, bias=False)
-    step = max(1, BLOCK // features.n_features)
+    step = max(1, BLOCK_VALUES // features.n_features)
     best = Fraction(0)
     for start in range(0, len(rows), step):
         table = matrix.dense(rows[start : start + step])

@@ -1,7 +1,7 @@
 """Train models from small files by the command line, and keep them with what they predict: never written over.
 
-Run as ``python -m tests.golden.trained.make`` from the root, once for each version of the format. Files of earlier
-versions stay as they are: they must load for ever.
+Run as ``python -m tests.golden.trained.make`` from the root. It adds what is missing; what is there must load for
+ever.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import os
 from pathlib import Path
 
 from rosenblatt.cli.main import main
-from rosenblatt.storage import SCHEMA
+from rosenblatt.models import SCHEMA
 
 FOLDER = Path(__file__).parent
-MODEL, PREDICTED = "{name}.v{schema}.model", "{name}.v{schema}.tsv"
+MODEL, PREDICTED = f"{{name}}.v{SCHEMA}.model", f"{{name}}.v{SCHEMA}.tsv"
 MAIL = """id,message,label
 1,"Win a prize: free entry, text WIN",spam
 2,"are you coming home, mum?",ham
@@ -60,6 +60,14 @@ TRAINED = {
 """The file that each model is trained on, and how."""
 
 
+def options_of(options: list[str]) -> list[str]:
+    """Return options of training, with those that keep the rows as they are and the passes all there."""
+    told = [*options] if "--scale" in options else [*options, "--no-scale"]
+    if "--learner" not in options or "perceptron" in options:
+        told += ["--set", "n_iter_no_change=1000000", "--set", "decide=false"]
+    return told
+
+
 def make() -> None:
     """Write what is not there yet."""
     os.chdir(FOLDER)
@@ -68,10 +76,10 @@ def make() -> None:
         Path(f"{name}.csv").write_text(text, encoding="utf-8")
     Path("sparse.svm").write_text(SVM, encoding="utf-8")
     for name, (data, options) in TRAINED.items():
-        path = MODEL.format(name=name, schema=SCHEMA)
+        path = MODEL.format(name=name)
         if not Path(path).exists():
-            assert main(["train", data, "-o", path, "-q", *options]) == 0
-            table = PREDICTED.format(name=name, schema=SCHEMA)
+            assert main(["train", data, "-o", path, "-q", *options_of(options)]) == 0
+            table = PREDICTED.format(name=name)
             assert main(["predict", path, data, "--scores", "-o", table, "-q"]) == 0
 
 

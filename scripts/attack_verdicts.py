@@ -1,0 +1,203 @@
+"""Look for a wrong verdict: adversarial problems, decided in floats with bounds, and by an exact oracle.
+
+    python scripts/attack_verdicts.py            # 100,000 problems, some minutes
+    python scripts/attack_verdicts.py 1000 --seed 7
+
+Kinds: integers full of ties, hulls that touch, values one rounding apart, equal rows, rows on a line, values near
+the ends of floats, nearly singular columns, one-hot columns, single precision. Problems this small would be
+decided exactly at once; here, floats get each of them first. Prints the counts; exits with 1 at a wrong answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from rosenblatt.certify import decide as deciding
+from rosenblatt.certify.hinge import Combined, HingeNewton
+from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.rigorous import Contradiction, contradiction
+from rosenblatt.certify.shortcuts import peel
+from rosenblatt.certify.simplex import Meeting
+from rosenblatt.certify.time_limit import Clock
+from rosenblatt.rows.features import as_rows
+from rosenblatt.typing import Floats
+from tests.certify import oracle
+
+Rows = tuple[Floats, Floats]
+
+
+def integers(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Small integers, full of ties, most on their side of a hyperplane."""
+    X = r.integers(-2, 3, (n, d)).astype(float)
+    return X, labels(r, X)
+
+
+def touching(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Classes on both sides of a hyperplane that some rows of both lie on."""
+    X = r.integers(-3, 4, (n, d)).astype(float)
+    f = X @ r.integers(-2, 3, d)
+    return X, np.where(f == 0, r.choice([-1.0, 1.0], n), np.sign(f))
+
+
+def ulp(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Rows one rounding beside others, of either class."""
+    X = r.standard_normal((n, d))
+    half = n // 2
+    X[half : 2 * half] = np.nextafter(X[:half], r.choice([-np.inf, np.inf], (half, d)))
+    return X, labels(r, X)
+
+
+def duplicates(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Rows that occur again and again."""
+    X = r.standard_normal((max(2, n // 3), d))[r.integers(0, max(2, n // 3), n)]
+    return X, labels(r, X)
+
+
+def collinear(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Rows on a line, in exact arithmetic or up to a rounding."""
+    t = r.integers(-4, 5, (n, 1)) if r.random() < 0.5 else r.standard_normal((n, 1))
+    X = t * r.integers(-3, 4, (1, d)) + r.integers(-3, 4, (1, d))
+    return X.astype(float), labels(r, X)
+
+
+def extreme(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Values from 1e−300 to 1e300."""
+    X = r.standard_normal((n, d)) * 10.0 ** r.integers(-300, 301, d if r.random() < 0.5 else (n, d))
+    return X, labels(r, r.standard_normal((n, d)))
+
+
+def singular(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Columns that are combinations of others, exactly or nearly."""
+    X = r.integers(-4, 5, (n, d)).astype(float)
+    X[:, -1] = X[:, :-1] @ r.integers(-2, 3, d - 1) if d > 1 else X[:, -1]
+    if r.random() < 0.5:
+        X += r.standard_normal(X.shape) * 10.0 ** -r.integers(6, 17)
+    return X, labels(r, X)
+
+
+def one_hot(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Categories as columns of 0 and 1, as they are or standardised."""
+    X = np.eye(d)[r.integers(0, d, n)]
+    if r.random() < 0.5:
+        X = (X - X.mean(axis=0)) / (X.std(axis=0) + 0.1)
+    return X, labels(r, r.standard_normal((n, d)))
+
+
+def single(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Single precision."""
+    X = r.standard_normal((n, d)).astype(np.float32)
+    return X, labels(r, X)
+
+
+def near(r: np.random.Generator, n: int, d: int) -> Rows:
+    """Make combinations of rows that are 0 up to a rounding: one row is the mean of the others, rounded."""
+    n = d + 1 + int(r.random() < 0.2)  # so few that only these weights can do
+    X = r.standard_normal((n, d))
+    weights = r.random(n - 1) + 0.1
+    X[-1] = (weights @ X[:-1]) / weights.sum()
+    return X, np.append(np.ones(n - 1), -1.0)
+
+
+KINDS: dict[str, Callable[[np.random.Generator, int, int], Rows]] = {
+    made.__name__: made
+    for made in (integers, touching, ulp, duplicates, collinear, extreme, singular, one_hot, single, near)
+}
+
+
+def labels(r: np.random.Generator, X: Floats) -> Floats:
+    """Return labels at random, or those of a hyperplane with few of them wrong."""
+    y = r.choice([-1.0, 1.0], len(X))
+    if r.random() < 0.6:
+        with np.errstate(all="ignore"):
+            f = X @ r.integers(-2, 3, X.shape[1]) + r.integers(-1, 2)
+        y = np.where(f == 0, y, np.sign(f))
+        wrong = r.random(len(X)) < r.choice([0.0, 0.1])
+        y = np.where(wrong, -y, y)
+    return y
+
+
+def in_floats(problem: SeparationProblem) -> str:
+    """Decide by peeling and floats alone."""
+    left = np.flatnonzero(peel(problem.matrix.X, problem.y, bias=problem.bias).left)
+    if not len(left):
+        return "separable"
+    part = problem.some(left)
+    newton = HingeNewton(part, Clock(None), fixed=True)
+    try:
+        for proposed in newton.run():
+            if isinstance(proposed, Combined):
+                Z = part.signed_exactly(proposed.rows)
+                if contradiction(Z, proposed.weights, bias=part.bias) is not None:
+                    return "inseparable"
+    except FloatingPointError:
+        pass
+    rows = np.arange(part.n)  # any weights may be tried: the theorem is not about the solver
+    if contradiction(part.signed_exactly(rows), np.ones(part.n), bias=part.bias) is not None:
+        return "inseparable"
+    return "undecided"
+
+
+def decided(problem: SeparationProblem) -> str:
+    """Decide as fits do, without the exact method for small problems."""
+    with patch.object(deciding, "SMALL", 0), patch.object(deciding, "MANY", 2):
+        found = deciding.decide_in_floats(problem, Clock(None))
+    return "inseparable" if isinstance(found, Meeting | Contradiction) else "separable"
+
+
+def attack(
+    count: int, seed: int = 0, *, whole: float = 0.1, kinds: Sequence[str] = tuple(KINDS)
+) -> tuple[Counter[tuple[str, str]], list[str]]:
+    """Decide problems; return counts by kind and answer, and the wrong ones in words. A share goes all the way."""
+    counts: Counter[tuple[str, str]] = Counter()
+    wrong = []
+    for k in range(count):
+        r = np.random.default_rng([seed, k])
+        kind = kinds[k % len(kinds)]
+        d = int(r.integers(1, 6))
+        X, y = KINDS[kind](r, int(r.integers(d + 2, 6 * d + 8)), d)
+        if (y == y[0]).all():
+            y[0] = -y[0]
+        bias = bool(r.random() < 0.7)
+        problem = SeparationProblem(as_rows(X), y, bias=bias)
+        with np.errstate(all="ignore"):
+            found = decided(problem) if r.random() < whole else in_floats(problem)
+        counts[kind, found] += 1
+        if found == "undecided":
+            continue
+        truth = oracle.decide(oracle.Problem(X.astype(float).tolist(), y.astype(int).tolist(), bias))
+        if (truth == "separable") != (found == "separable"):
+            wrong.append(f"problem {k} of seed {seed} ({kind}): {found}, but it is {truth}")
+    return counts, wrong
+
+
+def main() -> int:
+    """Attack, and print the counts."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("count", type=int, nargs="?", default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    began = time.process_time()
+    counts, wrong = attack(given.count, given.seed)
+    for kind in KINDS:
+        told = ", ".join(f"{counts[kind, each]:,} {each}" for each in ("separable", "inseparable", "undecided"))
+        print(f"{kind:>10}: {told}")
+    decided_ = sum(counts.values()) - sum(number for (_, found), number in counts.items() if found == "undecided")
+    print(
+        f"{given.count:,} problems, {decided_:,} decided, {len(wrong)} wrong, {time.process_time() - began:.0f} s"
+    )
+    print("\n".join(wrong[:20]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

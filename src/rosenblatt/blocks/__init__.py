@@ -1,1 +1,0 @@
-"""Rows in blocks: in memory, in a cache or from a source; checkpoints."""

@@ -1,0 +1,150 @@
+"""Training from files on a Dask cluster: `train_on_cluster`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.loops.compilation import Stopwatch
+from rosenblatt.registry import abilities, able_in_words
+from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
+from rosenblatt.tables.preparation import Preparation, encoding_of
+from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
+from rosenblatt.tasks.learning import named_learner
+from rosenblatt.tasks.plain_text import count
+from rosenblatt.tasks.summary import TrainingSummary
+from rosenblatt.tasks.training import TrainingInterrupted, TrainingResult, watch_passes
+
+__all__ = ["cluster_of", "train_on_cluster"]
+
+
+def train_on_cluster(
+    places: Place | Sequence[Place],
+    learner: Any = "averaged",
+    *,
+    client: Any,
+    parameters: Mapping[str, Any] | None = None,
+    mixing: str = "uniform",
+    scale: bool | None = False,
+    seed: int = 0,
+    memory: int = DEFAULT_MEMORY_BYTES,
+    checkpoint: Place | None = None,
+    every: int = 1,
+    resume: bool = False,
+    progress: bool = False,
+    log: Log = log_info,
+    **options: Any,
+) -> TrainingResult:
+    """Train on files that the workers of a Dask cluster read, a file or a row group of Parquet a partition.
+
+    Parameters
+    ----------
+    places : str, path or several of them
+        Files and globs, by names under which every worker finds them.
+    learner : str or estimator
+        A perceptron by name, such as ``"averaged"`` or ``"pa"``, or as an estimator.
+    client : distributed.Client or str
+        The client, or the address of a scheduler.
+    parameters, seed, memory, checkpoint, every, resume, progress, log, **options
+        As in `train`; `memory` is that of one partition.
+    mixing : {"uniform", "mistakes"}
+        See `rosenblatt.distributed.fit`.
+    scale : bool or None
+        Whether to standardise numbers, by the figures of all partitions; None: only tables.
+
+    Returns
+    -------
+    TrainingResult
+        With `model`, `summary` and `save`.
+    """
+    from rosenblatt.distributed.cluster import Cluster
+    from rosenblatt.distributed.fitting import fit
+    from rosenblatt.distributed.sources import partition_files
+
+    name, estimator = named_learner(learner, parameters, seed)
+    if "mixing" not in abilities(estimator):
+        raise ParameterError(f"The learner {name} is not trained on a cluster; {able_in_words('mixing')} are.")
+    files = places_of(places)
+    if any(place == "-" or place.startswith("@") for place in files):
+        raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
+    if resume and checkpoint is not None and not Path(checkpoint).exists():
+        log(f"there is no checkpoint {checkpoint}; training starts from the beginning")
+    cluster = Cluster(client)
+    blocks = partition_files(cluster, files, read_options(options), memory=memory, scale=scale, log=log)
+    note_similar(blocks.classes, log)
+    _log_sizes(len(blocks.parts), cluster, log)
+    saving: dict[str, Any] = (
+        {} if checkpoint is None else {"checkpoint": checkpoint, "every": every, "resume": resume}
+    )
+    watch, interruption = Stopwatch(), None
+    try:
+        with watch_passes(estimator) if progress else nullcontext():
+            fit(estimator, blocks, mixing=mixing, **saving)  # type: ignore[arg-type]
+    except KeyboardInterrupt as caught:
+        if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
+            raise
+        interruption = caught
+    seconds = watch.read()
+    summary = TrainingSummary.of(name, estimator, blocks, None, trained_on=None, held_out=None, seconds=seconds)
+    left = blocks.agreed.how._replace(scaling=None)  # the weights are those of unscaled features
+    encoding = encoding_of(blocks.recipe, left, blocks.names, blocks.n_features)
+    provenance = {
+        "learner": name,
+        "files": [each.name for each in blocks.known],
+        "rows": blocks.n_rows,
+        "features": blocks.n_features,
+        "data": blocks.fingerprint,
+        "block_starts": blocks.boundaries[:-1].tolist(),
+        "scaled": blocks.scaling is not None,
+        "held_out": None,
+        "all_data": None,
+    }
+    preparation = Preparation(() if encoding is None else (encoding,))
+    result = TrainingResult(estimator, preparation, summary, provenance, None, checkpoint)
+    if interruption is not None:
+        raise TrainingInterrupted(result) from interruption
+    return result
+
+
+def _log_sizes(partitions: int, cluster: Any, log: Log) -> None:
+    """Say how many partitions and threads there are, and what to do about threads that stay idle."""
+    threads = sum(room.threads for room in cluster.rooms().values())
+    idle = max(0, threads - partitions)
+    advice = f"; {idle} of the threads stay idle: split the data into more files" if idle else ""
+    log(f"{count(partitions, 'partition')} on {count(threads, 'thread')} of {cluster.address}{advice}")
+
+
+@contextmanager
+def cluster_of(address: str | None, workers: int | None, log: Log = log_info) -> Iterator[Any]:
+    """Connect to the scheduler at an address, or start worker processes on this machine for as long as needed."""
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ModuleNotFoundError as error:
+        raise ParameterError(
+            'Clusters need Dask: pip install "dask[array,dataframe]" distributed pandas'
+        ) from error
+    from rosenblatt.distributed.cluster import Cluster
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors of tasks are raised here
+    if address is not None:
+        log(f"connecting to {address}")
+        client = Cluster(address).client
+        try:
+            yield client
+        finally:
+            client.close()
+        return
+    assert workers is not None, "either an address or a number of workers is given"
+    log(f"starting {count(workers, 'worker process', 'worker processes')}")
+    how: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "365 days"}),  # else slow starts are given up
+        LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **how) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

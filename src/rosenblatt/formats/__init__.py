@@ -1,1 +1,0 @@
-"""Data files: one module a format, and what opens them."""

@@ -1,0 +1,33 @@
+"""The lab: a page that shows a run step by step, alone, in a notebook, or with Python behind it.
+
+The package is callable: ``rosenblatt.lab(clf, X, y)`` calls `rosenblatt.lab.run_page.lab`. The page is
+`index.html`, built from ``web/``.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+__all__ = ["lab"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "lab":
+        from rosenblatt.lab import run_page
+
+        return run_page.lab
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _CallablePackage(ModuleType):
+    """A package that can be called, because the function has the same name."""
+
+    def __call__(self, trace: Any, X: Any, y: Any, *, height: int = 800) -> Any:
+        from rosenblatt.lab.run_page import lab
+
+        return lab(trace, X, y, height=height)
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -1,0 +1,171 @@
+"""What the lab page can ask of Python, and the process that is asked. Killing it cancels its work at once.
+
+Each message is checked by type before anything is done. Messages on the standard input and output of the process
+are a length of eight bytes and so many bytes. The first names the data.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass, field, fields
+from typing import IO, Any, Literal
+
+from rosenblatt.exceptions import InputError, ShapeError
+
+MOST_VALUES = 2_000_000
+MOST_PASSES = 100_000
+SIZE_FIELD_BYTES = 8  # bytes that give the size of a message between processes
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageMessage:
+    """A message of the page; its answer has the same number."""
+
+    id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataMessage(PageMessage):
+    """Asks for the data that the lab was started with, as a run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointsMessage(PageMessage):
+    """Rows with their classes: −1 and 1 for two labels, places in the labels for more; or no X: the lab's."""
+
+    X: list[list[float]] | None = None
+    y: list[int] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+
+    def arrays(self) -> tuple[Any, Any]:
+        """Return X and y, after checking that they fit together."""
+        import numpy as np
+
+        X, y, k = self.X or [], self.y, len(self.labels)
+        width = len(X[0]) if X else 0
+        if not width or any(len(row) != width for row in X) or len(y) != len(X):
+            raise ShapeError("The points have rows of different lengths, or not one label for each row.")
+        if width * len(X) > MOST_VALUES:
+            raise ShapeError(f"There are more than {MOST_VALUES} numbers. Use fewer points.")
+        if k < 2 or not all(0 <= each < k if k > 2 else each in (-1, 1) for each in y):
+            raise InputError("The classes of the points are not among the labels.")
+        return np.array(X, np.float64), np.array(y, np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunMessage(PointsMessage):
+    """Asks for a run: by a learner and settings as on the command line, or by the rule of the page."""
+
+    learner: str | None = None
+    settings: list[str] = field(default_factory=list)
+    eta: float = 1.0
+    bias: Literal["unit", "radius", "none"] = "unit"
+    margin: float = 0.0
+    tie: Literal["mistake", "sign", "half", "correct"] = "mistake"
+    zero: Literal[-1, 1] = -1
+    scheme: Literal["direct", "ovr", "ovo"] = "direct"
+    order: Literal["cyclic", "shuffle", "random"] = "cyclic"
+    seed: int = 0
+    passes: int = 1000
+    average: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifyMessage(PointsMessage):
+    """Asks whether hyperplanes separate the rows, with a proof."""
+
+    bias: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundsMessage(PointsMessage):
+    """Asks for every bound on the mistakes, as a table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoreMessage(PageMessage):
+    """Asks for the next piece of a long answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CancelMessage(PageMessage):
+    """Gives up the question with this number."""
+
+
+MESSAGES: dict[str, type[PageMessage]] = {
+    "data": DataMessage,
+    "run": RunMessage,
+    "more": MoreMessage,
+    "certify": CertifyMessage,
+    "bounds": BoundsMessage,
+    "cancel": CancelMessage,
+}
+
+
+def read_message(text: str | bytes) -> Any:
+    """Return the message that a text holds; what it asks for is its "do"."""
+    import msgspec
+
+    given = msgspec.json.decode(text, type=dict[str, Any])
+    kind = MESSAGES.get(str(given.pop("do", None)))
+    if kind is None:
+        raise msgspec.ValidationError(f"do must be one of {', '.join(MESSAGES)}")
+    unknown = given.keys() - {each.name for each in fields(kind)}
+    if unknown:
+        raise msgspec.ValidationError(f"the field {min(unknown)!r} is unknown")
+    return msgspec.convert(given, kind)
+
+
+def send(stream: IO[bytes], content: bytes) -> None:
+    """Write one message."""
+    stream.write(len(content).to_bytes(SIZE_FIELD_BYTES, "little") + content)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes | None:
+    """Read one message; None at the end of the stream."""
+    head = stream.read(SIZE_FIELD_BYTES)
+    if len(head) < SIZE_FIELD_BYTES:
+        return None
+    size = int.from_bytes(head, "little")
+    content = stream.read(size)
+    return content if len(content) == size else None
+
+
+class Worker:
+    """A process that answers one question after another.
+
+    Parameters
+    ----------
+    places, options
+        The data that the lab was started with, as `rosenblatt.read_table` takes it; no place means no data.
+    """
+
+    def __init__(self, places: tuple[str, ...], options: dict[str, Any]) -> None:
+        # In a session of its own, Ctrl-C does not reach it: the lab ends it.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "rosenblatt.lab.replies"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=os.name == "posix",
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._in, self._out = self._process.stdin, self._process.stdout
+        send(self._in, pickle.dumps((places, options)))
+
+    def ask(self, question: bytes) -> bytes | None:
+        """Return the answer, or None if the process was killed."""
+        try:
+            send(self._in, question)
+        except (BrokenPipeError, ValueError, OSError):
+            return None
+        return receive(self._out)
+
+    def kill(self) -> None:
+        """End the process at once, even in the middle of work."""
+        self._process.kill()
+        self._process.wait()

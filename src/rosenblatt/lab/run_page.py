@@ -1,0 +1,136 @@
+"""A run to step through: its document, the lab page with it, and that page below the cell of a notebook."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.exceptions import InputError
+
+
+def run_document(trace: Any, X: Any, y: Any, order: Any = None) -> dict[str, Any]:
+    """Return the run of a trace, or of an estimator with its rule and the end of training, as a document."""
+    record = getattr(trace, "trace_", trace)
+    document: dict[str, Any] = record.to_document(X, y, order=order, reason=getattr(trace, "stop_reason_", None))
+    document["rule"] |= rule_of(trace, y)
+    return document
+
+
+def rule_of(model: Any, y: Any) -> dict[str, Any]:
+    """Return the rule that an estimator trains by as a run document writes it; nothing if it has no such rule."""
+    from rosenblatt.estimators.lifted import LiftedPerceptron
+    from rosenblatt.estimators.passive_aggressive import PassiveAggressiveClassifier
+    from rosenblatt.estimators.perceptron import Perceptron
+    from rosenblatt.estimators.pocket import PocketPerceptron
+    from rosenblatt.rows.weights import weights_by_count
+
+    if isinstance(model, LiftedPerceptron):
+        return {"kind": "lifted", "eta": 1.0, "margin": 0.0, "tie": "mistake", "square": model.a * model.a}
+    if not isinstance(model, Perceptron | PocketPerceptron):
+        return {}
+    margin: Any = model.margin
+    plus, minus = map(float, margin if isinstance(margin, tuple | list) else (margin, margin))
+    rule: dict[str, Any] = {"eta": float(model.eta0), "margin": plus, "margin_minus": minus, "tie": model.tie}
+    if model.class_weight is not None:
+        counts = np.array([np.sum(np.asarray(y) == label) for label in model.classes_])
+        weights = weights_by_count(model.class_weight, counts, model.classes_)
+        rule["weights"] = None if weights is None else weights.tolist()
+    if isinstance(model, PassiveAggressiveClassifier):
+        squared = model.loss == "squared_hinge"
+        limited = not squared and model.C < math.inf
+        soft = 1.0 / (2.0 * model.C) if squared else 0.0
+        rule |= {"kind": "passive", "most": float(model.C) if limited else None, "soft": soft}
+    return rule
+
+
+def run_page(document: dict[str, Any]) -> str:
+    """Return the lab page with a run document in it, which it plays when it is opened."""
+    page = (files("rosenblatt.lab") / "index.html").read_text(encoding="utf-8")
+    # No text of the document can end the element: every < is written as an escape.
+    text = json.dumps(document, allow_nan=False).replace("<", "\\u003c")
+    before, at, after = page.rpartition("<script>")
+    return f'{before}<script type="application/json" id="run">{text}</script>\n{at}{after}'
+
+
+def page_of(trace: Any, X: Any, y: Any) -> str:
+    """Return the lab page with the run of a trace, or of an estimator with ``trace_``."""
+    return run_page(run_document(trace, X, y))
+
+
+@dataclass(frozen=True)
+class LabView:
+    """The lab page with a run; Jupyter shows it in a frame.
+
+    Attributes
+    ----------
+    page : str
+        The page, which needs no network and no other file.
+    height : int
+        The height of the frame, in pixels.
+    """
+
+    page: str = field(repr=False)
+    height: int = 800
+
+    def _repr_html_(self) -> str:
+        # The frame may run the page's own script, and has no access to the notebook.
+        look = f"width:100%;height:{self.height}px;border:1px solid #8886;border-radius:8px"
+        attributes = 'sandbox="allow-scripts allow-downloads" title="The perceptron lab"'
+        return f'<iframe {attributes} style="{look}" srcdoc="{escape(self.page)}"></iframe>'
+
+
+@cache
+def _widget_class() -> Any:
+    """Return the class of widgets that show the lab page, or None where anywidget is not installed."""
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        return None
+
+    class LabWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types
+        """The lab page as a Jupyter widget; setting `page` or `height` changes what is shown."""
+
+        _esm = (files("rosenblatt.lab") / "widget.js").read_text(encoding="utf-8")
+        page = traitlets.Unicode().tag(sync=True)
+        height = traitlets.Int(800).tag(sync=True)
+
+    return LabWidget
+
+
+def lab(trace: Any, X: Any, y: Any, *, height: int = 800) -> Any:
+    """Show a run in a notebook, to step through it forward and back.
+
+    Parameters
+    ----------
+    trace : Trace, or an estimator with ``trace_``
+        The record of a run.
+    X, y : arrays
+        Its training data.
+    height : int
+        The height of the frame, in pixels.
+
+    Returns
+    -------
+    LabView, or a widget where anywidget is installed
+        Jupyter displays it. Its `page` can be written to a file; `plot.animate` does that.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_six_points()
+    >>> rb.lab(rb.Perceptron(order="cyclic").fit(X, y), X, y).height
+    800
+    """
+    record = getattr(trace, "trace_", trace)
+    if not hasattr(record, "to_document"):
+        raise InputError(f"{trace!r} has no trace to show. Train a perceptron, and not with trace=None.")
+    page, widget = page_of(trace, X, y), _widget_class()
+    return LabView(page, height) if widget is None else widget(page=page, height=height)

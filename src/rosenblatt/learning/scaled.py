@@ -1,0 +1,106 @@
+"""Blocks whose rows are filled and scaled as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.exceptions import ShapeError
+from rosenblatt.learning.state import Dual, State
+from rosenblatt.rows.batch import Batch
+from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
+from rosenblatt.tables.scaling import Filling, Scaling, Transformation, writable
+from rosenblatt.tables.statistics import digest
+from rosenblatt.typing import Ints
+
+__all__ = ["ScaledBlocks", "fold_state", "transform_blocks"]
+
+
+def transform_blocks(blocks: Blocks, filling: Filling | None = None, scaling: Scaling | None = None) -> Blocks:
+    """Return blocks without missing values, scaled, or both; blocks in memory are copied once.
+
+    Their `scaling` is what the weights of a model trained on them must be folded by, so that they fit unscaled
+    features: `Perceptron.fit_blocks` does that.
+    """
+    how = Transformation(filling, scaling)
+    for step in how.steps:
+        if step.n_features != blocks.n_features:
+            raise ShapeError(
+                f"The figures are of {step.n_features} features, but the data has {blocks.n_features}."
+            )
+    if not any(how.steps):
+        return blocks
+    if not isinstance(blocks, MemoryBlocks):
+        return ScaledBlocks(blocks, how)
+    batch = replace(blocks.batch, rows=protect_rows(how.into(writable(blocks.batch.rows))))
+    known: dict[str, Any] = {"facts": blocks.facts, "identity": _identity(blocks, how)}
+    unscaled = None if scaling is None else lambda: _filled(blocks.batch, filling)
+    return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, unscaled=unscaled, **known)
+
+
+def _filled(batch: Batch, filling: Filling | None) -> Batch:
+    if filling is None:
+        return batch
+    return replace(batch, rows=protect_rows(Transformation(filling, None).into(writable(batch.rows))))
+
+
+def fold_state(state: State, scaling: Scaling) -> State:
+    """Return a state for unscaled features; the sum behind an average is folded as the weights are.
+
+    Variances begin anew: those of shifted features are not variances of single weights. θ becomes that of the
+    weights.
+    """
+    met = state.met
+    if met is not None:
+        scaling = Scaling(scaling.mean[met.columns], scaling.deviation[met.columns])
+    u = None if state.u is None else scaling.fold(state.u)
+    variance = state.variance and state.variance._replace(s=np.ones_like(state.w))
+    w = scaling.fold(state.last())
+    dual = state.dual and Dual.of(w, state.dual.p, state.n_features)
+    return State(w, u, state.visits, met=met, variance=variance, dual=dual)
+
+
+class ScaledBlocks(Blocks):
+    """Blocks whose rows the reading thread fills and scales; everything else is that of the blocks underneath."""
+
+    def __init__(self, blocks: Blocks, how: Transformation) -> None:
+        super().__init__(blocks.summary, _identity(blocks, how))
+        self._blocks, self._how = blocks, how
+        self.scaling = how.scaling
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the source says about itself."""
+        return self._blocks.facts
+
+    @property
+    def counts(self) -> Ints:
+        """The number of rows of each class."""
+        return self._blocks.counts
+
+    @property
+    def seen_counts(self) -> Ints:
+        """The number of rows of each class among the rows read so far."""
+        return self._blocks.seen_counts
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the values underneath, and of the transformation."""
+        return digest([self._blocks.fingerprint, self.identity])
+
+    def read(self, block: int) -> Batch:
+        """Return one block."""
+        batch = self._blocks.read(block)
+        return replace(batch, rows=protect_rows(self._how.into(writable(batch.rows))))
+
+    def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
+        """Yield blocks in the order given, reading ahead."""
+        how = self._how.into
+        return self._blocks.walk(order, how if change is None else lambda rows: change(how(rows)))
+
+
+def _identity(blocks: Blocks, how: Transformation) -> str:
+    return digest([blocks.identity, *how.figures])

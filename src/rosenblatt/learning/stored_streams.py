@@ -1,0 +1,291 @@
+"""Codecs of streams, of the rules they learn by, and of the hypotheses that vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_state import (
+    HYPERPLANES,
+    LABELS,
+    LINEAR_MODEL,
+    PENALTY,
+    SIDE,
+    STATE,
+    require_hyperplanes,
+    require_shape,
+)
+from rosenblatt.learning.stored_trace import RECORDER
+from rosenblatt.learning.stream import Balance, Stream
+from rosenblatt.learning.vote import Hypotheses, VotedStream
+from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.rules import PLAIN, Margins, Rule
+from rosenblatt.loops.votes import Moves
+from rosenblatt.rows.features import stack_rows
+from rosenblatt.schema.codecs import (
+    INTEGERS,
+    Array,
+    Codec,
+    Context,
+    Count,
+    Either,
+    Flag,
+    Maybe,
+    Number,
+    Record,
+    Several,
+    Text,
+    require,
+    same_length,
+)
+from rosenblatt.schema.plain import FEATURES, SCALAR, TABLE, PerLabel, VocabularyCodec, require_width
+
+CLASS_WEIGHT = Either(
+    {
+        "given": (dict, PerLabel(Number(least=0.0))),
+        "balanced": (Balance, Record(Balance, {"counts": PerLabel(Count())})),
+    }
+)
+
+
+class PerceptronRules:
+    """The rules of a perceptron: five numbers, and one more where margins are uneven."""
+
+    def encode(self, value: Any, at: str, context: Context) -> Any:
+        """Return the numbers by name."""
+        return self._of(type(value)).encode(value, at, context)
+
+    def decode(self, stored: Any, at: str, context: Context) -> Any:
+        """Return the rule."""
+        uneven = isinstance(stored, dict) and "margin_minus" in stored
+        return self._of(Margins if uneven else Rule).decode(stored, at, context)
+
+    def _of(self, kind: Any) -> Record:
+        return Record(kind, dict.fromkeys(kind._fields, Number()))
+
+
+PERCEPTRON_RULE = PerceptronRules()
+_STREAM: dict[str, Codec] = {
+    "multiclass": Text(("direct", "ovr", "ovo")),
+    "zero": SIDE,
+    "penalty": Maybe(PENALTY),
+    "classes": LABELS,
+    "grows": Flag(),
+    "class_weight": CLASS_WEIGHT,
+    "may_mirror": Flag(),
+    "radius": Maybe(Number()),
+    "mistakes": Count(),
+    "seen": Count(),
+    "recorder": RECORDER,
+}
+Kinds: TypeAlias = dict[str, tuple[type[Stream], dict[str, Codec]]]
+KINDS: Kinds = {
+    "stream": (Stream, {}),
+    "voted": (VotedStream, {"rows": Maybe(FEATURES), "numbers": Several(SCALAR), "labels": INTEGERS}),
+}
+"""Streams of hyperplanes by name, each with the parts that it has besides those of all."""
+
+
+def _parts_of_stream(stream: Stream) -> dict[str, Any]:
+    names = ["start", "rule", *(name for name in _STREAM if name != "may_mirror")]
+    parts = {name: getattr(stream, name) for name in [*names, "wrong"]} | {"may_mirror": stream._may_mirror}
+    parts |= {name: getattr(stream, name) for name in stream.own_parts}
+    if isinstance(stream, VotedStream):
+        parts["rows"] = stack_rows(stream._rows) if stream._rows else None
+        parts["numbers"] = list(stream._numbers)
+        parts["labels"] = np.concatenate([np.empty(0, np.int64), *stream._labels])
+    return parts
+
+
+class StreamParts(NamedTuple):
+    """A stream that was read, but for the state it continues from: its estimator holds that state too."""
+
+    kind: type[Stream]
+    parts: dict[str, Any]
+
+
+def stream_of(rule: Any = Rule, kinds: Kinds = KINDS) -> Either:
+    """Return the codec of streams that learn by one kind of rule.
+
+    Parameters
+    ----------
+    rule : NamedTuple class
+        `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
+    kinds : mapping of str to (class, parts)
+        The classes of streams that may be stored.
+
+    Returns
+    -------
+    Either
+        It reads `StreamParts`, which `revive_stream` completes.
+    """
+    numbers: Codec = PERCEPTRON_RULE
+    if rule is not Rule:
+        numbers = Record(rule, dict.fromkeys(rule._fields, Number(finite=False)))
+    counted: dict[str, Codec] = {} if rule in PLAIN else {"wrong": Count()}
+    return Either(
+        {
+            name: (
+                kind,
+                Record(
+                    _parts_read(kind),
+                    {"start": STATE, "rule": numbers} | _STREAM | counted | own,
+                    take=_parts_of_stream,
+                ),
+            )
+            for name, (kind, own) in kinds.items()
+        }
+    )
+
+
+def _parts_read(kind: type[Stream]) -> Callable[..., StreamParts]:
+    return lambda **parts: StreamParts(kind, parts)
+
+
+def revive_stream(read: StreamParts, state: Any) -> Stream:
+    """Return the stream that continues from a state."""
+    kind, parts = read.kind, dict(read.parts)
+    start, mistakes, seen, recorder = (parts.pop(name) for name in ("start", "mistakes", "seen", "recorder"))
+    wrong = parts.pop("wrong", 0)
+    voted = {name: parts.pop(name) for name in ("rows", "numbers", "labels") if name in parts}
+    stream: Stream = kind(state, detail=recorder.detail, **parts)
+    stream.start, stream.mistakes, stream.seen, stream.recorder = start, mistakes, seen, recorder
+    stream.wrong = wrong
+    _sound_stream(stream)
+    if isinstance(stream, VotedStream):
+        rows, numbers, labels = voted["rows"], voted["numbers"], voted["labels"]
+        stream._rows, stream._labels = ([], []) if rows is None else ([rows], [labels])
+        stream._numbers = {label: k for k, label in enumerate(numbers)}
+        _sound_vote(stream, labels)
+    return stream
+
+
+def require_names(held: dict[str, Any]) -> None:
+    """Require as many feature names as there are features."""
+    vocabulary, names, width = held.get("_vocabulary"), held["_names"], held["_width"]
+    require(names is None or len(names) <= width, "there are more names than features")
+    require(vocabulary is None or len(vocabulary) == width, "the numbers of names and of features differ")
+    require(names is None or vocabulary is not None or len(names) == width, "names of features are missing")
+
+
+def online_parts(rule: Any = Rule, kinds: Kinds = KINDS) -> dict[str, Codec]:
+    """Return the required attributes of a classifier that learns from streams by a kind of rule."""
+    return HYPERPLANES | {
+        "_vocabulary": Maybe(VocabularyCodec()),
+        "_stream": Maybe(stream_of(rule, kinds)),
+        "_fit_counts": Several(Count()),
+    }
+
+
+def link_stream(held: dict[str, Any]) -> None:
+    """Let a stream share the state of its estimator, and require that they agree."""
+    require_names(held)
+    if held["_stream"] is not None:
+        stream = held["_stream"] = revive_stream(held["_stream"], held["_state"])
+        fits = stream.scheme == held["_scheme"] and stream.zero == held["_zero"]
+        require(fits and type(held["_state"]) is type(stream.start), "stream and model contradict each other")
+        require(stream.classes.tolist() == held["_classes"].tolist(), "the stream has other classes")
+    require("_trace" in held or held["_stream"] is not None, "there is neither a run nor a stream")
+    require(("_trace" in held) == ("_traced" in held), "trace and run contradict each other")
+
+
+def link_online(held: dict[str, Any]) -> None:
+    """Require hyperplanes that agree with the stream."""
+    require_hyperplanes(held)
+    link_stream(held)
+
+
+def _sound_stream(stream: Stream) -> None:
+    counted, visited = stream.recorder.mistakes_per_pass, stream.recorder.visits_per_pass
+    # Without a record, single examples do not reach the recorder.
+    require(
+        counted[0] <= stream.mistakes and visited[0] <= stream.seen, "counts of the stream contradict each other"
+    )
+    require(stream.wrong <= stream.mistakes, "a stream is wrong more often than it learns")
+    require(
+        stream.mistakes <= stream.seen * max(1, stream.scheme.n_machines),
+        "a stream makes fewer mistakes than it sees rows",
+    )
+    if type(stream.start) is State:
+        require_shape(stream.start, stream.scheme, stream.state.n_features)
+        require((stream.start.u is None) == (stream.state.u is None), "start and state contradict each other")
+        shrinks = {stream.start.shrunk is not None, stream.state.shrunk is not None, stream.penalty is not None}
+        require(len(shrinks) == 1, "start, state and penalty contradict each other")
+    kept = stream.recorder.mistakes()
+    if kept is not None:
+        machines = 2 if stream.scheme.kind == "binary" else stream.scheme.n_machines
+        require(
+            not len(kept.machine) or (kept.machine.min() >= 0 and kept.machine.max() < machines),
+            "a mistake names a machine that is not there",
+        )
+        require(
+            not len(kept.index) or (kept.index.min() >= 0 and kept.index.max() < stream.seen),
+            "a mistake names an example that is not there",
+        )
+
+
+def _sound_vote(stream: VotedStream, labels: Any) -> None:
+    kept = stream.recorder.mistakes()
+    require(kept is not None, "a vote keeps its mistakes")
+    assert kept is not None
+    n_rows = 1 + int((np.diff(kept.index) != 0).sum()) if len(kept.index) else 0
+    require(
+        n_rows == len(labels) == sum(rows.n_rows for rows in stream._rows),
+        "the numbers of mistakes and of rows differ",
+    )
+    require(
+        len(stream._numbers) > int(labels.max(initial=-1)) and labels.min(initial=0) >= 0,
+        "a row has a label that is not there",
+    )
+    require(all(label in stream._codes for label in stream._numbers), "a label is no class")
+    require(all(rows.n_features <= stream.state.n_features for rows in stream._rows), "rows are too wide")
+
+
+MOVES = Record(Moves, {"row": INTEGERS, "target": INTEGERS, "step": Array(), "survived": INTEGERS})
+
+
+def _sound_hypotheses(run: Hypotheses) -> None:
+    moves, n = run.moves, run.n_mistaken
+    require(same_length(*moves), "the columns of moves have different lengths")
+    require(
+        (run.rows is None) == (n == 0) and (n or not len(moves.row)), "mistakes and rows contradict each other"
+    )
+    if run.rows is None:
+        return
+    outputs = 1 if run.start.scheme.kind == "binary" else len(run.start.classes)
+    require(
+        len(moves.row) and moves.row.min() >= 0 and moves.row.max() < n, "a move names a row that is not there"
+    )
+    require(moves.target.min() >= 0 and moves.target.max() < outputs, "a move names a class that is not there")
+    require(moves.survived.min() >= 0, "a hypothesis survived fewer than zero visits")
+    if isinstance(run.rows, CSR):  # feature by feature
+        require_width(run.rows, len(run.rows.indptr) - 1, n)
+    else:
+        require(len(run.rows) == n, "the number of rows is wrong")
+
+
+HYPOTHESES = Record(
+    Hypotheses,
+    {
+        "start": LINEAR_MODEL,
+        "rows": Maybe(TABLE),
+        "moves": MOVES,
+        "first": Count(),
+        "visits": Count(),
+        "n_mistaken": Count(),
+        "bias": Number(),
+    },
+    check=_sound_hypotheses,
+)
+
+
+def require_votes(past: list[Hypotheses], classes: Any, width: int) -> None:
+    """Require that every run has classes and features of the model."""
+    known = set(classes.tolist())
+    for run in past:
+        require(set(run.start.classes.tolist()) <= known, "a run has a class that the model does not have")
+        require(run.start.weights.shape[-1] - 1 <= width, "a run has more features than the model")
+        require(isinstance(run.rows, CSR) or run.rows is None or run.rows.shape[1] <= width, "rows are too wide")

@@ -1,0 +1,397 @@
+"""The record of a run, from which its models can be rebuilt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import InputError, ShapeError
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.recorder import Mistakes
+from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.state import State
+from rosenblatt.loops.layout import Log, Rows, Targets
+from rosenblatt.loops.rules import Confidence, Penalty, Power, Rule
+from rosenblatt.rows.batch import Batch, as_labelled
+from rosenblatt.typing import Floats, Ints
+
+
+class CompressedSet(NamedTuple):
+    """The rows with mistakes, and the order of visits that trains the same model from them.
+
+    A class without a mistake has one row, which is not visited.
+
+    ``Perceptron(order=order, bias=bias, max_iter=1)``, with the start and learning rate of the run, errs on every
+    visit and ends with the weights of the run, bit for bit. If the run separated its data, these few rows
+    therefore lead to zero errors on all rows.
+    """
+
+    X: Any
+    y: Any
+    order: Ints
+    rows: Ints
+    bias: float
+
+
+class _Labelled(NamedTuple):
+    """Rows, the class of each, and the classes as the loops read them."""
+
+    rows: Rows
+    codes: Ints
+    targets: Targets
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Every mistake of a run in order, its start, and the counts of each pass.
+
+    The mistakes determine the model: w is the start plus the sum of ``step * y[index] * X[index]``, in this order.
+    For classes compared directly, `predicted` is the class that the row was taken for; its vector loses what the
+    vector of the row's class gains. Otherwise `machine` is the number of the machine that erred.
+
+    Attributes
+    ----------
+    epoch, visit, index, score, step : ndarray
+        For each mistake: the pass (from 1), the visits before it, the row, f(x) before the update, and the step
+        η·weight.
+    mistakes_per_pass, visits_per_pass : ndarray of int
+        For each pass; the last one is shorter if time ran out.
+    n_rows, n_features : int
+        The shape of the training data.
+    scheme : Scheme
+        How classes became hyperplanes.
+    penalty : Penalty or None
+        How weights shrank with every visit.
+    classes : ndarray
+        The labels; of two, the negative one first.
+    bias : float
+        β, the gain of the bias for each unit of step: 1, R² or 0.
+    radius : float or None
+        R, where β = R².
+    zero : int
+        The side of f = 0.
+    cut : int or None
+        The number of mistakes after which the record was cut to bound its memory: it then holds counts only. None
+        if it was not cut.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_or()
+    >>> trace = rb.Perceptron(order="cyclic").fit(X, y).trace_
+    >>> len(trace), trace.alpha.tolist(), trace.replay(X, y).intercept
+    (9, [5, 2, 2, 0], -1.0)
+    """
+
+    mistakes: Mistakes | None = field(repr=False)
+    mistakes_per_pass: Ints
+    visits_per_pass: Ints
+    start: State = field(repr=False)
+    n_rows: int
+    n_features: int
+    scheme: Scheme
+    classes: NDArray[Any]
+    bias: float
+    radius: float | None = None
+    zero: int = -1
+    penalty: Penalty | None = None
+    cut: int | None = None
+
+    def __repr__(self) -> str:
+        passes = len(self.mistakes_per_pass)
+        kept = "" if self.mistakes is not None else ", counts only"
+        kept += "" if self.cut is None else f": cut after {self.cut:,} mistakes"
+        return f"Trace({len(self)} mistakes in {passes} passes over {self.n_rows} rows{kept})"
+
+    def __len__(self) -> int:
+        return int(self.mistakes_per_pass.sum())
+
+    def _require_mistakes(self) -> Mistakes:
+        if self.mistakes is None and self.cut is not None:
+            raise InputError(
+                f"The trace was cut after {self.cut:,} mistakes to bound its memory; fit with "
+                "trace='mistakes' to keep everything."
+            )
+        if self.mistakes is None:
+            raise InputError("This trace holds counts only, not the single mistakes. Train with trace='mistakes'.")
+        return self.mistakes
+
+    @property
+    def epoch(self) -> Ints:
+        """The pass of each mistake, from 1."""
+        self._require_mistakes()
+        return np.repeat(np.arange(1, len(self.mistakes_per_pass) + 1), self.mistakes_per_pass)
+
+    @property
+    def visit(self) -> Ints:
+        """The number of visits made before each mistake."""
+        return self._require_mistakes().visit
+
+    @property
+    def index(self) -> Ints:
+        """The row of each mistake."""
+        return self._require_mistakes().index.astype(np.int64)
+
+    @property
+    def score(self) -> Floats:
+        """The score f(x) of each mistake."""
+        return self._require_mistakes().score
+
+    @property
+    def step(self) -> Floats:
+        """The step η·weight of each mistake."""
+        return self._require_mistakes().step
+
+    @property
+    def machine(self) -> Ints:
+        """The machine that made each mistake; for classes compared directly, the code of the class predicted."""
+        return self._require_mistakes().machine.astype(np.int64)
+
+    @property
+    def predicted(self) -> NDArray[Any]:
+        """The label that was predicted at each mistake, if classes are compared directly."""
+        if self.scheme.kind != "direct":
+            raise AttributeError("Only a run that compares several classes directly has predicted classes.")
+        return self.classes[self.machine]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of `to_frame`."""
+        known = ("epoch", "visit", "index", "score", "step")
+        match self.scheme.kind:
+            case "binary":
+                return known
+            case "direct":
+                return (*known, "predicted")
+            case _:
+                return (*known, "machine")
+
+    @property
+    def alpha(self) -> Ints:
+        """The number of mistakes on each row: the coefficients α of the sample expansion."""
+        return np.bincount(self.index, minlength=self.n_rows).astype(np.int64)
+
+    @property
+    def expansion(self) -> Floats:
+        """The sum of the steps on each row: w = w₀ + Σ expansion_i y_i x_i, for any weights and ties."""
+        return np.bincount(self.index, weights=self.step, minlength=self.n_rows).astype(np.float64)
+
+    def replay(self, X: Any, y: Any) -> LinearModel:
+        """Train again from the record alone, and return the model of the run, bit for bit.
+
+        X and y are the training data of the run. Each step is checked: if a row does not have the score of the
+        record, X or y is not the data of the run, and an error names the first such mistake. The model has
+        ``coef``, ``intercept`` and ``predict``.
+        """
+        state = self.start.copy()
+        visits = state.visits + int(self.visits_per_pass.sum())
+        self._take(self._labelled(X, y, state), state, slice(0, len(self)), visits)
+        return self._model(state)
+
+    def is_of(self, X: Any, y: Any) -> bool:
+        """Return whether the run replays on X and y, which it does on its training data."""
+        try:
+            self.replay(X, y)
+        except InputError:
+            return False
+        return True
+
+    def path(self, X: Any, y: Any, at: Any = None) -> tuple[Floats, Floats]:
+        """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates.
+
+        Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m). Machines that erred on the same
+        visit moved together, which counts as one update.
+
+        Parameters
+        ----------
+        X, y
+            The training data of the run.
+        at : sequence of int or None
+            Numbers of updates in rising order, to return only the weights after these.
+        """
+        state = self.start.copy().spread()
+        data = self._labelled(X, y, state)
+        moments, first = np.unique(self.visit, return_index=True)
+        ends = np.append(first, len(self))
+        counts = np.arange(len(moments) + 1) if at is None else np.asarray(at, np.int64)
+        states = np.empty((len(counts), *state.w.shape))
+        done = 0
+        for k, count in enumerate(counts.tolist()):
+            if count > done:
+                self._take(data, state, slice(int(ends[done]), int(ends[count])), int(moments[count - 1]) + 1)
+                done = count
+            states[k] = state.last()
+        return states[..., :-1], states[..., -1]
+
+    def after_each_pass(self, X: Any, y: Any) -> list[LinearModel]:
+        """Return the model at the end of each pass."""
+        state = self.start.copy()
+        data = self._labelled(X, y, state)
+        models, first = [], 0
+        for mistakes, visits in zip(self.mistakes_per_pass, self.visits_per_pass, strict=True):
+            self._take(data, state, slice(first, first + int(mistakes)), state.visits + int(visits))
+            first += int(mistakes)
+            models.append(self._model(state))
+        return models
+
+    def compressed(self, X: Any, y: Any) -> CompressedSet:
+        """Return the rows with mistakes, and the order of visits that trains the same model from them."""
+        batch = self._batch(X, y)
+        if self.penalty is not None:
+            raise InputError(
+                "With a penalty the visits between two mistakes shrink the weights, so the mistakes alone do not "
+                "train the same model. Train with penalty=None."
+            )
+        if not len(self):
+            raise InputError("This run made no mistake, so no row was needed: its start is its model.")
+        _, first = np.unique(self.visit, return_index=True)  # several machines may err on one visit
+        rows, order = np.unique(self.index[first], return_inverse=True)
+        # A class without a mistake must still exist: it has one row, which is never visited.
+        for code in np.setdiff1d(np.arange(len(self.classes)), batch.codes[rows]):
+            rows = np.append(rows, np.flatnonzero(batch.codes == code)[:1])
+        few = batch.take(rows)
+        return CompressedSet(few.native(), self.classes[few.codes], order.astype(np.int64), rows, self.bias)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return one row for each mistake as a DataFrame of "pandas", "polars" or "pyarrow"."""
+        from rosenblatt.learning.trace_export import to_frame
+
+        return to_frame(self, backend)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file: the whole record as ``.npz``, or its mistakes as ``.csv`` or ``.parquet``."""
+        from rosenblatt.learning.trace_export import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read a record that `save` wrote as ``.npz``; nothing in the file is executed."""
+        from rosenblatt.learning.trace_export import load
+
+        return load(Path(path))
+
+    def to_document(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        eta: float | None = None,
+        margin: float | None = None,
+        tie: str | None = None,
+        order: Sequence[Any] | None = None,
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Return the run as a JSON document that the lab page plays: the data, the rule, and every mistake.
+
+        Parameters
+        ----------
+        X, y
+            The training data of the run.
+        eta, margin, tie
+            Of the rule, where known; the steps taken are in the document in any case.
+        order : sequence or None
+            The rows visited: an array for every pass, or a list with one array a pass. Without it the lab steps
+            from mistake to mistake.
+        reason : str or None
+            Why training ended, as `stop_reason_` says.
+
+        Returns
+        -------
+        dict
+            For ``json.dumps(document, allow_nan=False)``.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> from rosenblatt.datasets import load_or
+        >>> X, y = load_or()
+        >>> clf = Perceptron(order="cyclic").fit(X, y)
+        >>> document = clf.trace_.to_document(X, y, eta=1.0, order=range(4), reason=clf.stop_reason_)
+        >>> document["end"]
+        {'w': [2.0, 2.0], 'b': -1.0, 'average': None, 'reason': 'separated'}
+        """
+        from rosenblatt.learning.trace_document import to_document
+
+        return to_document(self, X, y, eta=eta, margin=margin, tie=tie, order=order, reason=reason)
+
+    @classmethod
+    def from_document(cls, document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
+        """Return the trace, X and y of a run document, after replaying it: its mistakes must lead to its end."""
+        from rosenblatt.learning.trace_document import from_document
+
+        return from_document(document)
+
+    def _batch(self, X: Any, y: Any) -> Batch:
+        batch = as_labelled(X, y, self.classes)
+        if (batch.n_rows, batch.n_features) != (self.n_rows, self.n_features):
+            raise ShapeError(
+                f"X has shape ({batch.n_rows}, {batch.n_features}), but the run was trained on "
+                f"({self.n_rows}, {self.n_features}). Pass the training data of the run."
+            )
+        return batch
+
+    def _labelled(self, X: Any, y: Any, state: State) -> _Labelled:
+        """Return the training data as the loops read it with a state; see `State.meet`."""
+        batch = self._batch(X, y)
+        rows = state.meet(batch.rows)
+        # A stream takes a single class for the positive one until the other appears.
+        codes = batch.codes + int(len(self.classes) == 1)
+        return _Labelled(rows, codes, self.scheme.targets(codes, np.ones(batch.n_rows), self.zero))
+
+    def _model(self, state: State) -> LinearModel:
+        return LinearModel(state.hypothesis(), self.scheme, self.classes, self.zero, state.met)
+
+    def _take(self, data: _Labelled, state: State, part: slice, visits: int) -> None:
+        """Take some of the mistakes again, and bring the state to a number of visits."""
+        from rosenblatt.loops.decay import idle, replay_shrinking
+        from rosenblatt.loops.passes import replay
+
+        mistakes = self._require_mistakes()
+        # One kind of arrays, so that one loop is compiled: equal steps are kept as one number, which is read-only.
+        columns: Any = (mistakes.visit, mistakes.score, mistakes.step, mistakes.machine)
+        visit, score, step, machine = (np.require(each[part], requirements=["C", "W"]) for each in columns)
+        log = Log(visit, score, step, machine, np.empty((0, 0)))  # a replay needs no room for scores
+        index = mistakes.index[part]
+        self._require_possible(data.codes, index, log.machine, part.start)
+        rows = index.astype(np.uint64)
+        if self.penalty is None:
+            wrong = replay(data.rows, data.targets, rows, log, self._rule_of(state), state.w, state.u)
+        else:
+            log = log._replace(at=log.at - state.visits)
+            shrinking = (self.penalty, state.machines, state.shrunk_machines)
+            wrong = replay_shrinking(data.rows, data.targets, rows, log, self.bias, *shrinking)
+            idle(visits - state.visits - int(log.at[-1] + 1 if len(log.at) else 0), *shrinking)
+        state.visits = visits
+        if wrong >= 0:
+            raise other_score(part.start + wrong, int(index[wrong]), float(log.score[wrong]))
+
+    def _rule_of(self, state: State) -> Any:
+        """Return all of the rule that recorded steps depend on."""
+        if state.dual is not None:
+            return state.rule_of_loops(Power(beta=self.bias))
+        if state.variance is None:
+            return Rule(beta=self.bias)
+        return state.rule_of_loops(Confidence(beta=self.bias, phi=state.variance.phi))
+
+    def _require_possible(self, codes: Ints, index: NDArray[Any], machine: NDArray[Any], first: int = 0) -> None:
+        """Require that each mistake is possible on a row of its class: loops search for its machine unchecked."""
+        strange = np.flatnonzero(~self.scheme.can_err(codes[index], machine))
+        if strange.size:
+            raise InputError(
+                f"This is not the data of the run: mistake {first + strange[0]}, on row {index[strange[0]]}, "
+                "cannot be one on a row of that label. Pass the y of the run."
+            )
+
+
+def other_score(mistake: int, row: int, score: float) -> InputError:
+    """Return the error for a row that does not have the score of the record."""
+    return InputError(
+        f"This is not the data of the run: mistake {mistake}, on row {row}, scored {score!r} then and does not "
+        "now. Pass the same X and y, in the same order and type."
+    )

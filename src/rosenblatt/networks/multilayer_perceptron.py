@@ -1,0 +1,416 @@
+"""Feed-forward networks of smooth neurons, trained by backpropagation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from rosenblatt.estimators._features import tags_of_task
+from rosenblatt.estimators._parameters import (
+    check_choice,
+    check_classes,
+    check_count,
+    check_flag,
+    generator,
+    require_same_classes,
+)
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.interrupts import interruptible
+from rosenblatt.learning.order import Cyclic
+from rosenblatt.networks import base as shared
+from rosenblatt.networks.base import ReportedNetwork
+from rosenblatt.networks.layers import RESPONSES, Coding, CrossEntropy, Layer, n_parameters
+from rosenblatt.networks.network_fit import (
+    MISTAKES_MADE,
+    NETWORK,
+    NETWORK_FIT,
+    TASK,
+    Examples,
+    NetworkState,
+    begin,
+    learn,
+    link_layers,
+    random_parameters,
+)
+from rosenblatt.registry import Learner
+from rosenblatt.rows.features import Features
+from rosenblatt.rows.memory import format_bytes
+from rosenblatt.schema.estimators import StateSchema
+
+HIDDEN = ("logistic", "tanh", "relu", "identity")
+LARGE_WEIGHT_COUNT = 10**7  # weights, which a step changes in hundredths of a second
+WEIGHTS_A_VALUE = 10  # times more weights than values: most of them are never told from their start
+FIT_ONLY = ("n_iter_", "stop_reason_", "converged_", "_run")
+
+
+def _is_for(task: str) -> Callable[[Any], bool]:
+    return lambda self: bool(self.task == task)
+
+
+def _tells_chances(self: Any) -> bool:
+    learned = self.__dict__.get("_loss", self.loss)  # parameters may have changed since
+    return bool(self.task == "classification" and learned == "cross_entropy")
+
+
+class MultilayerPerceptron(ReportedNetwork):
+    """Layers of smooth neurons trained by backpropagation, for classification or regression.
+
+    Training minimises the mean loss of a row plus ``alpha/2`` times the sum of all squared weights without the
+    biases. float32 data is trained, and predicted, in float32; everything else in float64.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        What y holds: labels, or numbers (one a row, or one row of numbers each).
+    hidden_layer_sizes : int or sequence of int
+        The neurons of each hidden layer; none at all for a single layer.
+    activation : {"tanh", "logistic", "relu", "identity"}
+        How hidden neurons respond to their sums.
+    output_activation : {"identity", "logistic", "tanh", "relu"} or None
+        How output neurons respond; with "cross_entropy" they have no choice. None is "identity".
+    loss : {"squared_error", "cross_entropy"}
+        ½ Σ_j (o_j − u_j)² of outputs o and targets u, or −log of the probability given to the right class
+        (softmax; of two classes, logistic). The targets of classes are one-hot: 1 for the class of the row and 0
+        for the others, ±1 if the outputs are "tanh"; of two classes the second alone has an output, see `one_hot`.
+    one_hot : bool
+        Whether two classes have an output each, as three have. The larger output wins.
+    solver : {"adam", "sgd"}
+        The steps: by running means of the gradient and its square, or along the gradient with momentum.
+    eta0 : float
+        The learning rate η.
+    momentum, nesterovs_momentum : float, bool
+        Parameters of "sgd".
+    beta_1, beta_2, epsilon : float
+        Parameters of "adam".
+    alpha : float
+        The weight decay.
+    batch_size : int or "auto"
+        Rows a step; "auto" is 200, or all rows if there are fewer.
+    order : {"shuffle", "cyclic", "random"}, array, list of arrays or callable
+        The order of visits in `fit`, as for `Perceptron`.
+    max_iter : int
+        The maximum number of passes over the data.
+    tol : float or None
+        Training ends when the loss of a pass has not fallen by this share within `n_iter_no_change` passes;
+        None ends it when there was no new minimum.
+    n_iter_no_change : int or None
+        The number of passes to wait for a lower loss or validation error. None is 10, or as many as make 300
+        steps.
+    max_time : float or None
+        The maximum training time of `fit` in seconds; the last pass may then be partial.
+    early_stopping : bool
+        Whether to hold out `validation_fraction` of the rows (of each class). Training ends when their error had
+        no new minimum for `n_iter_no_change` passes, and the best network by this error is returned.
+    validation_fraction : float
+        The share of rows to hold out.
+    class_weight : dict, "balanced" or None
+        Multiplies the loss of each class.
+    warm_start : bool
+        Whether to continue from the last fit: parameters, steps and random order are those of an uninterrupted
+        run.
+    random_state : int, RandomState, Generator or None
+        The random seed for the start, the order and the held-out rows.
+    verbose : int
+        1 shows a progress bar, and prints how training ended to standard error.
+    callbacks : sequence of callables or None
+        Each is called after each pass with a `NetworkReport`; training ends if one returns True.
+
+    Attributes
+    ----------
+    coefs_, intercepts_ : list of ndarray
+        The weights, shape (n_inputs, n_neurons), and the biases of each layer; copies.
+    n_iter_ : int
+        The number of passes of the last `fit`.
+    loss_curve_ : ndarray
+        The minimised loss in each pass, where each row is scored by the parameters at its visit. A stream adds one
+        number for each chunk.
+    loss_ : float
+        The last value of `loss_curve_`.
+    stop_reason_ : str
+        "tol", "plateau" (of tol=None), "validation", "max_iter", "max_time" or "interrupted".
+    converged_ : bool
+        Whether training ended because the loss fell no more.
+    classes_, n_mistakes_, mistakes_per_pass_, curve_
+        Of a classification: the labels; rows that were predicted wrong when they were visited, in all and in
+        each pass; and the errors of training and validation.
+    mse_curve_, validation_mse_ : ndarray
+        Of a regression: the mean squared error of each pass in training, and after it on the rows held out.
+    t_ : int
+        The number of visits since the start.
+    n_features_in_, feature_names_in_
+        The number of features, and their names if X had any.
+
+    Examples
+    --------
+    >>> from rosenblatt.datasets import load_xor
+    >>> X, y = load_xor()
+    >>> clf = MultilayerPerceptron(hidden_layer_sizes=4).fit(X, y)
+    >>> clf.score(X, y), clf.stop_reason_, [w.shape for w in clf.coefs_]
+    (1.0, 'tol', [(2, 4), (4, 1)])
+    """
+
+    _learner = Learner(
+        StateSchema(
+            NETWORK | TASK | MISTAKES_MADE,
+            NETWORK_FIT,
+            link_layers,
+        ),
+        commands={"network": {}},
+        abilities=frozenset({"streams", "onnx"}),
+    )
+
+    _scales_inputs = True
+    _coding: Coding | None
+    _flat: bool
+
+    def __init__(
+        self,
+        task: str = "classification",
+        *,
+        hidden_layer_sizes: Any = (100,),
+        activation: str = "tanh",
+        output_activation: str | None = None,
+        loss: str = "squared_error",
+        one_hot: bool = False,
+        solver: str = "adam",
+        eta0: float = 0.005,
+        momentum: float = 0.9,
+        nesterovs_momentum: bool = True,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        alpha: float = 0.0001,
+        batch_size: Any = "auto",
+        order: Any = "shuffle",
+        max_iter: int = 10_000,
+        tol: float | None = 0.02,
+        n_iter_no_change: int | None = None,
+        max_time: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        verbose: int = 0,
+        callbacks: Any = None,
+    ) -> None:
+        self.task = task
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.activation = activation
+        self.output_activation = output_activation
+        self.loss = loss
+        self.one_hot = one_hot
+        self.solver = solver
+        self.eta0 = eta0
+        self.momentum = momentum
+        self.nesterovs_momentum = nesterovs_momentum
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.order = order
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.max_time = max_time
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train until a stopping rule ends it; see `stop_reason_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            The examples.
+        y : sequence, shape (n_rows,); of a regression also (n_rows, n_outputs)
+            Their labels, or numbers.
+        sample_weight : array-like or None
+            Multiplies the loss of each row.
+
+        Returns
+        -------
+        MultilayerPerceptron
+            The trained estimator. An error leaves it unchanged; Ctrl-C leaves the last completed pass.
+        """
+        with interruptible():
+            self._check_parameters()
+            examples = shared.read_examples(self, X, y, sample_weight, self._coding_of)
+            layers = self._make_layers(examples)
+            self._require_sense(layers, examples.features)
+            self._train(examples, layers, partial(random_parameters, layers, self._scales(layers)))
+            return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Visit the rows of a chunk once, in their order, `batch_size` a step; parameters as in `fit`.
+
+        Chunks of whole batches leave the same bits as all their rows at once. `order`, `early_stopping` and the
+        stops are for `fit`. `classes` are all classes there are; None takes those of the first chunk. An error
+        leaves the estimator unchanged.
+        """
+        self._check_parameters()
+        if isinstance(self.class_weight, str):
+            raise ParameterError(
+                "class_weight='balanced' needs all rows, but partial_fit sees a chunk of them. Give the weights."
+            )
+        fitted = self.__sklearn_is_fitted__()
+        examples = shared.read_examples(self, X, y, sample_weight, self._coding_of, self._known_classes(classes))
+        layers = self._make_layers(examples)
+        if fitted:
+            self._check_features(examples.features)
+            self._require_same_layers(layers, "partial_fit")
+            state = self._state.for_rule(shared.rule_of(self))
+        else:
+            state = self._first_state(examples, layers)
+        n_rows = examples.features.n_rows
+        plan = shared.plan_of(self, layers, n_rows, order=Cyclic(n_rows))
+        loss, mistakes = learn(examples.cast(state.theta.dtype), plan, state)
+        if not fitted:
+            self.__dict__.update(_classes=examples.classes, _flat=examples.flat)
+            self.__dict__.update(_width=examples.features.n_features, _names=examples.features.names)
+        for name in FIT_ONLY:
+            self.__dict__.pop(name, None)
+        held = self.__dict__
+        held.update(
+            loss_curve_=np.append(held.get("loss_curve_", ()), loss),
+            _fit_mistakes=held.get("_fit_mistakes", []),
+            _stream_mistakes=(held.get("_stream_mistakes") or 0) + mistakes,
+            _coding=examples.coding,
+            _loss=self.loss,
+            _layers=layers,
+            _state=state,
+        )
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of every row, or its number or numbers."""
+        outputs = self._outputs(X)
+        if self._classes is not None and self._coding is not None:
+            return self._classes[self._coding.codes(outputs)]
+        return outputs[:, 0] if self._flat else outputs
+
+    @available_if(_is_for("classification"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the scores from which labels are predicted.
+
+        For two classes, one number for each row, positive for ``classes_[1]``. For more classes, one number for
+        each row and class; the largest wins. They are outputs before the softmax, or those of the squared error.
+        The one output of two classes is less the value half-way between its targets; of two outputs, it is the
+        second less the first.
+        """
+        outputs = self._outputs(X)
+        if self._coding is None:
+            raise ParameterError("task changed after training: this network predicts numbers. Fit it again.")
+        return self._coding.decision(outputs)
+
+    @available_if(_tells_chances)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Return the probability of every class, by a network trained with "cross_entropy"."""
+        chances = CrossEntropy().chances(self._outputs(X))
+        return np.hstack([1.0 - chances, chances]) if chances.shape[1] == 1 else chances
+
+    @available_if(_tells_chances)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Return the logarithm of the probability of every class."""
+        with np.errstate(divide="ignore"):
+            logarithms: NDArray[Any] = np.log(self.predict_proba(X))
+        return logarithms
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classification, or R² of a regression."""
+        mixin = RegressorMixin if self.task == "regression" else ClassifierMixin
+        return float(mixin.score(self, X, y, sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        return tags_of_task(super().__sklearn_tags__(), self.task)
+
+    def _check_parameters(self) -> None:
+        shared.check_training(self)
+        check_choice("activation", self.activation, HIDDEN)
+        check_choice("output_activation", self.output_activation, (*HIDDEN, None))
+        if self.loss == "cross_entropy" and self.output_activation is not None:
+            raise ParameterError(
+                f"output_activation={self.output_activation!r} cannot be combined with loss='cross_entropy', "
+                "whose outputs become probabilities by softmax. Leave it None."
+            )
+        check_flag("one_hot", self.one_hot)
+        self._sizes()
+
+    def _sizes(self) -> list[int]:
+        sizes = self.hidden_layer_sizes
+        try:
+            listed_sizes = list(sizes) if np.ndim(sizes) else [sizes]
+        except (TypeError, ValueError):
+            listed_sizes = [sizes]
+        return [check_count("hidden_layer_sizes", size) for size in listed_sizes]
+
+    def _coding_of(self, n_classes: int) -> Coding:
+        signs = self.loss != "cross_entropy" and self.output_activation == "tanh"
+        middle = 0.0 if signs or self.loss == "cross_entropy" else 0.5  # of a cross entropy, even odds
+        return Coding(n_classes, -1.0 if signs else 0.0, 1.0, middle=None if self.one_hot else middle)
+
+    def _make_layers(self, examples: Examples) -> tuple[Layer, ...]:
+        sizes = [examples.features.n_features, *self._sizes(), examples.targets.shape[1]]
+        names = [self.activation] * (len(sizes) - 2) + [self.output_activation or "identity"]
+        shapes = zip(sizes[:-1], sizes[1:], names, strict=True)
+        return tuple(Layer(n_in, n_out, RESPONSES[name]) for n_in, n_out, name in shapes)
+
+    def _require_sense(self, layers: tuple[Layer, ...], features: Features) -> None:
+        """Refuse a network that is huge and has many times more weights than the rows have values.
+
+        Hashed text makes one of nearly any number of rows, and each step changes every weight.
+        """
+        n, stored = n_parameters(layers), max(features.stored, 1)
+        if n <= LARGE_WEIGHT_COUNT or n <= WEIGHTS_A_VALUE * stored:
+            return
+        n_bytes = features.values.dtype.itemsize * n * (1 + shared.rule_of(self).n_moments)
+        raise ParameterError(
+            f"A network of {shared.shape_of(layers)} neurons has {n:,} weights, {n // stored:,} times as many as "
+            f"the rows have values ({stored:,}), and its model would take {format_bytes(n_bytes)}. Hash text into "
+            "fewer features (bits), choose fewer neurons (hidden_layer_sizes), or use a linear learner such as "
+            "Perceptron(average=True)."
+        )
+
+    def _scales(self, layers: tuple[Layer, ...]) -> list[float]:
+        """Return how far from zero layers begin, so that signals neither fade nor grow (Glorot 2010, He 2015)."""
+        scales = [float(np.sqrt(6.0 / (layer.n_inputs + layer.n_neurons))) for layer in layers]
+        for k, layer in enumerate(layers[:-1]):
+            if self.activation == "logistic":
+                scales[k] *= 4.0  # its slope at 0 is a quarter of that of tanh
+            elif self.activation == "relu":
+                scales[k] = float(np.sqrt(6.0 / layer.n_inputs))
+        return scales
+
+    def _first_state(self, examples: Examples, layers: tuple[Layer, ...]) -> NetworkState:
+        theta = random_parameters(layers, self._scales(layers), generator(self.random_state))
+        return begin(theta.astype(examples.features.values.dtype), shared.rule_of(self))
+
+    def _known_classes(self, classes: Any) -> Any:
+        if self.task == "regression":
+            if classes is not None:
+                raise ParameterError("classes are for task='classification'; leave them out of a regression.")
+            return None
+        known = self.__dict__.get("_classes")
+        if classes is None:
+            return known
+        declared = check_classes(classes)
+        if known is None:
+            return declared
+        require_same_classes(declared, known)
+        return known
+
+    def _outputs(self, X: Any) -> NDArray[Any]:
+        network = self._network()
+        return network.outputs(self._features(X))

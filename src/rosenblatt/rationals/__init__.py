@@ -1,1 +1,0 @@
-"""Exact arithmetic on floats, which are integers times powers of two."""

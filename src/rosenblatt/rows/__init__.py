@@ -1,0 +1,1 @@
+"""What data is inside: rows, labels, weights and the batch they make."""

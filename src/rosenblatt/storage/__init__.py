@@ -1,9 +1,0 @@
-"""Models as files: one safetensors file with a closed header, and ONNX."""
-
-from __future__ import annotations
-
-from rosenblatt.storage.files import load, save
-from rosenblatt.storage.opened import OpenedModel
-from rosenblatt.storage.stored import SCHEMA, StoredModel, open_model
-
-__all__ = ["SCHEMA", "OpenedModel", "StoredModel", "load", "open_model", "save"]

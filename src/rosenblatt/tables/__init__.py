@@ -1,0 +1,1 @@
+"""Files and frames become rows: formats, columns, words, recipes, and blocks of rows larger than memory."""

@@ -1,0 +1,474 @@
+"""From a source to blocks: in memory if they fit, otherwise in a cache file beside the source."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.atomic import replacing
+from rosenblatt.exceptions import FormatError, LabelError, ParameterError
+from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.labels import list_classes
+from rosenblatt.rows.memory import require_memory
+from rosenblatt.rows.reals import read_only
+from rosenblatt.tables.block_layout import checksum, stored_arrays
+from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
+from rosenblatt.tables.builder import BLOCK_BYTES, Builder, chunks_of, facts_of, rows_of_block
+from rosenblatt.tables.cache import LIVE_ITEMS, CachedBlocks, CacheWriter, StaleError, ahead, require_replaceable
+from rosenblatt.tables.reading import Options
+from rosenblatt.tables.source import Known, ReadAgainError, Source
+from rosenblatt.tables.statistics import DataSummary, Statistics, digest
+from rosenblatt.threads import ordered
+from rosenblatt.typing import Ints
+
+__all__ = [
+    "DEFAULT_MEMORY_BYTES",
+    "StreamedBlocks",
+    "cache_path",
+    "collect",
+    "fingerprint_of",
+    "measure",
+    "read_blocks",
+]
+
+
+# Blocks on which training begins while their source is read for the first time.
+
+
+class StreamedBlocks(Blocks):
+    """Dense blocks of a source whose classes and size are known before it is read.
+
+    As long as there is no cache, blocks in stored order come from the source, read by another thread. The first
+    walk to the end writes the cache, and all later walks read it. A walk in another order writes the cache first.
+
+    Parameters
+    ----------
+    source, known, dtype
+        The rows, what is known about them, and the type of their values.
+    path : Path or None
+        The place of the cache; None writes no cache.
+    stamp, identity, block_bytes
+        See `CachedBlocks` and `Builder`.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        known: Known,
+        dtype: np.dtype[Any],
+        path: Path | None,
+        stamp: Mapping[str, Any],
+        identity: str,
+        block_bytes: int,
+    ) -> None:
+        self._source, self._dtype, self._path, self._stamp = source, dtype, path, stamp
+        self._block_bytes = block_bytes
+        n_rows, n_features, classes = known.n_rows, known.n_features, np.unique(known.classes)
+        starts = np.array([*range(0, n_rows, rows_of_block(n_features, dtype, block_bytes)), n_rows])
+        shape, counts = (n_rows, n_features, n_rows * n_features), np.zeros(len(classes), np.int64)
+        super().__init__(DataSummary(*shape, classes, counts, starts, source.names), identity)
+        self.cached: CachedBlocks | None = None
+        self._checksums: list[str] | None = None
+
+    @property
+    def counts(self) -> Ints:
+        """The number of rows of each class; reads all rows if they have not been read."""
+        self._read_all()
+        return self.summary.counts
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all values, labels and names; reads all rows if they have not been read."""
+        return self.summary.fingerprint(self._read_all())
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts about the source that were found in the rows read so far."""
+        return facts_of(self._source) if self.cached is None else self.cached.facts
+
+    def read(self, block: int) -> Batch:
+        """Return one block."""
+        return next(iter(self.walk([block])))
+
+    def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
+        """Yield blocks in the given order: from the cache or, in stored order, from the source."""
+        blocks = [int(block) for block in order]
+        stored_order = blocks == list(range(blocks[0], blocks[-1] + 1))
+        if not stored_order and self._path is not None:
+            self._read_all()
+        if self.cached is not None:
+            return self.cached.walk(blocks, change)
+        if not stored_order:
+            raise ParameterError(
+                "Blocks without a cache can only be visited in stored order. Allow a cache for the data, or set "
+                "order='cyclic'."
+            )
+        return ahead(self._stream(blocks[0], blocks[-1], change))
+
+    def _read_all(self) -> list[str]:
+        """Read all rows unless they were read before, and return the checksums of the blocks."""
+        if self._checksums is None:
+            for _ in self.walk(range(self.n_blocks)):
+                pass
+        assert self._checksums is not None, "the source was read to its end"
+        return self._checksums
+
+    def _stream(self, first: int, last: int, change: Change | None) -> Generator[Batch, None, None]:
+        """Yield blocks from the source, which is read to its end only if the last block is wanted."""
+        builder = Builder(self._source, self._block_bytes, buffers=LIVE_ITEMS)
+        to_the_end = last == self.n_blocks - 1
+        with ExitStack() as stack:
+            writer, made = None, None
+            if self._path is not None and to_the_end:
+                file = stack.enter_context(replacing(self._path, forced=False, private=True))
+                writer = CacheWriter(file, self._stamp)
+            checksums: list[str] = []
+            for number, batch in enumerate(builder.blocks()):
+                if writer is not None:
+                    checksums.append(writer.add(batch))
+                else:
+                    checksums.append(checksum(stored_arrays(batch.rows, batch.codes)))
+                self._require_known(batch.values.dtype, builder)
+                if first <= number <= last:
+                    rows = batch.rows if change is None else change(batch.rows)
+                    yield self._batch(rows, self._ranks(builder)[batch.codes])
+                if number == last and not to_the_end:
+                    return
+            self._require_known(self._dtype, builder, len(checksums))
+            self.summary = builder.summary()._replace(classes=self.classes)
+            if writer is not None:
+                made = writer.finish(self.summary, builder.labels.ranks, None)
+        if self._path is not None:
+            self.cached = CachedBlocks(self._path, self._stamp, self._identity, made)
+        self._checksums = checksums
+
+    def _ranks(self, builder: Builder) -> Ints:
+        """Return the position in `classes` of each label seen so far, by its number."""
+        met = builder.labels.classes
+        at = np.minimum(np.searchsorted(self.classes, met), len(self.classes) - 1)
+        if not np.array_equal(self.classes[at], met):
+            raise LabelError(
+                f"The labels are {list_classes(met)}, but {list_classes(self.classes)} were expected. "
+                "Check whether the source has changed."
+            )
+        return at[builder.labels.ranks]
+
+    def _require_known(self, dtype: Any, builder: Builder, n_blocks: int | None = None) -> None:
+        """Raise an error if the source, read to its end if `n_blocks` is given, is not what it said it was."""
+        n_rows, n_features, n_classes = self.n_rows, self.n_features, len(self.classes)
+        same = dtype == self._dtype and builder.n_features == n_features and builder.n_rows <= n_rows
+        if n_blocks is not None:
+            found = builder.n_rows, len(builder.labels.classes), n_blocks
+            same = same and found == (n_rows, n_classes, self.n_blocks)
+        if not same:
+            raise FormatError(
+                f"The source does not have the {n_rows:,} rows of {n_features:,} features and {n_classes} classes "
+                "that were found in it before. Has it changed?",
+                file=next(iter(self._source.files), None),
+            )
+
+
+def type_of(source: Source) -> np.dtype[Any] | None:
+    """Return the type of the values in the first chunk of a source; None if its rows are sparse.
+
+    Another thread reads the chunk, as it will read all chunks, so that they can reuse its memory.
+    """
+
+    def first() -> Generator[np.dtype[Any] | None, None, None]:
+        for chunk in chunks_of(source):
+            yield None if isinstance(chunk.rows, CSR) else chunk.rows.dtype
+            return
+
+    return next(ahead(first()), None)
+
+
+DEFAULT_MEMORY_BYTES = 1 << 28
+SAMPLE_BYTES, SAMPLE_PLACES = 1 << 16, 16  # bytes, and places in a file where so many are read to recognise it
+
+_log = logging.getLogger("rosenblatt.tables")
+
+
+def read_blocks(
+    *places: str | os.PathLike[str],
+    memory: int = DEFAULT_MEMORY_BYTES,
+    cache: str | os.PathLike[str] = "auto",
+    **options: Any,
+) -> Blocks:
+    r"""Read files of any size into blocks of rows, for `Perceptron.fit_blocks`.
+
+    Parameters
+    ----------
+    *places : str or path
+        Files of any format, globs, or ``-`` for standard input; several are read as one data set.
+    memory, cache
+        See `collect`.
+    **options
+        How to read them: the attributes of `rosenblatt.tables.reading.Options`, such as ``target="label"``.
+
+    Returns
+    -------
+    Blocks
+        The rows, in memory or in a cache beside the first file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from rosenblatt import Perceptron
+    >>> with TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "or.csv"
+    ...     _ = table.write_text("a,b,either\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
+    ...     blocks = read_blocks(table, target="either")
+    >>> blocks.n_rows, blocks.names
+    (4, ('a', 'b'))
+    >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
+    array([[2., 2.]])
+    """
+    from rosenblatt.tables.file_source import open_source
+
+    source = open_source([os.fspath(place) for place in places], Options(**options))
+    return collect(source, memory=memory, cache=cache)
+
+
+def collect(
+    source: Source,
+    *,
+    memory: int = DEFAULT_MEMORY_BYTES,
+    cache: str | os.PathLike[str] = "auto",
+    passes: int | None = None,
+    statistics: bool = False,
+    numbers: bool = False,
+    block_bytes: int = BLOCK_BYTES,
+    log: Callable[[str], None] = _log.info,
+) -> Blocks:
+    """Read a source once, and return its rows in blocks.
+
+    Parameters
+    ----------
+    source : Source
+        The rows. If its classes and its size are known beforehand and it does not fit into memory, it is not read
+        here: the first pass of training reads it.
+    memory : int
+        The number of bytes up to which all rows stay in memory, and no file is written.
+    cache : "auto", "no" or path
+        Where a cache is written if one is needed: beside the source (or in a temporary file, if the source is
+        standard input or its folder cannot be written to), nowhere, or at a path. An existing cache is used if it
+        was made from this source with the same options, and replaced if not. A path that names another file is
+        refused. A full disk raises `StorageError`.
+    passes : int or None
+        The largest number of passes to come, if it is known: a single pass needs no cache.
+    statistics : bool
+        Whether to gather the mean and the variance of each feature on the way.
+    numbers : bool
+        Whether labels may be any numbers, for a regression.
+    block_bytes : int
+        The size of a block.
+    log : callable
+        Gets a sentence about what is done with the cache.
+
+    Returns
+    -------
+    Blocks
+        `MemoryBlocks`, `CachedBlocks` or `StreamedBlocks`.
+    """
+    how: dict[str, Any] = {"memory": memory, "cache": cache, "passes": passes, "statistics": statistics}
+    how["numbers"] = numbers
+    try:
+        return _collect(source, **how, block_bytes=block_bytes, log=log)
+    except ReadAgainError as found:
+        log(f"Reading begins again: {found}")
+        return _collect(source, **how, block_bytes=block_bytes, log=log)
+
+
+def _collect(
+    source: Source,
+    *,
+    memory: int,
+    cache: str | os.PathLike[str],
+    passes: int | None,
+    statistics: bool,
+    numbers: bool,
+    block_bytes: int,
+    log: Callable[[str], None],
+) -> Blocks:
+    stamp = stamp_of(source, block_bytes)
+    # A fit may go on after its data were moved or restored; only a cache must be of the very same file.
+    identity = None if stamp["files"] is None else digest({**stamp, "changes": None})
+    beside = None if identity is None else cache_path(source)
+    path = beside if cache == "auto" else None if cache == "no" else Path(cache)
+    if path is not None and cache != "auto":
+        require_replaceable(path)
+    if path is not None and identity is not None and os.path.lexists(path):
+        try:
+            found = CachedBlocks(path, stamp, identity)
+        except StaleError as problem:
+            log(f"The cache {path} is written again: {problem.why}.")
+        else:
+            log(f"The rows come from the cache {path}.")
+            return found
+    held_bytes = memory
+    if identity is not None and (path is not None or passes == 1):
+        known = source.known()
+        dtype = None if known is None else known.dtype or type_of(source)
+        if known is not None and dtype is not None and known.n_rows * known.n_features * dtype.itemsize > memory:
+            where = None if passes == 1 else path
+            if not statistics:
+                if where is not None:
+                    log(f"The first pass writes the cache {where}.")
+                return StreamedBlocks(source, known, dtype, where, stamp, identity, block_bytes)
+            held_bytes = 0  # no row waits in memory until it is clear that a cache is needed
+    builder = Builder(source, block_bytes, Statistics() if statistics else None, numbers=numbers)
+    batches = builder.blocks()
+    held, total = [], 0
+    for batch in batches:
+        held.append(batch)
+        n_bytes = sum(array.nbytes for array in stored_arrays(batch.rows, batch.codes))
+        total += n_bytes
+        if total <= held_bytes:
+            continue
+        if cache == "no":
+            require_memory(f"Another block, after {total:,} bytes", 4 * n_bytes, "Allow a cache for the data.")
+            continue
+        where = path or _temporary()
+        log(f"The rows are more than {memory:,} bytes, and go into the cache {where}.")
+        try:
+            made = _write_cache(where, stamp, held, batches, builder)
+            cached = CachedBlocks(where, stamp, identity, made)
+        except BaseException:
+            if path is None:
+                _remove(where)
+            raise
+        if path is None:
+            weakref.finalize(cached, _remove, where)
+        return cached
+    return _in_memory(held, builder, identity)
+
+
+def measure(blocks: Blocks) -> Statistics:
+    """Return the statistics of the features: those gathered on the way, or by reading all blocks."""
+    if blocks.statistics is not None:
+        return blocks.statistics
+    statistics = Statistics()
+    for batch in blocks.walk(range(blocks.n_blocks)):
+        statistics.add(batch.rows, batch.n_rows, batch.n_features)
+    return statistics
+
+
+def fingerprint_of(source: Source, *, numbers: bool = False) -> str:
+    """Read a source, a block at a time, and return the fingerprint that its blocks would have."""
+    builder = Builder(source, BLOCK_BYTES, buffers=1, numbers=numbers)
+    checksums = [checksum(stored_arrays(batch.rows, batch.codes)) for batch in builder.blocks()]
+    return builder.summary().fingerprint(checksums)
+
+
+def cache_path(source: Source) -> Path | None:
+    """Return the place of a cache beside the first file of a source, or None if it cannot be written there."""
+    path = Path(source.files[0]) if source.files else None
+    if path is None or not path.is_file() or not os.access(path.parent, os.W_OK):
+        return None
+    return path.with_name(f".{path.name}.rosenblatt-cache")
+
+
+def stamp_of(source: Source, block_bytes: int) -> dict[str, Any]:
+    """Return what distinguishes the current content of a source, and how it is read, from any other.
+
+    Of each file these are its name, size, time, and a digest of bytes at its start, its end and in between; its
+    changes are its inode and the time of its last change, which no program can set. No files mean that a cache of
+    the source cannot be used again.
+    """
+    how = {} if source.options is None else asdict(source.options)
+    how.pop("chunk_bytes", None)  # the size of chunks does not change blocks
+    files = [Path(file) for file in source.files]
+    again = bool(how) and bool(files) and all(file.is_file() for file in files)
+    stamps = [_stamp_of_file(file) for file in files] if again else []
+    return {
+        "files": [stamp for stamp, _ in stamps] or None,
+        "changes": [changes for _, changes in stamps],
+        "options": how,
+        "block_bytes": block_bytes,
+    }
+
+
+def _stamp_of_file(path: Path) -> tuple[list[Any], list[int]]:
+    sampled = hashlib.sha256()
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        last = max(status.st_size - SAMPLE_BYTES, 0)
+        for place in sorted({last * k // (SAMPLE_PLACES - 1) for k in range(SAMPLE_PLACES)}):
+            file.seek(place)
+            sampled.update(file.read(SAMPLE_BYTES))
+    stamp = [str(path.resolve()), status.st_size, status.st_mtime_ns, sampled.hexdigest()]
+    return stamp, [status.st_ino, status.st_ctime_ns]
+
+
+def _temporary() -> Path:
+    descriptor, name = tempfile.mkstemp(prefix="rosenblatt-", suffix=".cache")
+    os.close(descriptor)
+    return Path(name)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _write_cache(
+    path: Path, stamp: dict[str, Any], held: list[Batch], more: Iterator[Batch], builder: Builder
+) -> os.stat_result:
+    """Write the blocks held in memory, releasing each, and all that follow; return the status of the file."""
+    with replacing(path, forced=False, private=True) as file:
+        writer = CacheWriter(file, stamp)
+        held.reverse()
+        while held:
+            writer.add(held.pop())
+        for batch in more:
+            writer.add(batch)
+        return writer.finish(builder.summary(), builder.labels.ranks, builder.statistics)
+
+
+def _in_memory(held: list[Batch], builder: Builder, identity: str | None) -> MemoryBlocks:
+    n_rows, n_features, _, classes, _, boundaries, names, facts = summary = builder.summary()
+    codes = read_only(builder.labels.ranks[np.concatenate([batch.codes for batch in held])])
+    rows = protect_rows(_stacked(held, summary))
+    batch = Batch(rows, n_rows, n_features, names, codes=codes, classes=classes)
+    return MemoryBlocks(batch, boundaries, facts=facts, identity=identity, statistics=builder.statistics)
+
+
+def _stacked(held: list[Batch], summary: DataSummary) -> Rows:
+    """Return the rows of all blocks in one piece, releasing each block once it is copied."""
+    if len(held) == 1:
+        return held.pop().rows
+    n_rows, n_features, stored, *_ = summary
+    values = np.empty(stored, np.result_type(*(batch.values.dtype for batch in held)))
+    types = [batch.rows.indices.dtype for batch in held if isinstance(batch.rows, CSR)]
+    index: Any = np.result_type(*types, np.uint64 if stored > np.iinfo(np.int32).max else np.uint32)
+    indices, indptr = np.empty(stored if types else 0, index), np.zeros(n_rows + 1, index)
+
+    def placed() -> Iterator[tuple[Batch, int, int]]:
+        at = row = 0
+        held.reverse()
+        while held:
+            batch = held.pop()
+            yield batch, at, row
+            at, row = at + batch.stored, row + batch.n_rows
+
+    def copy(part: tuple[Batch, int, int]) -> None:
+        batch, at, row = part
+        values[at : at + batch.stored] = batch.values
+        if isinstance(batch.rows, CSR):
+            indices[at : at + batch.stored] = batch.rows.indices
+            indptr[row + 1 : row + 1 + batch.n_rows] = batch.rows.indptr[1:].astype(index) + index.type(at)
+
+    for _ in ordered(copy, placed()):
+        pass
+    return CSR(values, indices, indptr) if types else values.reshape(n_rows, n_features)

@@ -1,0 +1,238 @@
+"""Where the rows of delimited text end, so that blocks hold whole rows and errors know their lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+from io import BufferedIOBase
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import FormatError
+from rosenblatt.tables.lines import LONGEST_LINE
+from rosenblatt.tables.notation import Notation
+
+__all__ = [
+    "Dialect",
+    "TextBlock",
+    "behind_rows",
+    "field_ends",
+    "fields_of",
+    "last_end",
+    "row_lines",
+    "rows_of",
+    "whole_rows",
+]
+
+QUOTE, NEWLINE, RETURN = b'"\n\r'
+LINE_END = re.compile(rb"\r\n|\n|\r")
+PLAIN_ROW = re.compile(rb"(?!\Z)[^\r\n]*+(?:\r\n|\n|\r|\Z)")
+BETWEEN_QUOTES = rb'[^"]*+(?:""[^"]*+)*+'
+QUOTED = re.compile(rb'"(%b)"?+' % BETWEEN_QUOTES)
+
+
+class Dialect(NamedTuple):
+    """The delimiter of fields, and whether quotes may enclose delimiters and line ends.
+
+    `notation` says how numbers are written, and `missing` are the words that stand for none.
+    """
+
+    delimiter: str
+    quoted: bool
+    notation: Notation = Notation()
+    missing: tuple[str, ...] = ("",)
+
+    def quotes(self, data: bytes) -> bool:
+        """Return whether quotes have a meaning in this text."""
+        return self.quoted and b'"' in data
+
+
+class TextRow(NamedTuple):
+    """One row: its line, its bytes without the line end, and its number of fields."""
+
+    line: int
+    data: bytes
+    n_fields: int
+
+
+class TextBlock(NamedTuple):
+    """Whole rows, and the line of the file at which they begin."""
+
+    data: bytes
+    line: int
+
+
+def whole_rows(
+    stream: BufferedIOBase, size: int, dialect: Dialect, file: str, line: int = 1
+) -> Iterator[TextBlock]:
+    """Cut a stream into blocks of about `size` bytes that end where rows end; `line` is the first line."""
+    rest = b""
+    while True:
+        asked = max(size - len(rest), size // 2, len(rest), 1)
+        fresh = stream.read(asked)
+        data = rest + fresh if rest else fresh
+        if len(fresh) < asked:
+            if data:
+                _require_closed(data, line, dialect, file)
+                yield TextBlock(data, line)
+            return
+        end = last_end(data, dialect)
+        if end == 0 and len(data) > LONGEST_LINE:
+            why = " A quote may have been opened and never closed." if dialect.quoted else ""
+            raise FormatError(f"a row goes on for more than {LONGEST_LINE >> 20} MiB.{why}", file=file, line=line)
+        if end:
+            rest, block = data[end:], data[:end]
+            del data, fresh  # so that one block at a time is in memory
+            yield TextBlock(block, line)
+            line += _count_lines(block)
+        else:
+            rest = data
+
+
+def last_end(data: bytes, dialect: Dialect) -> int:
+    """Return the position behind the last complete row; 0 if there is none."""
+    if not dialect.quotes(data):
+        return data.rfind(b"\n") + 1 or data.rfind(b"\r", 0, -1) + 1
+    quotes = _alternating_quotes(data, dialect)
+    if quotes is None:
+        return _last_end_slowly(data, dialect)
+    end = data.rfind(b"\n")
+    while end >= 0 and (before := bisect_left(quotes, end)) % 2:  # within quotes; go to before they open
+        end = data.rfind(b"\n", 0, int(quotes[before - 1]))
+    return end + 1 or _last_end_slowly(data, dialect)
+
+
+def row_lines(text: TextBlock, dialect: Dialect) -> NDArray[np.int64]:
+    """Return the line of each row of a block; empty lines are not rows."""
+    data = text.data
+    if dialect.quotes(data):
+        starts = [row.start() for row in _rows(data, dialect) if data[row.start()] not in b"\r\n"]
+    else:
+        starts = [row.start() for row in re.finditer(rb"[^\r\n]+", data)]
+    ends = np.array([match.end() for match in LINE_END.finditer(data)], np.int64)
+    return text.line + np.searchsorted(ends, np.array(starts, np.int64), side="right")
+
+
+def rows_of(text: TextBlock, dialect: Dialect) -> Iterator[TextRow]:
+    """Split a block into rows, and count their fields."""
+    between = dialect.delimiter.encode()
+    line = text.line
+    for match in _rows(text.data, dialect):
+        row = match[0] if match.lastgroup == "open" else match[0].rstrip(b"\r\n")
+        if row:
+            quotes = dialect.quotes(row)
+            n_fields = len(_field(dialect.delimiter).findall(between + row)) if quotes else row.count(between) + 1
+            yield TextRow(line, row, n_fields)
+        line += _count_lines(match[0])
+
+
+def fields_of(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
+    """Split rows into fields; bytes that are not UTF-8 become replacement characters."""
+    between = dialect.delimiter.encode()
+    for row in rows_of(TextBlock(data, 1), dialect):
+        if dialect.quotes(row.data):
+            fields = [_unquoted(field) for field in _field(dialect.delimiter).findall(between + row.data)]
+        else:
+            fields = row.data.split(between)
+        yield [field.decode(errors="replace") for field in fields]
+
+
+def field_ends(row: bytes, dialect: Dialect) -> NDArray[np.int64]:
+    """Return the position behind each field of a row.
+
+    Examples
+    --------
+    >>> field_ends(b'1,"a,b",', Dialect(",", quoted=True))
+    array([1, 7, 8])
+    """
+    between = dialect.delimiter.encode()
+    if dialect.quotes(row):
+        fields = _field(dialect.delimiter).finditer(between + row)
+        return np.fromiter((field.end() - 1 for field in fields), np.int64)
+    return np.append(np.flatnonzero(np.frombuffer(row, np.uint8) == between[0]), len(row))
+
+
+def behind_rows(data: bytes, n_rows: int) -> int:
+    """Return a position behind `n_rows` lines that are not empty, or the end of the text."""
+    found = re.finditer(rb"[^\r\n](?:\r\n|\n|\r)", data)
+    row = next(islice(found, n_rows - 1, None), None)
+    return len(data) if row is None else row.end()
+
+
+def has_rows(data: bytes) -> bool:
+    """Return whether there is anything but empty lines."""
+    return re.search(rb"[^\r\n]", data) is not None
+
+
+def _unquoted(field: bytes) -> bytes:
+    quoted = QUOTED.match(field)
+    return field if quoted is None else quoted[1].replace(b'""', b'"') + field[quoted.end() :]
+
+
+def _last_end_slowly(data: bytes, dialect: Dialect) -> int:
+    ends = [
+        row.end() for row in _rows(data, dialect) if data[row.end() - 1] in b"\r\n" and row.lastgroup != "open"
+    ]
+    if ends and ends[-1] == len(data) and data.endswith(b"\r"):
+        ends.pop()  # the other half of this line end may still come
+    return ends[-1] if ends else 0
+
+
+def _require_closed(data: bytes, line: int, dialect: Dialect, file: str) -> None:
+    if not dialect.quotes(data):
+        return
+    quotes = _alternating_quotes(data, dialect)
+    if quotes is not None and len(quotes) % 2 == 0:
+        return
+    for row in _rows(data, dialect):
+        if row.end() == len(data) and row.lastgroup == "open":
+            raise FormatError(
+                "a quote is opened in this row and never closed. If quotes are plain characters here, save the "
+                "table as TSV",
+                file=file,
+                line=line + _count_lines(data[: row.start()]),
+            )
+
+
+def _alternating_quotes(data: bytes, dialect: Dialect) -> NDArray[np.int64] | None:
+    """Return the positions of quotes if every second one opens a field, so that counting suffices; else None.
+
+    A quote that opens a field stands behind a delimiter or a line end, or behind the quote that it doubles. Any
+    other is a plain character of an unquoted field, and counting would be wrong from there on.
+    """
+    characters = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(characters == QUOTE)
+    opening = quotes[::2]
+    before = characters[np.maximum(opening, 1) - 1]
+    allowed = np.array([QUOTE, NEWLINE, RETURN, ord(dialect.delimiter)], np.uint8)
+    return quotes if np.all(np.isin(before, allowed) | (opening == 0)) else None
+
+
+def _rows(data: bytes, dialect: Dialect) -> Iterator[re.Match[bytes]]:
+    return (_row(dialect.delimiter) if dialect.quotes(data) else PLAIN_ROW).finditer(data)
+
+
+@lru_cache(maxsize=16)
+def _row(delimiter: str) -> re.Pattern[bytes]:
+    # Quotes count only where a field begins, as in pyarrow. The possessive ?+ and *+ never backtrack. Before
+    # Python 3.11.5 they fail where alternatives are repeated, so there are none here but the last.
+    between = re.escape(delimiter).encode()
+    quoted = rb'"(?:(?<![^%b\r\n]")%b(?:"|(?P<open>\Z)))?+' % (between, BETWEEN_QUOTES)
+    return re.compile(rb'(?!\Z)[^\r\n"]*+(?:%b[^\r\n"]*+)*+(?:\r\n|\n|\r|\Z)' % quoted)
+
+
+@lru_cache(maxsize=16)
+def _field(delimiter: str) -> re.Pattern[bytes]:
+    between = re.escape(delimiter).encode()
+    return re.compile(rb'%b((?:"%b"?+)?+[^%b]*+)' % (between, BETWEEN_QUOTES, between))
+
+
+def _count_lines(data: bytes) -> int:
+    if b"\r" not in data:
+        return data.count(b"\n")
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")

@@ -1,0 +1,420 @@
+"""From blocks of a table to features and labels, by a recipe that is given or learned on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import FormatError
+from rosenblatt.loops.layout import CSR
+from rosenblatt.rows.batch import Chunk, Skipped
+from rosenblatt.rows.reals import read_only
+from rosenblatt.tables.column_words import COMMAND_LINE, Wording
+from rosenblatt.tables.recipe import TableRecipe
+from rosenblatt.tables.table import (
+    MISSING_NAMES,
+    Block,
+    Problem,
+    Table,
+    asked_words,
+    distinct,
+    from_numpy,
+    missing_words,
+)
+from rosenblatt.tables.target_column import label_problems, read_labels
+from rosenblatt.threads import Pool, allowed
+from rosenblatt.typing import Floats, Ints, Reals
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Encoder", "Part", "of_columns", "of_dense", "side_by_side"]
+
+
+# Sparse rows joined from parts, each with its own range of features.
+
+
+class Part(NamedTuple):
+    """Sparse rows whose features are counted from 0."""
+
+    data: Floats
+    indices: Ints
+    indptr: Ints
+
+
+def of_dense(rows: Reals) -> Part:
+    """Return dense rows as sparse ones; NaN is stored."""
+    row, column = np.nonzero(rows)
+    return Part(rows[row, column].astype(np.float64), column, _starts(np.count_nonzero(rows, axis=1)))
+
+
+def of_columns(features: NDArray[np.int64]) -> Part:
+    """Return rows with ones at the features listed for each row, ascending; numbers below 0 are skipped."""
+    present = features >= 0
+    indices = features[present]
+    return Part(np.ones(len(indices)), indices, _starts(present.sum(axis=1)))
+
+
+def side_by_side(parts: Sequence[Part], starts: Sequence[int], n_rows: int) -> CSR:
+    """Join parts row by row.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Each with `n_rows` rows whose features ascend.
+    starts : sequence of int
+        The first feature of each part; ascending, so that the features of joined rows ascend as well.
+
+    Returns
+    -------
+    CSR
+        Of float64, with unsigned column numbers of 32 bits.
+
+    Examples
+    --------
+    >>> left = of_dense(np.array([[0.0, 5.0], [7.0, 0.0]]))
+    >>> right = of_columns(np.array([[0], [-1]]))
+    >>> joined = side_by_side([left, right], [0, 10], 2)
+    >>> joined.indices.tolist(), joined.indptr.tolist(), joined.data.tolist()
+    ([1, 10, 0], [0, 2, 3], [5.0, 1.0, 7.0])
+    """
+    counts = [np.diff(part.indptr) for part in parts]
+    indptr = _starts(np.sum(counts, axis=0, dtype=np.int64) if counts else np.zeros(n_rows, np.int64))
+    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], np.uint32)
+    free = indptr[:-1].copy()  # where the next part of each row goes
+    for part, start, count in zip(parts, starts, counts, strict=True):
+        goal = np.arange(len(part.data)) + np.repeat(free - part.indptr[:-1], count)
+        data[goal] = part.data
+        indices[goal] = part.indices + start
+        free += count
+    return CSR(read_only(data), read_only(indices), read_only(indptr.view(np.uint64)))
+
+
+def _starts(counts: NDArray[np.integer]) -> Ints:
+    starts = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    return starts
+
+
+MOST_AUTOMATIC = 1000
+MOST_CHOSEN = 2**20
+"""The most values of a categorical column: of one found by its strings, and of one that was asked for."""
+
+FEW_CATEGORIES, IDENTIFIER_ROWS_SHARE = 10, 0.8
+"""A column of more than this many categories, and more than this share of the rows, may be an identifier."""
+
+WORDS_SHOWN = 3
+LONGEST_WORD = 64
+
+
+@dataclass(slots=True, eq=False)
+class _Prepared:
+    """A block on its way to a chunk."""
+
+    block: Block
+    missing: frozenset[str]  # words that stand for missing values
+    problems: list[FormatError]  # of rows that were left out
+    n_rows: int
+    labels: NDArray[Any] | None = None
+    parts: list[Part] = field(default_factory=list)  # features before those of categories
+    encoded: list[tuple[list[Any], NDArray[np.int32]]] = field(default_factory=list)  # of categorical columns
+    known: list[NDArray[np.int64]] = field(default_factory=list)  # the feature of each of their values, or −1
+    n_features: int = 0  # once this block is learned
+    rows: Reals | CSR | None = None
+    unknown: list[int] = field(default_factory=list)  # values that training had not seen, of each such column
+
+
+class Encoder:
+    """Turns blocks into chunks of features and labels.
+
+    Parameters
+    ----------
+    recipe : TableRecipe
+        How to encode. Learning adds to its categories and words.
+    learning : bool
+        Whether unseen categories become new features; if not, they get zeros and are counted.
+    skipped : Skipped or None
+        Counts the rows that cannot be read; None: the first one is an error.
+    vocabulary : bool
+        Whether to remember which words fall into which hashed feature.
+    chosen : set of int
+        The categorical columns that may have many values, by their place among these.
+    wording : Wording
+        How errors name places and ways out.
+
+    Attributes
+    ----------
+    n_rows : int
+        The number of rows encoded.
+    unknown : Counter of str
+        For each categorical column, the number of rows whose value was not seen in training.
+    """
+
+    def __init__(
+        self,
+        recipe: TableRecipe,
+        *,
+        learning: bool,
+        skipped: Skipped | None = None,
+        vocabulary: bool = False,
+        chosen: frozenset[int] = frozenset(),
+        wording: Wording = COMMAND_LINE,
+    ) -> None:
+        self._recipe, self._wording = recipe, wording
+        self._learning, self._skipped, self._chosen = learning, skipped, chosen
+        self._categories = {category: feature for feature, category in enumerate(recipe.categories)}
+        self._counts = Counter(column for column, _ in recipe.categories)
+        self._words_for_missing = {
+            True: frozenset(asked_words(recipe.na)),
+            False: frozenset(missing_words(recipe.na, MISSING_NAMES)),
+        }  # by whether the table is typed
+        self.n_rows, self.unknown = 0, Counter[str]()
+        self._words: list[dict[int, tuple[str, ...]]] | None = None
+        if vocabulary and learning:
+            known = recipe.words or tuple({} for _ in recipe.texts + recipe.hashed)
+            self._words = [dict(each) for each in known]
+
+    @property
+    def recipe(self) -> TableRecipe:
+        """The recipe, with what was learned so far."""
+        if not self._learning:
+            return self._recipe
+        words = None if self._words is None else tuple(dict(each) for each in self._words)
+        return replace(self._recipe, categories=tuple(self._categories), words=words)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are so far."""
+        recipe = self._recipe
+        return recipe.n_features - len(recipe.categories) + len(self._categories)
+
+    def notes(self) -> Iterator[str]:
+        """Yield a note about each categorical column that was not asked for and differs in almost every row."""
+        for which, (name, _) in enumerate(self._recipe.categorical):
+            n_levels = self._counts[which]
+            if (
+                self._learning
+                and which not in self._chosen
+                and n_levels > max(FEW_CATEGORIES, IDENTIFIER_ROWS_SHARE * self.n_rows)
+            ):
+                yield (
+                    f"{name!r} holds {n_levels:,} different values in {self.n_rows:,} rows; leave it out with "
+                    f"{self._wording.use('ignore', name)} if it names the rows"
+                )
+
+    def begin_again(self) -> None:
+        """Count rows and unknown values from zero."""
+        self.n_rows = 0
+        self.unknown.clear()
+
+    def chunk(self, block: Block, table: Table) -> Chunk | None:
+        """Return the chunk of a block, or None if no row of it could be read."""
+        return self._counted(self._joined(self._learned(self._prepared(block, table), table)))
+
+    def chunks(self, parts: Iterable[Callable[[], Block]], table: Table) -> Iterator[Chunk]:
+        """Yield the chunks of blocks, each of which a function reads, by as many threads as are allowed.
+
+        Categories are learned in the order of the blocks, with any number of threads.
+        """
+        with Pool(allowed()) as pool:
+            prepared = pool.ordered(lambda read: self._prepared(read(), table), parts)
+            learned = (self._learned(block, table) for block in prepared)
+            for joined in pool.ordered(self._joined, learned):
+                chunk = self._counted(joined)
+                if chunk is not None:
+                    yield chunk
+
+    def _prepared(self, block: Block, table: Table) -> _Prepared:
+        """Do what needs no other block; any thread may."""
+        block, problems = self._without_bad_rows(block, table)
+        made = _Prepared(block, self._words_for_missing[table.typed], problems, len(block.numbers))
+        if made.n_rows == 0:
+            return made
+        if block.label is not None and self._recipe.labels is not None:
+            made.labels = read_only(read_labels(block.label, self._recipe.labels))
+        if self._recipe.missing == "zero":
+            np.nan_to_num(block.numbers, copy=False)
+        if not self._recipe.only_numbers:
+            if self._words is None:  # else words are remembered on the way, in the order of the blocks
+                made.parts = self._before_categories(block, made.missing)
+            columns = block.strings[len(self._recipe.texts) + len(self._recipe.hashed) :]
+            made.encoded = [distinct(column) for column in columns]
+        return made
+
+    def _learned(self, made: _Prepared, table: Table) -> _Prepared:
+        """Do what depends on the blocks before, in their order."""
+        if self._skipped is not None:
+            for problem in made.problems:
+                self._skipped.add(problem)
+        self.n_rows += made.n_rows
+        if made.n_rows and not self._recipe.only_numbers:
+            if self._words is not None:
+                made.parts = self._before_categories(made.block, made.missing)
+            if self._learning:
+                self._learn(made, table)
+            made.known = [
+                self._features_of(which, values, made.missing) for which, (values, _) in enumerate(made.encoded)
+            ]
+        made.n_features = self.n_features
+        return made
+
+    def _joined(self, made: _Prepared) -> _Prepared:
+        """Put the features together; any thread may."""
+        recipe = self._recipe
+        if made.n_rows == 0:
+            return made
+        if recipe.only_numbers:
+            made.rows = read_only(made.block.numbers)
+            return made
+        features = np.full((made.n_rows, len(made.encoded)), -1, np.int64)
+        for which, (known, (_, codes)) in enumerate(zip(made.known, made.encoded, strict=True)):
+            features[:, which] = found = known[codes]
+            made.unknown.append(int(np.count_nonzero(found < 0)))
+        features.sort(axis=1)
+        parts = [*made.parts, of_columns(features)]
+        starts = [0, *(len(recipe.numbers) + (1 << recipe.bits) * k for k in range(len(parts) - 1))]
+        made.rows = side_by_side(parts, starts, made.n_rows)
+        return made
+
+    def _counted(self, made: _Prepared) -> Chunk | None:
+        if made.rows is None:
+            return None
+        for (name, _), lost in zip(self._recipe.categorical, made.unknown, strict=False):
+            if lost:
+                self.unknown[name] += lost
+        return Chunk(made.rows, made.n_rows, made.n_features, labels=made.labels)
+
+    def _without_bad_rows(self, block: Block, table: Table) -> tuple[Block, list[FormatError]]:
+        bad = dict(block.bad)
+        for row, problem in self._problems(block, table):
+            bad.setdefault(row, problem)
+        if not bad and not block.lost:
+            return block, []
+        problems = sorted([*bad.values(), *block.lost], key=lambda problem: problem.line or 0)
+        if self._skipped is None:
+            raise problems[0]
+        keep = np.ones(len(block.numbers), bool)
+        keep[list(bad)] = False
+        line, kept, mask = block.line, np.flatnonzero(keep), from_numpy(keep)
+        label = None if block.label is None else block.label.filter(mask)
+        strings = [each.filter(mask) for each in block.strings]
+        return Block(block.numbers[keep], strings, label, lambda row: line(int(kept[row]))), problems
+
+    def _problems(self, block: Block, table: Table) -> list[tuple[int, FormatError]]:
+        recipe = self._recipe
+        found: list[tuple[int, FormatError]] = []
+
+        def add(row: int, problem: Problem, column: str) -> None:
+            found.append((row, self._wording.error(problem, table, block.line(row), column)))
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = block.numbers.sum(dtype=np.float64)
+        if not np.isfinite(total):  # one sum is faster than a look at each value; it may also overflow
+            self._look_at_numbers(block.numbers, add)
+        if block.label is not None and recipe.labels is not None:
+            target = recipe.target[0] if recipe.target else ""
+            wrong = label_problems(block.label, recipe.labels, recipe.na, typed=table.typed)
+            for row, problem in wrong.items():
+                add(row, problem, target)
+        return found
+
+    def _look_at_numbers(self, numbers: Reals, add: Callable[[int, Problem, str], None]) -> None:
+        allowed = self._recipe.missing != "error"
+        wrong = np.isinf(numbers) if allowed else ~np.isfinite(numbers)
+        for row, column in np.argwhere(wrong):
+            name = self._recipe.numbers[column][0]
+            value = numbers[row, column]
+            if np.isnan(value):
+                add(int(row), Problem(f"{name!r} is missing", self._wording.missing), name)
+            else:
+                add(int(row), Problem(f"{name!r} is {value}, but a number must be finite and below 1.8e308"), name)
+
+    def _before_categories(self, block: Block, missing: frozenset[str]) -> list[Part]:
+        """Return the features of a block that come before those of categories."""
+        recipe = self._recipe
+        parts, strings = [of_dense(block.numbers)], iter(enumerate(block.strings))
+        parts += [self._bag_of_words(*next(strings)) for _ in recipe.texts]
+        parts += [self._hashed(*next(strings), name, missing) for name, _ in recipe.hashed]
+        return parts
+
+    def _bag_of_words(self, which: int, column: pa.Array) -> Part:
+        from rosenblatt.tables.words import grams, hash_texts, text_buffers
+
+        recipe = self._recipe
+        values, offsets = text_buffers(column)
+        if self._words is not None:
+            for text in column.to_pylist():
+                for gram in grams((text or "").encode(), recipe.ngrams):
+                    self._remember(which, gram)
+        data, indices, indptr = hash_texts(values, offsets, ngrams=recipe.ngrams, bits=recipe.bits)
+        return Part(np.asarray(data), np.asarray(indices, np.int64), np.asarray(indptr, np.int64))
+
+    def _hashed(self, which: int, column: pa.Array, name: str, missing: frozenset[str]) -> Part:
+        from rosenblatt.tables.words import bucket
+
+        values, codes = distinct(column)
+        buckets = np.full(len(values), -1, np.int64)
+        for code, value in enumerate(values):
+            if not _is_missing(value, missing):
+                buckets[code] = bucket(f"{name}={value}".encode(), self._recipe.bits)
+                if self._words is not None:
+                    self._remember(which, str(value).encode(), int(buckets[code]))
+        return of_columns(buckets[codes].reshape(-1, 1))
+
+    def _remember(self, which: int, gram: bytes, number: int | None = None) -> None:
+        from rosenblatt.tables.words import bucket
+
+        assert self._words is not None
+        known = self._words[which]
+        number = bucket(gram, self._recipe.bits) if number is None else number
+        words = known.get(number, ())
+        if len(words) < WORDS_SHOWN:
+            word = gram.decode(errors="replace")
+            word = word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
+            if word not in words:
+                known[number] = (*words, word)
+
+    def _features_of(self, which: int, values: list[Any], missing: frozenset[str]) -> NDArray[np.int64]:
+        """Return the number of the feature of each value of a categorical column, or −1."""
+        levels = [(which, self._level(which, value, missing)) for value in values]
+        return np.array([self._categories.get(level, -1) for level in levels], np.int64)
+
+    def _level(self, which: int, value: str | None, missing: frozenset[str]) -> str | None:
+        """Return the level of a value: itself, or None if it stands for a missing value and is no level."""
+        return None if _is_missing(value, missing) and (which, value) not in self._categories else value
+
+    def _learn(self, made: _Prepared, table: Table) -> None:
+        new: dict[tuple[int, str | None], int] = {}
+        for which, (values, codes) in enumerate(made.encoded):
+            first = np.full(len(values), len(codes))
+            first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several numbers for one place the last stays
+            for code, row in enumerate(first.tolist()):
+                level = which, self._level(which, values[code], made.missing)
+                if row < len(codes) and level not in self._categories:
+                    new[level] = min(row, new.get(level, row))
+        for which, value in sorted(new, key=lambda level: (new[level], level[0])):
+            self._categories[which, value] = len(self._categories)
+            self._counts[which] += 1
+            most = MOST_CHOSEN if which in self._chosen else MOST_AUTOMATIC
+            if self._counts[which] > most:
+                raise self._too_many(which, most, table)
+
+    def _too_many(self, which: int, most: int, table: Table) -> FormatError:
+        name = self._recipe.categorical[which][0]
+        use = self._wording.use
+        also = "" if which in self._chosen else f", {use('categorical', name)} (one-hot)"
+        return self._wording.error(
+            f"column {name!r} holds more than {most:,} different values. Leave it out with {use('ignore', name)} "
+            f"if it names the rows, or say what it is: {use('text', name)} (words), {use('hashed', name)} "
+            f"(categories, hashed){also}",
+            table,
+        )
+
+
+def _is_missing(value: str | None, missing: frozenset[str]) -> bool:
+    return value is None or value.strip() in missing

@@ -1,0 +1,346 @@
+"""Tables in memory: frames, lists of mappings, lists of texts and arrays, as the encoder reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import DataTypeError, InputError, ParameterError, ShapeError
+from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite, require_table, stack_rows
+from rosenblatt.rows.frames import as_frame, frame_names
+from rosenblatt.rows.reals import show_value
+from rosenblatt.tables.column_words import COMMAND_LINE, PARAMETERS
+from rosenblatt.tables.encoder import Encoder
+from rosenblatt.tables.reading import Options
+from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
+from rosenblatt.tables.roles import Roles, assign, begin_recipe, find_again
+from rosenblatt.tables.table import (
+    FIRST_ROWS,
+    Block,
+    Field,
+    Table,
+    TypedTable,
+    Wanted,
+    arrow_block,
+    from_numpy,
+    from_strings,
+    kind_of,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "ArrayTable",
+    "FrameTable",
+    "learn_sparse",
+    "learn_table",
+    "n_rows_of",
+    "read_table",
+    "table_of",
+    "take_rows",
+]
+
+ROWS_AT_ONCE = 1 << 20
+"""Rows encoded at a time."""
+UNLABELLED = Options(labelled=False)
+
+
+class FrameTable(TypedTable):
+    """Columns that Arrow holds.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.Array
+        All of one length.
+    names : sequence of str or None
+        What they are called; None: x1, x2, ….
+    texts : bool
+        Whether this is a list of texts: one column without a name.
+    file : str
+        What messages call it. X is of an estimator, whose rows count from 0; rows of others count from 1.
+    """
+
+    format = "a table in memory"
+
+    def __init__(
+        self, columns: Sequence[pa.Array], names: Sequence[str] | None, *, texts: bool = False, file: str = "X"
+    ) -> None:
+        self.named, self.texts, self._columns, self.file = names is not None, texts, columns, file
+        called = _numbered(len(columns)) if names is None else names
+        self.fields = tuple(
+            Field(name, kind_of(column.type), str(column.type))
+            for name, column in zip(called, columns, strict=True)
+        )
+
+    def first_values(self, position: int) -> list[Any]:
+        """Return the values of a column in the first rows, without missing ones."""
+        return list(self._columns[position][:FIRST_ROWS].drop_null().to_pylist())
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Yield the wanted columns, some rows at a time."""
+        import pyarrow as pa
+
+        positions = (*wanted.numbers, *wanted.strings, *(() if wanted.label is None else (wanted.label,)))
+        columns = [self._columns[j] for j in positions]
+        table = pa.Table.from_arrays(columns, names=_numbered(len(columns)))
+        first, wording = (0, PARAMETERS) if self.file == "X" else (1, COMMAND_LINE)
+        for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
+            yield arrow_block(batch, wanted, self, first, wording)
+            first += batch.num_rows
+
+    def close(self) -> None:
+        """Do nothing: there is no file."""
+
+
+class ArrayTable(TypedTable):
+    """The columns of an array of numbers, without names."""
+
+    file, format, named, texts = "X", "an array", False, False
+
+    def __init__(self, X: Any) -> None:
+        self._features = as_rows(X)
+        self._array: NDArray[Any] = np.asarray(X)
+        type_ = str(self._array.dtype)
+        self.fields = tuple(Field(name, "number", type_) for name in _numbered(self._features.n_features))
+
+    def first_values(self, position: int) -> list[Any]:
+        """Return the values of a column in the first rows."""
+        return list(self._array[:FIRST_ROWS, position].tolist())
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Yield the wanted columns."""
+        import pyarrow as pa
+
+        numbers: Any = self._features.rows
+        numbers = (
+            np.array(numbers[:, list(wanted.numbers)], order="C")
+            if wanted.numbers
+            else np.empty((len(numbers), 0))
+        )
+        strings = [from_numpy(self._array[:, j]).cast(pa.string()) for j in wanted.strings]
+        yield Block(numbers, strings, None, lambda row: row)
+
+    def close(self) -> None:
+        """Do nothing: there is no file."""
+
+
+def table_of(X: Any, expected: Sequence[str] = (), *, file: str = "X") -> FrameTable | ArrayTable:
+    """Return X as a table.
+
+    Parameters
+    ----------
+    X : dataframe, list of mappings, list or 1-D array of texts, or 2-D array
+        Dataframes of pandas, polars, pyarrow and all that narwhals reads.
+    expected : sequence of str
+        Columns that a list of mappings has even if no mapping names them: all their values are missing.
+    file : str
+        What messages call a frame; see `FrameTable`.
+
+    Examples
+    --------
+    >>> [field.kind for field in table_of([{"age": 3, "name": "bob"}, {"name": "eve"}]).fields]
+    ['number', 'string']
+    >>> table_of(["win a prize"]).texts
+    True
+    """
+    if not isinstance(X, np.ndarray | list | tuple):
+        frame = as_frame(X, name="X")
+        if frame is not None:
+            require_table(frame.shape, name="X")
+            columns = [_converted(series) for series in frame.iter_columns()]
+            return FrameTable(columns, frame_names(frame), file=file)
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+        return _of_mappings(X, expected)
+    if isinstance(X, str):
+        raise InputError("X is one string. Pass a list of texts, [X].")
+    if is_sparse(X):
+        raise InputError("X is sparse, but the encoder reads a table. Pass the columns of the table.")
+    return _of_array(X)
+
+
+def n_rows_of(X: Any) -> int:
+    """Return the number of rows of a table in memory, or of a sparse matrix."""
+    shape = getattr(X, "shape", None)
+    return len(X) if shape is None else int(shape[0])
+
+
+def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a table in memory, of the same kind.
+
+    Examples
+    --------
+    >>> take_rows(["win a prize", "home at six", "free prize"], np.array([2, 0]))
+    ['free prize', 'win a prize']
+    """
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows.tolist()]
+    frame = None if isinstance(X, np.ndarray) or is_sparse(X) else as_frame(X, name="X")
+    return X[rows] if frame is None else frame[rows.tolist()].to_native()
+
+
+def read_table(X: Any, recipe: TableRecipe) -> Features:
+    """Return X as the features that a recipe makes of it, before any filling and scaling.
+
+    Categories that the recipe does not know get zeros.
+    """
+    names = [name for name, _ in recipe.columns]
+    table = table_of(X, expected=names if recipe.missing != "error" else ())
+    return encode(table, find_columns(table, recipe), Encoder(recipe, learning=False, wording=PARAMETERS))
+
+
+def find_columns(table: FrameTable | ArrayTable, recipe: TableRecipe) -> Roles:
+    """Return which columns of a table a recipe reads; a list of texts is the only column there is."""
+    if not table.texts:
+        return find_again(table, recipe, UNLABELLED, PARAMETERS)
+    names = [name for name, _ in recipe.columns]
+    if len(names) > 1:
+        listed = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
+        raise ShapeError(
+            f"X is a list of texts, which is one column, but {len(names)} are read: {listed}. Pass a table."
+        )
+    numbers, texts, hashed, categorical = (
+        tuple(0 for _ in part) for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
+    )
+    return Roles(None, numbers, texts, hashed, categorical)
+
+
+def learn_table(
+    X: Any, options: Options, before: Recipe | None
+) -> tuple[Features, TableRecipe, tuple[str, ...] | None]:
+    """Learn a recipe from a table, or go on learning one.
+
+    Parameters
+    ----------
+    X : dataframe, list of mappings, list or 1-D array of texts, or 2-D array
+        The table.
+    options : Options
+        Which columns are text, categorical, hashed or ignored, positions from 0, and how they are encoded.
+    before : Recipe or None
+        What was learned from tables before.
+
+    Returns
+    -------
+    features : Features
+        Of the table, before any filling and scaling.
+    recipe : TableRecipe
+        What was learned.
+    names : tuple of str or None
+        Those of the columns, where they have any.
+    """
+    table = table_of(X)
+    if table.texts and not (options.categorical or options.hashed):
+        options = replace(options, text=(0,))
+    if before is None:
+        roles = assign(table, options, None, PARAMETERS)
+        recipe = begin_recipe(table, roles, options)
+    elif isinstance(before, TableRecipe):
+        recipe, asked = before, {*options.categorical}
+        places = enumerate(recipe.categorical)
+        chosen = frozenset(k for k, (name, j) in places if {name, j, j - recipe.n_columns} & asked)
+        roles = replace(find_columns(table, recipe), chosen=chosen)
+    else:
+        raise InputError("X is a table, but the encoder was fitted on sparse rows. Pass a sparse matrix.")
+    how: dict[str, Any] = {"vocabulary": options.vocabulary, "chosen": roles.chosen, "wording": PARAMETERS}
+    encoder = Encoder(recipe, learning=True, **how)
+    features = encode(table, roles, encoder)
+    return features, encoder.recipe, tuple(field.name for field in table.fields) if table.named else None
+
+
+def learn_sparse(X: Any, options: Options, before: Recipe | None) -> tuple[Features, SparseRecipe]:
+    """Return a sparse matrix of numbers as features, and its recipe; see `learn_table`."""
+    for name in ("text", "categorical", "hashed", "ignore"):
+        if getattr(options, name):
+            raise ParameterError(f"{name}={getattr(options, name)!r} names columns of a table, but X is sparse.")
+    features = as_rows(X)
+    if options.missing == "error":
+        require_finite(features)
+    recipe = SparseRecipe(features.n_features, None) if before is None else before
+    if not isinstance(recipe, SparseRecipe) or recipe.width != features.n_features:
+        raise ShapeError(
+            f"X is sparse with {features.n_features} features, unlike the data before. Pass the same features."
+        )
+    return features, recipe
+
+
+def encode(table: Table, roles: Roles, encoder: Encoder) -> Features:
+    """Return all rows of a table as features."""
+    chunks = [encoder.chunk(block, table) for block in table.blocks(Wanted(roles.numbers, roles.strings))]
+    return stack_rows([chunk for chunk in chunks if chunk is not None])
+
+
+def _of_mappings(X: Sequence[Any], expected: Sequence[str]) -> FrameTable:
+    for row, each in enumerate(X):
+        if not isinstance(each, Mapping) or not all(isinstance(name, str) for name in each):
+            raise DataTypeError(
+                f"X, row {row}: it is {show_value(each)}, but must be a mapping of column names to values."
+            )
+    names = list(dict.fromkeys([*(name for row in X for name in row), *expected]))
+    if not names:
+        raise ShapeError("X has 0 feature(s) while a minimum of 1 is required: its mappings are empty.")
+    return FrameTable([_arrow([row.get(name) for row in X], name) for name in names], names)
+
+
+def _of_array(X: Any) -> FrameTable | ArrayTable:
+    array = X if isinstance(X, np.ndarray) else _as_array(X)
+    if array.ndim == 1 and array.dtype.kind in "OUT" and _are_texts(array.tolist()):
+        return FrameTable([_arrow(array.tolist(), "x1")], None, texts=True)
+    if array.ndim != 2 or array.dtype.kind not in "OUT":
+        return ArrayTable(X if isinstance(X, list | tuple) else array)  # which refuses all that is no table
+    require_table(array.shape, name="X")
+    return FrameTable([_arrow(array[:, j].tolist(), f"x{j + 1}") for j in range(array.shape[1])], None)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    """Return an array of any values; numbers beside text stay numbers."""
+    try:
+        array = np.asarray(X)
+        return np.array(X, dtype=object) if array.dtype.kind in "UT" else array
+    except ValueError as error:
+        raise ShapeError(f"X is not a table: its rows must all be as long as the first. ({error})") from error
+
+
+def _are_texts(values: list[Any]) -> bool:
+    missing = (value is None or value != value for value in values if not isinstance(value, str))
+    return bool(values) and all(missing)
+
+
+def _converted(series: Any) -> pa.Array:
+    """Return a column of a frame as Arrow holds it."""
+    import pyarrow as pa
+
+    try:
+        column = series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        return _arrow(series.to_list(), str(series.name))
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _arrow(values: list[Any], name: str) -> pa.Array:
+    """Return values as Arrow holds them: through buffers where they are of one plain type, which is faster."""
+    import pyarrow as pa
+
+    kinds = set(map(type, values))
+    try:
+        if kinds <= {str, type(None)} and str in kinds:
+            return from_strings(values)
+        if kinds <= {float, type(None)} and float in kinds:
+            return from_numpy(np.array(values, np.float64))  # None becomes NaN
+        if kinds in ({int}, {bool}):
+            return from_numpy(np.array(values, np.int64 if int in kinds else np.bool_))
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        found = sorted({kind.__name__ for kind in kinds - {type(None)}})
+        # The first words are those that scikit-learn's estimator checks look for.
+        raise DataTypeError(
+            f"Every value of the X argument must be a string or a number, and those of one column alike: column "
+            f"{name!r} holds {', '.join(found[:5])}. Convert it, or leave it out. ({error})"
+        ) from error
+
+
+def _numbered(n: int) -> list[str]:
+    return [f"x{j}" for j in range(1, n + 1)]

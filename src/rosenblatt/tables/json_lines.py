@@ -1,0 +1,213 @@
+"""JSON Lines: one flat object on each line.
+
+The standard library parses all lines of a block at once; it accepts only valid JSON and reports the place of every
+error. pyarrow's reader would be faster, but accepts objects that span lines and types that change between blocks.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.exceptions import FormatError
+from rosenblatt.rows.reals import show_value
+from rosenblatt.tables.data_file import DataFile, closed_on_error
+from rosenblatt.tables.delimited_rows import LINE_END, Dialect, TextBlock, last_end, whole_rows
+from rosenblatt.tables.reading import Options
+from rosenblatt.tables.recipe import TableRecipe
+from rosenblatt.tables.table import (
+    FIRST_ROWS,
+    LARGEST_EXACT_INTEGER,
+    Block,
+    Field,
+    Kind,
+    Problem,
+    TypedTable,
+    Wanted,
+    from_strings,
+    is_rounded,
+    no_number,
+    too_long,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["JsonLinesTable"]
+
+LINES = Dialect("\n", quoted=False)
+SIMPLE = frozenset((str, int, float, bool, type(None)))
+
+
+class JsonLinesTable(TypedTable):
+    """A file of JSON objects, one on each line, opened; see `rosenblatt.tables.table.Table`.
+
+    The columns of a recipe exist even if the first lines lack them. Without a recipe and `options.features`, a key
+    that the first lines lack is an error.
+    """
+
+    format, named = "JSON Lines", True
+
+    def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
+        self.file, self._chunk_bytes = file.name, options.chunk_bytes
+        self._known: frozenset[str] | None = None  # while there are keys to be learned, or all are allowed
+        with closed_on_error(file.open()) as self._stream:
+            head, complete = self._stream.beginning(1)
+            if not head.strip():
+                raise FormatError("the file is empty", file=self.file)
+            first = self._first_objects(head, complete)
+            types: dict[str, type | None] = dict.fromkeys(name for name, _ in recipe.columns) if recipe else {}
+            for row in first.rows:
+                for name, value in row.items():
+                    if types.get(name) is None:
+                        types[name] = None if value is None else type(value)
+            if not types:
+                raise (
+                    first.lost[0]
+                    if first.lost
+                    else FormatError("the objects have no keys", file=self.file, line=1)
+                )
+        self.fields = tuple(_field(name, type_) for name, type_ in types.items())
+        if recipe is None and not options.features:
+            self._known = frozenset(types)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def first_values(self, position: int) -> list[Any]:
+        """Return the values of a column in the first lines, without missing ones."""
+        rows = self._first_objects(*self._stream.beginning(1)).rows[:FIRST_ROWS]
+        values = (row.get(self.fields[position].name) for row in rows)
+        return [value for value in values if value is not None]
+
+    def _first_objects(self, head: bytes, complete: bool) -> _Objects:
+        return self._objects(TextBlock(head if complete else head[: last_end(head, LINES)] or head, 1))
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Read the wanted columns, some rows at a time."""
+        for text in whole_rows(self._stream, self._chunk_bytes, LINES, self.file):
+            found = self._objects(text)
+            if found.rows or found.lost:
+                yield self._block(found, wanted)
+
+    def _block(self, found: _Objects, wanted: Wanted) -> Block:
+        bad: dict[int, FormatError] = {}
+
+        def refuse(row: int, j: int, problem: Problem) -> None:
+            bad.setdefault(row, FormatError(*problem, file=self.file, line=found.lines[row], column=j + 1))
+
+        def numbers_of(j: int) -> list[float]:
+            name = self.fields[j].name
+            values = [row.get(name) for row in found.rows]
+            if not {str, int}.isdisjoint(map(type, values)):
+                for row, value in enumerate(values):
+                    if isinstance(value, str):
+                        refuse(row, j, no_number(value, name))
+                    elif isinstance(value, int) and abs(value) > LARGEST_EXACT_INTEGER and is_rounded(str(value)):
+                        refuse(row, j, too_long(value, name))
+                    else:
+                        continue
+                    values[row] = None
+            return [math.nan if value is None else value for value in values]
+
+        def strings_of(j: int) -> pa.Array:
+            name = self.fields[j].name
+            values = [_as_string(row.get(name)) for row in found.rows]
+            try:
+                return from_strings(values)
+            except UnicodeEncodeError:
+                for row, value in enumerate(values):
+                    if value is not None and any("\ud800" <= character <= "\udfff" for character in value):
+                        refuse(row, j, Problem(f"{name!r} holds half of a character (a lone surrogate)"))
+                        values[row] = None
+                return from_strings(values)
+
+        numbers = np.empty((len(found.rows), len(wanted.numbers)))
+        for k, j in enumerate(wanted.numbers):
+            numbers[:, k] = numbers_of(j)
+        strings = [strings_of(j) for j in wanted.strings]
+        label = None if wanted.label is None else strings_of(wanted.label)
+        return Block(numbers, strings, label, found.lines.__getitem__, bad, found.lost)
+
+    def _objects(self, text: TextBlock) -> _Objects:
+        lines = [(n, line) for n, line in enumerate(LINE_END.split(text.data), text.line) if line.strip()]
+        try:
+            # No string can hold a line end, so that lines joined by one are separated where they end.
+            rows = _loads(b"[" + b",\n".join(line for _, line in lines) + b"]")
+            if len(rows) == len(lines) and not any(map(self._problem, rows)):
+                return _Objects(rows, [number for number, _ in lines], [])
+        except (ValueError, RecursionError):
+            pass  # one of the lines is wrong: find out which
+        found = _Objects([], [], [])
+        for number, line in lines:
+            column = None
+            try:
+                row = _loads(line)
+                problem = self._problem(row)
+            except json.JSONDecodeError as error:
+                problem, column = f"is no JSON: {error.msg}", error.colno
+            except UnicodeDecodeError as error:
+                problem, column = "is not UTF-8; save the file as UTF-8", error.start + 1
+            except (ValueError, RecursionError) as error:
+                problem = f"is no JSON that can be used: {error}"
+            if problem:
+                found.lost.append(FormatError(problem, file=self.file, line=number, column=column))
+            else:
+                found.rows.append(row)
+                found.lines.append(number)
+        return found
+
+    def _problem(self, row: object) -> str | None:
+        if not isinstance(row, dict):
+            return f'is {show_value(row)}, but every line must be an object, as in {{"x": 1.5, "label": "yes"}}'
+        if not SIMPLE.issuperset(map(type, row.values())):
+            name = next(name for name, value in row.items() if type(value) not in SIMPLE)
+            return f"{name!r} is {show_value(row[name])}; nested values cannot be features: flatten them"
+        if self._known is not None and not row.keys() <= self._known:
+            name = next(name for name in row if name not in self._known)
+            return (
+                f"the key {name!r} is not among those of the first lines. Name the columns to use with "
+                "--features, or give the first line every key (null where it has no value)"
+            )
+        return None
+
+
+class _Objects(NamedTuple):
+    """Objects, their lines, and the errors of lines that hold none."""
+
+    rows: list[dict[str, Any]]
+    lines: list[int]
+    lost: list[FormatError]
+
+
+def _field(name: str, type_: type | None) -> Field:
+    kind: Kind = "string" if type_ is str else "number"
+    return Field(name, kind, "bool" if type_ is bool else kind)
+
+
+def _loads(data: bytes) -> Any:
+    return json.loads(data.decode(), parse_constant=_refuse_constant, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {show_value(name)} stands twice in one object; keep one of them")
+    return made
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON; a missing number is null")
+
+
+def _as_string(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if value is None or isinstance(value, str) else repr(value)

@@ -1,0 +1,105 @@
+"""How to read files, as one value.
+
+Text: lines of a stream, rows of delimited text, and words as features.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+__all__ = ["MOST_BITS", "MOST_NGRAMS", "Column", "Options", "loop_pays"]
+
+
+MOST_BITS = 28
+"""Hashed features are at most 2^28 for each column."""
+
+MOST_NGRAMS = 16
+"""The most words of a run that counts as one feature."""
+
+
+def loop_pays(n_bytes: int, small: int) -> bool:
+    """Return whether to use a compiled loop: it is loaded already, or there are more than `small` bytes.
+
+    Loading numba takes about half a second; plain Python gives the same result on small inputs before that.
+    """
+    return n_bytes > small or "numba" in sys.modules
+
+
+Column: TypeAlias = str | int
+"""A column by its name, or by its position: from 1, or from the end as −1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to read a source; None means that the file tells.
+
+    Attributes
+    ----------
+    format : str or None
+        "csv", "tsv", "svmlight", "parquet", "arrow", "npz", "npy" or "jsonl".
+    header : bool or None
+        Whether the first line of CSV and TSV names the columns.
+    delimiter : str or None
+        What separates the fields of CSV.
+    target : Column or None
+        The labels. None: the column called label, target, class or y, or else the last one; of these two, the one
+        that holds classes.
+    labelled : bool
+        Whether there must be labels; if not, those of a table are not read, so that their column may be empty.
+    features, ignore : tuple of Column
+        The columns to use (all if empty), and those not to.
+    text : tuple of Column
+        Columns of text, each turned into counts of words.
+    categorical, hashed : tuple of Column
+        Columns whose values are names: one feature a name, or hashed. Columns of strings are categorical anyway.
+    ngrams : int
+        The longest run of words that counts as one.
+    bits : int
+        Hashed features are 2^bits, for each text or hashed column.
+    vocabulary : bool
+        Whether to remember which words fall into which hashed feature, so that weights have names.
+    missing : {"error", "zero", "mean"}
+        What to do about missing numbers. Missing categories are a level of their own.
+    na : tuple of str
+        More words that stand for a missing value. With a sign = before them, "=NA", they take the place of the
+        usual words, and "=" alone leaves only empty fields.
+    encoding : str or None
+        The encoding of text files, such as "latin-1"; None: UTF-8.
+    decimal : {".", ","} or None
+        The decimal mark of CSV and TSV; None: a comma where numbers have it and columns are separated otherwise.
+    thousands : {",", ".", "'", " "} or None
+        What stands between thousands in the numbers of CSV and TSV; None: nothing.
+    skip_bad : bool
+        Whether rows that cannot be read are counted and left out.
+    zero_based : bool or None
+        Whether the column numbers of svmlight begin at 0.
+    row_groups : tuple of int or None
+        The row groups of Parquet to read, from 0; None: all.
+    chunk_bytes : int
+        About how much to read at once.
+    """
+
+    format: str | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+    target: Column | None = None
+    labelled: bool = True
+    features: tuple[Column, ...] = ()
+    ignore: tuple[Column, ...] = ()
+    text: tuple[Column, ...] = ()
+    categorical: tuple[Column, ...] = ()
+    hashed: tuple[Column, ...] = ()
+    ngrams: int = 1
+    bits: int = 18
+    vocabulary: bool = False
+    missing: Literal["error", "zero", "mean"] = "error"
+    na: tuple[str, ...] = ()
+    encoding: str | None = None
+    decimal: Literal[".", ","] | None = None
+    thousands: Literal[",", ".", "'", " "] | None = None
+    skip_bad: bool = False
+    zero_based: bool | None = None
+    row_groups: tuple[int, ...] | None = None
+    chunk_bytes: int = 1 << 21

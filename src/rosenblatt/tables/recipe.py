@@ -1,0 +1,344 @@
+"""How the columns of a table become features, as a value that is kept beside the weights."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.rows.memory import require_memory
+from rosenblatt.schema.codecs import (
+    Codec,
+    Context,
+    Count,
+    Flag,
+    Maybe,
+    Record,
+    Several,
+    Text,
+    UnsoundError,
+    require,
+    show_short,
+    wrong,
+)
+from rosenblatt.tables.notation import THOUSANDS
+from rosenblatt.tables.target_column import LabelKind
+from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
+
+__all__ = ["Place", "Recipe", "SparseRecipe", "TableRecipe"]
+
+Place: TypeAlias = tuple[str, int]
+"""A column: its name, and its position from 0."""
+
+Words: TypeAlias = Mapping[int, tuple[str, ...]]
+"""The first few words of each hashed feature, by its number."""
+
+MOST_COLUMNS = 2**31 - 1
+BYTES_A_NAME = 100  # a string and its place in a tuple
+ROLES = ("numbers", "texts", "hashed", "categorical")
+
+
+@dataclass(frozen=True)
+class Recipe(ABC):
+    """How columns become features: a `TableRecipe` or a `SparseRecipe`."""
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """How many features there are."""
+
+    @property
+    def hashes(self) -> bool:
+        """Whether words are hashed to features."""
+        return False
+
+    @property
+    def n_numbers(self) -> int | None:
+        """How many features are numbers of a table, which come first; None where there is no table."""
+        return None
+
+    @abstractmethod
+    def names(self, n_features: int) -> tuple[str, ...] | None:
+        """Return the names of the features, or None where they have only numbers."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the recipe as dicts, lists, strings, numbers and bools."""
+        kind = "table" if isinstance(self, TableRecipe) else "sparse"
+        return {"kind": kind, **RECIPES[kind].encode(self, "recipe", Context())}
+
+    @staticmethod
+    def from_json(description: object) -> Recipe:
+        """Return the recipe that `to_json` described; raise `ModelFileError` for anything else.
+
+        Examples
+        --------
+        >>> recipe = SparseRecipe(width=123, zero_based=False)
+        >>> recipe.to_json()
+        {'kind': 'sparse', 'width': 123, 'zero_based': False}
+        >>> Recipe.from_json(recipe.to_json()) == recipe
+        True
+        """
+        try:
+            recipe: Recipe = RECIPE.decode(description, "recipe", Context())
+        except UnsoundError as error:
+            raise ModelFileError(f"{error}.") from None
+        return recipe
+
+
+@dataclass(frozen=True)
+class SparseRecipe(Recipe):
+    """Features that have numbers in the file, as in svmlight.
+
+    Attributes
+    ----------
+    width : int
+        How many features there are.
+    zero_based : bool or None
+        Whether files count features from 0; None where the data was no text.
+    """
+
+    width: int
+    zero_based: bool | None
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return self.width
+
+    def names(self, n_features: int) -> None:
+        """Return None: the features have only numbers."""
+        _require_width(n_features, self.width)
+
+
+@dataclass(frozen=True)
+class TableRecipe(Recipe):
+    """Features made of the columns of a table.
+
+    First the numbers, then 2^bits for each text, then as many for each hashed column, then one for each category
+    in the order in which they first occur, row by row and from left to right.
+
+    Attributes
+    ----------
+    named : bool
+        Whether the columns have names; if not, they are found by position.
+    n_columns : int
+        How many the table has.
+    target : Place or None
+        The labels.
+    labels : {"number", "truth", "name"} or None
+        What they are.
+    numbers, texts, hashed, categorical : tuple of Place
+        The columns by their use.
+    categories : tuple of (int, str or None)
+        The place of a categorical column among these, and a value: one pair for each feature. None is the level of
+        missing values.
+    ngrams, bits : int
+        The longest run of words that counts as one; each hashed column has 2^bits features.
+    missing : {"error", "zero", "mean"}
+        What stands for a missing number.
+    words : tuple of mapping, or None
+        For each text and hashed column, the first few words of each feature.
+    na : tuple of str
+        Words that stand for a missing value, beside the usual ones; those that begin with = are in their place.
+    decimal, thousands : str
+        The decimal mark of numbers in text, and what stands between thousands, or "".
+    """
+
+    named: bool
+    n_columns: int
+    target: Place | None
+    labels: LabelKind | None
+    numbers: tuple[Place, ...] = ()
+    texts: tuple[Place, ...] = ()
+    hashed: tuple[Place, ...] = ()
+    categorical: tuple[Place, ...] = ()
+    categories: tuple[tuple[int, str | None], ...] = ()
+    ngrams: int = 1
+    bits: int = 18
+    missing: Literal["error", "zero", "mean"] = "error"
+    words: tuple[Words, ...] | None = field(default=None, hash=False)
+    na: tuple[str, ...] = ()
+    decimal: str = "."
+    thousands: str = ""
+
+    @classmethod
+    def of_numbers(
+        cls, names: Sequence[str] | None, n_columns: int, missing: Literal["error", "zero", "mean"] = "error"
+    ) -> TableRecipe:
+        """Return the recipe of a table whose columns are all features as they are."""
+        called = [f"x{j + 1}" for j in range(n_columns)] if names is None else names
+        places = tuple((name, j) for j, name in enumerate(called))
+        return cls(names is not None, n_columns, None, None, numbers=places, missing=missing)
+
+    @property
+    def columns(self) -> tuple[Place, ...]:
+        """The columns that are features, in the order of their use."""
+        return self.numbers + self.texts + self.hashed + self.categorical
+
+    @property
+    def hashes(self) -> bool:
+        """Whether words are hashed to features."""
+        return bool(self.texts or self.hashed)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many features are numbers; they come first."""
+        return len(self.numbers)
+
+    @property
+    def only_numbers(self) -> bool:
+        """Whether every feature is a number of the table."""
+        return len(self.columns) == len(self.numbers)
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        hashed = len(self.texts) + len(self.hashed)
+        return len(self.numbers) + (hashed << self.bits) + len(self.categories)
+
+    def names(self, n_features: int) -> tuple[str, ...]:
+        """Return the names: ``age``, ``text=free`` or ``text#17`` where no word is known, ``colour=red``.
+
+        The level of missing values is called ``colour is missing``.
+
+        Examples
+        --------
+        >>> recipe = TableRecipe(True, 3, ("y", 2), "name", numbers=(("age", 0),), categorical=(("colour", 1),),
+        ...                      categories=((0, "red"), (0, "blue")))
+        >>> recipe.names(3)
+        ('age', 'colour=red', 'colour=blue')
+        """
+        _require_width(n_features, self.n_features)
+        way_out = "Hash text into fewer (--bits), or use the numbers of the features."
+        require_memory(f"The names of {n_features:,} features", BYTES_A_NAME * n_features, way_out)
+        named = [name for name, _ in self.numbers]
+        for which, (column, _) in enumerate(self.texts + self.hashed):
+            known: Words = self.words[which] if self.words else {}
+            one = [f"{column}#{bucket}" for bucket in range(1 << self.bits)]
+            for bucket, words in known.items():
+                one[bucket] = f"{column}={'|'.join(words)}"
+            named += one
+        for which, value in self.categories:
+            column = self.categorical[which][0]
+            named.append(f"{column} is missing" if value is None else f"{column}={value}")
+        return tuple(named)
+
+
+def _require_width(asked: int, width: int) -> None:
+    if asked != width:
+        raise ParameterError(f"n_features is {asked}, but the recipe makes {width} features.")
+
+
+class Name(Text):
+    """A string without half characters, which cannot be written."""
+
+    def fits(self, told: Any) -> bool:
+        """Return whether a value is such a string."""
+        return type(told) is str and not any("\ud800" <= character <= "\udfff" for character in told)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A tuple of two values, each with its own codec."""
+
+    first: Codec
+    second: Codec
+
+    def encode(self, value: Any, at: str, context: Context) -> Any:
+        """Return a list of two."""
+        first, second = value
+        return [self.first.encode(first, at, context), self.second.encode(second, at, context)]
+
+    def decode(self, told: Any, at: str, context: Context) -> tuple[Any, Any]:
+        """Return the tuple."""
+        if not isinstance(told, list) or len(told) != 2:
+            wrong(at, f"is {show_short(told)}, but must be a list of two")
+        return self.first.decode(told[0], at, context), self.second.decode(told[1], at, context)
+
+
+class WordsOfOne:
+    """The words of one hashed column: lists of a feature and one to three words."""
+
+    def encode(self, value: Words, at: str, context: Context) -> Any:
+        """Return the lists, by feature."""
+        return [[feature, *value[feature]] for feature in sorted(value)]
+
+    def decode(self, told: Any, at: str, context: Context) -> Words:
+        """Return the words by feature."""
+        if not isinstance(told, list):
+            wrong(at, "is no list")
+        found: dict[int, tuple[str, ...]] = {}
+        for each in told:
+            if not isinstance(each, list) or not 2 <= len(each) <= 4:
+                wrong(at, f"holds {show_short(each)}, but must hold lists of a feature and one to three words")
+            feature, *words = each
+            COUNT.decode(feature, at, context)
+            require(feature not in found, f"{at} has the feature {feature} twice")
+            found[feature] = tuple(NAME.decode(word, at, context) for word in words)
+        return found
+
+
+def _sound_table(recipe: TableRecipe) -> None:
+    target = () if recipe.target is None else (recipe.target,)
+    positions = [position for _, position in (*recipe.columns, *target)]
+    require(max(positions, default=0) < recipe.n_columns, "a column lies beyond the last one")
+    require(len(set(positions)) == len(positions), "it names one column twice")
+    require(recipe.columns, "it has no columns of features")
+    require((recipe.labels is None) == (recipe.target is None), "labels must be null exactly where target is")
+    categories = recipe.categories
+    require(len(set(categories)) == len(categories), "it has the same category twice")
+    require(recipe.decimal != recipe.thousands, "decimal and thousands must differ")
+    most = max((column for column, _ in categories), default=-1)
+    require(most < len(recipe.categorical), "a category is of no column")
+    if recipe.words is not None:
+        require(len(recipe.words) == len(recipe.texts + recipe.hashed), "words are not of each hashed column")
+        most = max((feature for one in recipe.words for feature in one), default=-1)
+        require(most < 1 << recipe.bits, "words are of a feature that there is not")
+
+
+NAME, COUNT = Name(), Count()
+PLACE = Pair(NAME, Count(0, MOST_COLUMNS - 1))
+RECIPES: dict[str, Record] = {
+    "table": Record(
+        TableRecipe,
+        {
+            "named": Flag(),
+            "n_columns": Count(1, MOST_COLUMNS),
+            "target": Maybe(PLACE),
+            "labels": Maybe(Text(("number", "truth", "name"))),
+            **dict.fromkeys(ROLES, Several(PLACE, tuple)),
+            "categories": Several(Pair(COUNT, Maybe(NAME)), tuple),
+            "ngrams": Count(1, MOST_NGRAMS),
+            "bits": Count(1, MOST_BITS),
+            "missing": Text(("error", "zero", "mean")),
+            "words": Maybe(Several(WordsOfOne(), tuple)),
+            "na": Several(NAME, tuple),
+            "decimal": Text((".", ",")),
+            "thousands": Text(("", *THOUSANDS)),
+        },
+        check=_sound_table,
+    ),
+    "sparse": Record(SparseRecipe, {"width": Count(1, MOST_COLUMNS), "zero_based": Maybe(Flag())}),
+}
+
+
+class RecipeCodec:
+    """A recipe of either kind, with the name of its kind."""
+
+    def encode(self, value: Recipe, at: str, context: Context) -> Any:
+        """Return a table of the kind and the parts."""
+        return value.to_json()
+
+    def decode(self, told: Any, at: str, context: Context) -> Recipe:
+        """Return the recipe."""
+        kind = told.get("kind") if isinstance(told, dict) else None
+        if not isinstance(kind, str) or kind not in RECIPES:
+            wrong(at, f"has the kind {show_short(kind)}, but it must be 'table' or 'sparse'")
+        parts = {name: part for name, part in told.items() if name != "kind"}
+        recipe: Recipe = RECIPES[kind].decode(parts, at, context)
+        return recipe
+
+
+RECIPE = RecipeCodec()

@@ -1,0 +1,446 @@
+"""Which column of a table is the target and which are features of what kind: chosen, or found again."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.rows.reals import show_value
+from rosenblatt.tables.column_words import COMMAND_LINE, Wording
+from rosenblatt.tables.notation import NOTATIONS, told_readings
+from rosenblatt.tables.reading import Column, Options
+from rosenblatt.tables.recipe import Place, TableRecipe
+from rosenblatt.tables.table import WRITTEN_TRUTH, Problem, Table
+from rosenblatt.tables.target_column import label_kind
+
+if TYPE_CHECKING:
+    from rosenblatt.tables.table import Field, Table
+
+__all__ = ["Roles", "assign", "begin_recipe", "choose", "doubtful", "find_again", "is_index", "left_out"]
+
+
+# Notes about columns that a user may want to treat in another way, each with the way to do so.
+
+DATES = ("date", "timestamp", "time32", "time64")
+"""How the types of columns of dates and times begin."""
+IDENTIFIER = re.compile(r"(?:.*[_\s.-])?(?:id|ID|Id|index|Index)|.*[a-z](?:Id|ID)")
+"""Names of columns of numbers that seldom are features."""
+
+
+def left_out(table: Table, asked: set[int | None]) -> dict[int, str]:
+    """Return the columns that are no features unless they are asked for, each with a note about it."""
+    notes: dict[int, str] = {}
+    for j, field in enumerate(table.fields):
+        if j in asked:
+            continue
+        if is_index(field, j):
+            which = "the first column has no name" if j == 0 else f"column {j + 1} has no name and no values"
+            which = which if not field.name else f"the first column is called {field.name!r}"
+            notes[j] = f"{which} and was left out; give it a name to use it"
+        elif field.type == "null":
+            notes[j] = f"{field.name!r} has no values, at least in the first rows, and was left out"
+        elif field.kind == "other" and field.type.startswith(DATES):
+            notes[j] = (
+                f"{field.name!r} holds dates or times and was left out; "
+                f"{COMMAND_LINE.use('categorical', field.name)} takes each as a category"
+            )
+    return notes
+
+
+def is_index(field: Field, position: int) -> bool:
+    """Return whether a column seems to number the rows, as pandas and R write it, or to be empty."""
+    if position == 0 and field.name == "Unnamed: 0":
+        return field.type.startswith("int")
+    return not field.name and (position == 0 or field.type == "null")
+
+
+def doubtful(table: Table, features: Sequence[int]) -> Iterator[str]:
+    """Yield notes about features that seem to be identifiers, or numbers that were not read as numbers."""
+    fields = [table.fields[j] for j in features]
+    strings = [j for j in features if table.typed and table.fields[j].kind == "string"][:MOST_LOOKED_AT]
+    for j in strings:
+        value = _written_number(table.first_values(j))
+        if value is not None:
+            yield (
+                f"{table.fields[j].name!r} holds numbers as text ({value!r}), which were taken as categories; "
+                "cast them to numbers to use them so"
+            )
+    decorated = [f"{field.name!r} ({field.decorated!r})" for field in fields if field.decorated is not None]
+    if decorated:
+        yield (
+            f"numbers were taken as categories in {', '.join(decorated)}; write them without signs and separators "
+            "of thousands to use them as numbers"
+        )
+    for field in fields:
+        if field.grouped is not None:
+            yield (
+                f"the point of {field.grouped} was read as a decimal mark in {field.name!r}, whose other numbers "
+                f"are whole; if it separates thousands, use {COMMAND_LINE.use('thousands', '.')}"
+            )
+        if field.type.startswith(("int", "uint")) and IDENTIFIER.fullmatch(field.name):
+            yield (
+                f"{field.name!r} is used as a feature; if it only numbers the rows, leave it out with "
+                f"{COMMAND_LINE.use('ignore', field.name)}"
+            )
+
+
+def _written_number(values: Sequence[object]) -> str | None:
+    """Return a number with a decimal mark or a separator if most values of a column are numbers as text.
+
+    Columns of JSON Lines may mix texts with other values.
+
+    Examples
+    --------
+    >>> _written_number(["1,5", "2", 3]), _written_number(["1,5", 2, 3])
+    ('1,5', None)
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    numbers = [text for text in texts if any(each.plain(text) is not None for each in NOTATIONS)]
+    marked = (text for text in numbers if not text.strip().lstrip("+-").isdecimal())
+    return next(marked, None) if 2 * len(numbers) > len(values) else None
+
+
+TARGETS = ("label", "target", "class", "y")
+"""Usual names of a target, in upper or lower case; the first of these that there is counts."""
+MOST_LOOKED_AT = 20
+"""So many columns of text are searched for numbers, which takes time for each."""
+FEW_VALUES = 20
+"""A column of this many different values may hold classes, however few rows there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The columns of one file by what they are for, each a position from 0.
+
+    Attributes
+    ----------
+    target : int or None
+        The labels.
+    numbers, texts, hashed, categorical : tuple of int
+        The features: numbers as they are, texts as bags of words, values hashed, values one feature each.
+    chosen : frozenset of int
+        The categorical ones that were asked for, and so may have many values: their places among these.
+    notes : tuple of str
+        Which columns were left out without being asked to and why, and which may not be meant as features.
+    """
+
+    target: int | None
+    numbers: tuple[int, ...]
+    texts: tuple[int, ...]
+    hashed: tuple[int, ...]
+    categorical: tuple[int, ...]
+    chosen: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def strings(self) -> tuple[int, ...]:
+        """The columns that are read as strings."""
+        return self.texts + self.hashed + self.categorical
+
+
+def choose(table: Table, options: Options) -> Roles:
+    """Return the role of every column of a table with a target, by the options and by what the columns hold."""
+    target, note = _target(table, options)
+    roles = assign(table, options, target)
+    return roles if note is None else replace(roles, notes=(note, *roles.notes))
+
+
+def assign(table: Table, options: Options, target: int | None, wording: Wording = COMMAND_LINE) -> Roles:
+    """Return the role of every column but the target, by the options and by what the columns hold."""
+    asked = {
+        name: [j for column in getattr(options, name) for j in _positions(table, column, name, wording)]
+        for name in ("features", "ignore", "text", "categorical", "hashed")
+    }
+    _require_compatible(table, target, asked, wording)
+    named = {j for positions in asked.values() for j in positions}
+    skipped = left_out(table, {target, *named}) if wording.skips_columns else {}
+    used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in skipped]
+    used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
+    special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
+    plain = [j for j in used if j not in special]
+    _require_usable(table, plain, target, wording)
+    _require_names(table, used if target is None else [*used, target], wording)
+    strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
+    if not used:
+        raise wording.error(wording.nothing_left.format(target=_called(table, target)), table)
+    categorical = tuple(sorted({*asked["categorical"], *strings}))
+    doubts = doubtful(table, [j for j in plain if j not in named])
+    notes = () if asked["features"] else (*skipped.values(), *doubts)
+    return Roles(
+        target,
+        tuple(j for j in plain if j not in strings),
+        tuple(sorted({*asked["text"]})),
+        tuple(sorted({*asked["hashed"]})),
+        categorical,
+        frozenset(k for k, position in enumerate(categorical) if position in asked["categorical"]),
+        notes,
+    )
+
+
+def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
+    """Return what is known of a recipe before the first row is read."""
+
+    def places(positions: tuple[int, ...]) -> tuple[Place, ...]:
+        return tuple((table.fields[j].name, j) for j in positions)
+
+    target = None if roles.target is None else table.fields[roles.target]
+    return TableRecipe(
+        named=table.named,
+        n_columns=len(table.fields),
+        target=None if target is None or roles.target is None else (target.name, roles.target),
+        labels=None if target is None else label_kind(target),
+        numbers=places(roles.numbers),
+        texts=places(roles.texts),
+        hashed=places(roles.hashed),
+        categorical=places(roles.categorical),
+        ngrams=options.ngrams,
+        bits=options.bits,
+        missing=options.missing,
+        na=options.na,
+        decimal=table.notation.decimal,
+        thousands=table.notation.thousands,
+    )
+
+
+def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wording = COMMAND_LINE) -> Roles:
+    """Find the columns of a recipe in another table: by name if they have names, else by position."""
+    if recipe.named and table.named:
+        places = {field.name: j for j, field in reversed([*enumerate(table.fields)])}
+        lacking = [name for name, _ in recipe.columns if name not in places]
+        places |= _of_repeated(table, recipe, wording)
+        if lacking:
+            raise wording.error(_lacking(lacking, [field.name for field in table.fields]), table, wording.header)
+        found = [places[name] for name, _ in recipe.columns]
+        target = places.get(recipe.target[0]) if recipe.target else _unused_target(table, options, found)
+    else:
+        found, target = _by_position(table, recipe, options, wording)
+    if options.target is not None:
+        target = _position(table, options.target, "target", wording)
+    if target is None and options.labelled:
+        wanted = "none" if recipe.target is None else repr(recipe.target[0])
+        problem = f"there is no column of labels (in training it was {wanted}); name it with --target"
+        raise FormatError(problem, file=table.file, line=1)
+    if target in found:
+        raise FormatError(f"the target {_called(table, target)} is a feature of the model too", file=table.file)
+    several = iter(found)
+    numbers, texts, hashed, categorical = (
+        tuple(next(several) for _ in part)
+        for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
+    )
+    return Roles(target, numbers, texts, hashed, categorical)
+
+
+def _of_repeated(table: Table, recipe: TableRecipe, wording: Wording) -> dict[str, int]:
+    """Return the columns of a recipe whose name several columns have: those at their places in training."""
+    counts = Counter(field.name for field in table.fields)
+    found = {}
+    for name, position in (*recipe.columns, *([] if recipe.target is None else [recipe.target])):
+        if counts[name] > 1:
+            if len(table.fields) != recipe.n_columns or table.fields[position].name != name:
+                raise wording.error(f"{counts[name]} columns are called {name!r}; rename all but one", table, 1)
+            found[name] = position
+    return found
+
+
+def _require_names(table: Table, used: Sequence[int], wording: Wording) -> None:
+    """Require the columns in use to have names that differ."""
+    seen: dict[str, int] = {}
+    for j in sorted({*used}) if table.named else ():
+        name = table.fields[j].name
+        first = wording.first_column
+        if not name and wording.skips_columns:
+            raise FormatError(
+                f"column {j + 1} has no name. Give it one, or leave it out with --ignore {j + 1}; if the first "
+                "line is no header, say so with --no-header",
+                file=table.file,
+                line=1,
+                column=j + 1,
+            )
+        if name in seen:
+            raise FormatError(
+                f"two columns are called {name!r}; rename one, or leave one out with "
+                f"{wording.use('ignore', str(j + first))}",
+                file=table.file,
+                line=1,
+                column=j + 1,
+            )
+        seen[name] = j
+
+
+def _by_position(
+    table: Table, recipe: TableRecipe, options: Options, wording: Wording
+) -> tuple[list[int], int | None]:
+    width, target = len(table.fields), recipe.target[1] if recipe.target else None
+    positions = [position for _, position in recipe.columns]
+    if width == recipe.n_columns:
+        return positions, target
+    if target is not None and width == recipe.n_columns - 1:
+        return [position - (position > target) for position in positions], None
+    if target is None and width == recipe.n_columns + 1 and wording.reads_labels:
+        target, _ = _target(table, replace(options, labelled=True))
+        assert target is not None, "one column is the last"
+        return [position + (position >= target) for position in positions], target
+    raise wording.error(wording.other_width(width, recipe.n_columns, target is not None), table, wording.header)
+
+
+def _unused_target(table: Table, options: Options, found: list[int]) -> int | None:
+    """Return the default target of a table for a recipe that was learned without labels."""
+    target, _ = _target(table, options)
+    return None if target in found else target
+
+
+def _target(table: Table, options: Options) -> tuple[int | None, str | None]:
+    """Return the target, and a note if another column could be it.
+
+    Without `options.target` it is the column with a usual name, or else the last one. If several exist, the first
+    of these that holds classes is taken: a name alone does not make a target of measurements.
+    """
+    if options.target is not None:
+        return _position(table, options.target, "target", COMMAND_LINE), None
+    last = len(table.fields) - 1
+    while table.named and last > 0 and is_index(table.fields[last], last):
+        last -= 1
+    lowered = [field.name.lower() for field in table.fields] if table.named else []
+    named = [lowered.index(name) for name in TARGETS if name in lowered]
+    if not named or not options.labelled:
+        return (named[0] if named else last if options.labelled else None), None
+    if named == [last]:  # nothing else could be it, so no values are looked at
+        return last, None
+    could = [position for position in named if _holds_classes(table, position)]
+    usual = (could or named)[0]
+    if len(could) > 1:
+        names = [table.fields[position].name for position in could]
+        others = [f"{COMMAND_LINE.use('target', name)} takes {name!r}" for name in names[1:]]
+        return usual, f"{names[0]!r} was taken as the target; {', '.join(others)}"
+    if usual == last or not _holds_classes(table, last):
+        return usual, None
+    name, other = table.fields[usual].name, table.fields[last].name
+    if not _holds_classes(table, usual):
+        return last, (
+            f"the last column, {other!r}, was taken as the target, because {name!r} holds many different values; "
+            f"{COMMAND_LINE.use('target', name)} takes {name!r}"
+        )
+    if _holds_words(table, usual) or not _holds_words(table, last):
+        return usual, None
+    return usual, (
+        f"{name!r} was taken as the target, for its name; {COMMAND_LINE.use('target', other)} takes the last "
+        "column"
+    )
+
+
+def _holds_words(table: Table, position: int) -> bool:
+    """Return whether a column holds names or truth values, not numbers."""
+    field = table.fields[position]
+    return field.type in ("bool", WRITTEN_TRUTH) or (field.kind == "string" and not field.numeric)
+
+
+def _holds_classes(table: Table, position: int) -> bool:
+    """Return whether a column holds few different values in its first rows, so that most occur again."""
+    if table.fields[position].kind == "other":
+        return False
+    values = table.first_values(position)
+    levels = len({*values})
+    if _holds_words(table, position):
+        return 0 < levels <= max(2, min(FEW_VALUES, len(values) - 1), len(values) // 2)
+    return 0 < levels <= 2 or levels <= min(FEW_VALUES, len(values) // 2)
+
+
+def _positions(table: Table, column: Column, name: str, wording: Wording) -> list[int]:
+    """Return the columns that an option names: several columns of one name can be ignored together."""
+    named = [j for j, field in enumerate(table.fields) if field.name == column]
+    return named if name == "ignore" and len(named) > 1 else [_position(table, column, name, wording)]
+
+
+def _position(table: Table, column: Column, name: str, wording: Wording) -> int:
+    names, width, first = [field.name for field in table.fields], len(table.fields), wording.first_column
+    option = wording.option(name)
+    if isinstance(column, str) and column in names:
+        if names.count(column) > 1:
+            raise wording.error(
+                f"{option}: {names.count(column)} columns are called {column!r}; choose one by its position", table
+            )
+        return names.index(column)
+    number = wording.position(column)
+    if number is None:
+        raise wording.error(f"{option}: {_lacking([str(column)], names)}", table)
+    if first <= number < first + width:
+        return number - first
+    if -width <= number <= -1:
+        return number + width
+    last = first + width - 1
+    raise wording.error(
+        f"{option}: there is no column {number}; positions run from {first} to {last}, or from -1 backwards", table
+    )
+
+
+def _lacking(names: Sequence[str], known: Iterable[str]) -> str:
+    known = list(known)
+    told = []
+    for name in names[:5]:
+        close = get_close_matches(name, known, n=3)
+        told.append(repr(name) + (f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""))
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    there = ", ".join(show_value(name) for name in known[:12]) + (", …" if len(known) > 12 else "")
+    return f"there is no column {', '.join(told)}{more}; the columns are {there}"
+
+
+def _require_compatible(table: Table, target: int | None, asked: dict[str, list[int]], wording: Wording) -> None:
+    for name, positions in asked.items():
+        if target is not None and target in positions and name != "ignore":
+            raise ParameterError(
+                f"{table.file}: {_called(table, target)} is the target and cannot be in --{name} as well. "
+                "Name another with --target."
+            )
+    if target in asked["ignore"]:
+        raise ParameterError(f"{table.file}: {_called(table, target)} is the target and cannot be ignored.")
+    exclusive = ("ignore", "text", "categorical", "hashed")
+    for position in range(len(table.fields)):
+        several = [wording.option(name) for name in exclusive if position in asked[name]]
+        if position in asked["features"] and position in asked["ignore"]:
+            several.insert(0, wording.option("features"))
+        if len(several) > 1:
+            raise ParameterError(
+                f"{table.file}: {_called(table, position)} is in {' and in '.join(several)}; choose one."
+            )
+
+
+def _require_usable(table: Table, plain: Sequence[int], target: int | None, wording: Wording) -> None:
+    refused = [table.fields[j] for j in plain if table.fields[j].kind == "other"]
+    if refused:
+        first, option = refused[0], wording.option
+        ignore = wording.use("ignore", *(field.name for field in refused[:8]))
+        raise wording.error(
+            f"column {first.name!r} holds values of type {first.type}, which are no features: leave it out with "
+            f"{ignore}, or take its values as names with {option('categorical')} or {option('hashed')}",
+            table,
+            column=first.name,
+        )
+    for field in (table.fields[j] for j in plain):
+        if field.doubt is not None:
+            value, line, readings = field.doubt
+            one = len(readings) == 1
+            how = "is no number as numbers are read here" if one else "can be read in several ways"
+            told = f"{field.name!r} is {show_value(value)}, which {how}: {told_readings(value, readings)}"
+            ways = (
+                "use that if all numbers are written so" if one else "use the one that is meant",
+                f"take the values as names with {wording.use('categorical', field.name)}",
+                f"leave the column out with {wording.use('ignore', field.name)}",
+            )
+            raise wording.error(Problem(told, ways), table, line, field.name)
+    if target is not None and table.fields[target].kind == "other":
+        field = table.fields[target]
+        raise FormatError(
+            f"the target {field.name!r} holds values of type {field.type}, which name no classes; "
+            "name another with --target",
+            file=table.file,
+            column=target + 1,
+        )
+
+
+def _called(table: Table, position: int | None) -> str:
+    return "none" if position is None else f"column {position + 1}, {table.fields[position].name!r}"

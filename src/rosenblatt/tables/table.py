@@ -1,0 +1,451 @@
+"""Tables as the encoder sees them, from files of any format or from memory.
+
+Conversions between numpy, strings and Arrow through their buffers.
+
+``pyarrow.array`` and ``Array.to_numpy`` import pandas where it is installed, which takes longer than reading a
+small file; buffers do not.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import FormatError
+from rosenblatt.rows.memory import require_memory
+from rosenblatt.rows.reals import show_value
+from rosenblatt.tables.column_words import COMMAND_LINE, SKIP, Wording
+from rosenblatt.tables.notation import Doubt, Notation, told_readings
+from rosenblatt.typing import Reals
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "FIRST_ROWS",
+    "LARGEST_EXACT_INTEGER",
+    "MISSING",
+    "MISSING_NAMES",
+    "WRITTEN_TRUTH",
+    "Block",
+    "Field",
+    "Kind",
+    "Problem",
+    "Table",
+    "TypedTable",
+    "Wanted",
+    "arrow_block",
+    "asked_words",
+    "dense",
+    "distinct",
+    "from_numpy",
+    "from_strings",
+    "kind_of",
+    "missing_words",
+    "require_distinct",
+    "require_room",
+]
+
+
+def distinct(column: pa.Array) -> tuple[list[Any], NDArray[np.int32]]:
+    """Return the distinct values in order of their first rows, null as None, and which of them each row has."""
+    encoded = column.dictionary_encode(null_encoding="encode")
+    codes = encoded.indices
+    if len(codes) == 0:
+        return [], np.empty(0, np.int32)
+    return encoded.dictionary.to_pylist(), np.frombuffer(
+        codes.buffers()[1], np.int32, len(codes), 4 * codes.offset
+    )
+
+
+def from_numpy(values: NDArray[Any]) -> pa.Array:
+    """Return a 1-D array of bools, numbers or strings as Arrow holds it.
+
+    Raises ValueError for strings of characters that do not exist.
+
+    Examples
+    --------
+    >>> from_numpy(np.array([True, False, True])).to_pylist()
+    [True, False, True]
+    >>> from_numpy(np.array([1, 2, 3])[::2]).to_pylist()
+    [1, 3]
+    """
+    import pyarrow as pa
+
+    native = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+    if values.dtype.kind == "U":
+        if native.view(np.uint32).max(initial=0) > sys.maxunicode:  # tolist would raise SystemError
+            raise ValueError("there are strings of characters that do not exist")
+        return from_strings(native.tolist())
+    if values.dtype.kind == "b":
+        native = np.packbits(native, bitorder="little")
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(native)])
+
+
+def from_strings(values: Sequence[str | None]) -> pa.Array:
+    """Return strings as Arrow holds them; None is null. Raises UnicodeEncodeError for half characters.
+
+    Examples
+    --------
+    >>> from_strings(["perceptron", None, "ω"]).to_pylist()
+    ['perceptron', None, 'ω']
+    """
+    import pyarrow as pa
+
+    encoded = [b"" if value is None else value.encode() for value in values]
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum([len(each) for each in encoded], out=offsets[1:])
+    present = np.packbits(np.array([value is not None for value in values], bool), bitorder="little")
+    buffers = [pa.py_buffer(present), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    long = pa.Array.from_buffers(pa.large_string(), len(values), buffers)
+    return long.cast(pa.string())
+
+
+MISSING_NAMES = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?")
+"""Strings that stand for a missing category in CSV and TSV."""
+MISSING = (*MISSING_NAMES, "-", ".")
+"""Strings that stand for a missing number in CSV and TSV; as names, - and . mean themselves."""
+
+LARGEST_EXACT_INTEGER = 2**53
+"""Beyond this, float64 does not hold every integer."""
+
+WRITTEN_TRUTH = "true or false"
+"""The type of a text column that holds truth values: as features they are 0 and 1, as labels they stay text."""
+
+BYTES_A_COLUMN = 1000
+"""What a column takes while a table is read, by measurement: its name, its type, its role and its recipe."""
+
+FIRST_ROWS = 1000
+"""The rows by which a column is judged."""
+
+Kind: TypeAlias = Literal["number", "string", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a table: its name, what it holds, and the type that its file gives it.
+
+    Strings are `numeric` if most of them are numbers, so that the others are mistakes and no categories. There is
+    a `doubt` if more of them would be numbers with another decimal mark, or with separators of thousands. If most
+    of them are numbers with a sign of a currency or with %, one of these is `decorated`. If every number is whole
+    and below 1000, or has a point before three digits, which could also separate thousands, one is `grouped`.
+    """
+
+    name: str
+    kind: Kind
+    type: str
+    numeric: bool = False
+    doubt: Doubt | None = None
+    decorated: str | None = None
+    grouped: str | None = None
+
+
+class Problem(NamedTuple):
+    """What is wrong with a value, and what can be done about it; see `FormatError`."""
+
+    text: str
+    remedies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The columns to read, by position from 0."""
+
+    numbers: tuple[int, ...] = ()
+    strings: tuple[int, ...] = ()
+    label: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Consecutive rows of a table.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_rows, columns)
+        The wanted numbers, C-contiguous and writable; a missing one is NaN.
+    strings : list of pyarrow.Array
+        One for each wanted column.
+    label : pyarrow.Array or None
+        The labels; strings where the file is text.
+    line : callable
+        Takes a row of this block, from 0, and returns its line in the file, or its number without lines.
+    bad : dict of int to FormatError
+        Rows of this block that cannot be read.
+    lost : list of FormatError
+        Rows that could not be split into fields, and so are not part of the block.
+    """
+
+    numbers: Reals
+    strings: list[pa.Array]
+    label: pa.Array | None
+    line: Callable[[int], int]
+    bad: dict[int, FormatError] = field(default_factory=dict)
+    lost: list[FormatError] = field(default_factory=list)
+
+
+class Table(Protocol):
+    """An open table. A file can be read once; open it again to read it again.
+
+    In a table that is `typed`, only null and NaN are missing, while words such as NA may stand for missing values
+    in text. `notation` says how numbers are written in text.
+    """
+
+    file: str
+    named: bool
+    fields: tuple[Field, ...]
+
+    @property
+    def typed(self) -> bool:
+        """Whether values have types."""
+
+    @property
+    def notation(self) -> Notation:
+        """How numbers are written."""
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+
+    def first_values(self, position: int) -> list[Any]:
+        """Return the values of a column in the first rows, without missing ones."""
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Yield the wanted columns, some rows at a time."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+class TypedTable:
+    """A table whose values have types."""
+
+    typed = True
+    notation = Notation()
+
+
+def missing_words(na: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that stand for missing values in text: the usual ones and others, or exactly those with =.
+
+    Examples
+    --------
+    >>> missing_words(["-999"], ["", "NA"]), missing_words(["=?", "=none"], ["", "NA"])
+    (('', 'NA', '-999'), ('', '?', 'none'))
+    """
+    exact = any(word.startswith("=") for word in na)
+    return tuple(dict.fromkeys((*(("",) if exact else usual), *asked_words(na))))
+
+
+def asked_words(na: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that were asked for, without the sign that leaves out the usual ones."""
+    return tuple(word.removeprefix("=") for word in na)
+
+
+def require_distinct(names: Sequence[str], file: str) -> None:
+    """Raise `FormatError` if two columns have the same name."""
+    seen: set[str] = set()
+    for position, name in enumerate(names, 1):
+        if name in seen:
+            raise FormatError(f"two columns are called {name!r}; rename one", file=file, line=1, column=position)
+        seen.add(name)
+
+
+def require_room(n_columns: int, file: str, n_bytes: int = 0) -> None:
+    """Raise `ParameterError` if columns, and `n_bytes` for their values, would take more than the free memory."""
+    require_memory(
+        f"{file}: reading {n_columns:,} columns",
+        n_columns * BYTES_A_COLUMN + n_bytes,
+        "Save the values that are not zero in the LIBSVM format, or split the columns over several models.",
+    )
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """Return what a type of Arrow means here."""
+    from pyarrow import types
+
+    if types.is_dictionary(type_):
+        return "string" if kind_of(type_.value_type) == "string" else "other"
+    if types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_) or types.is_null(type_):
+        return "number"
+    if types.is_decimal(type_):
+        return "number"
+    is_string = types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
+    return "string" if is_string else "other"
+
+
+def arrow_block(
+    batch: pa.RecordBatch, wanted: Wanted, table: Table, first: int, wording: Wording = COMMAND_LINE
+) -> Block:
+    """Return the block of rows that Arrow holds.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        The wanted columns: numbers, then strings, then the label.
+    wanted : Wanted
+        Which columns of the table these are.
+    table : Table
+        Where they come from.
+    first : int
+        The number of the first row.
+    wording : Wording
+        How errors name places and ways out.
+    """
+    columns = batch.columns
+    n, m = len(wanted.numbers), len(wanted.strings)
+    bad: dict[int, FormatError] = {}
+
+    def refuse(row: int, k: int, value: str, problem: Callable[[str, str, Wording], Problem]) -> None:
+        name = table.fields[wanted.numbers[k]].name
+        bad.setdefault(row, wording.error(problem(value, name, wording), table, first + row, name))
+
+    numeric = list(columns[:n])
+    for k, column in enumerate(numeric):
+        if kind_of(column.type) == "string":
+            numeric[k], words = _spelled(column)
+            for row, word in words:
+                refuse(row, k, word, no_number)
+    numbers, inexact = dense(numeric, batch.num_rows)
+    for row, k, value in inexact:
+        refuse(row, k, value, too_long)
+    for column in columns[n:]:
+        column.validate(full=kind_of(column.type) != "number")  # files are not checked for UTF-8 before
+    label = None if wanted.label is None else _plain(columns[-1])
+    strings = [_as_strings(column) for column in columns[n : n + m]]
+    return Block(numbers, strings, label, lambda row: first + row, bad)
+
+
+def _spelled(column: pa.Array) -> tuple[pa.Array, list[tuple[int, str]]]:
+    """Return strings as the numbers that they spell, and the rows and words that spell none; these become null."""
+    import pyarrow as pa
+
+    strings, words = _plain(column), []
+    try:
+        return strings.cast(pa.float64()), []
+    except pa.ArrowInvalid:
+        values: list[Any] = []
+        for row, each in enumerate(strings):
+            try:
+                values.append(each.cast(pa.float64()).as_py())
+            except pa.ArrowInvalid:
+                values.append(None)
+                words.append((row, each.as_py()))
+    return pa.array(values, pa.float64()), words
+
+
+def _as_strings(column: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return column if column.type == pa.string() else _plain(column).cast(pa.string())
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Return a column without a dictionary."""
+    import pyarrow as pa
+
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[int, int, str]]]:
+    """Return columns of numbers as rows; a null becomes NaN.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.Array
+        Bools, integers, floats, decimals or nulls.
+    n_rows : int
+        How many each has.
+
+    Returns
+    -------
+    rows : ndarray of shape (n_rows, len(columns))
+        C-contiguous; float32 where every column is of at most 32-bit floats, else float64.
+    inexact : list of (row, column, value)
+        The integers that float64 would round, the first one of each column.
+    """
+    import pyarrow as pa
+
+    if not columns:
+        return np.empty((n_rows, 0)), []
+    single = all(pa.types.is_float32(each.type) or pa.types.is_float16(each.type) for each in columns)
+    target = pa.float32() if single else pa.float64()
+    long = (pa.int64(), pa.uint64())
+    inexact = [(row, j, value) for j, c in enumerate(columns) if c.type in long for row, value in _rounded(c)]
+    cast = [each if each.type == target else _as_float(each, target) for each in columns]
+    batch = pa.RecordBatch.from_arrays(cast, names=[""] * len(cast))
+    # Arrow transposes several times as fast as column by column assignment in numpy does.
+    tensor: Any = batch.to_tensor(null_to_nan=True, row_major=True)
+    return tensor.to_numpy(), inexact
+
+
+def _as_float(column: pa.Array, target: pa.DataType) -> pa.Array:
+    # Integers that float64 rounds have been found before, so that the cast need not check.
+    return column.cast(target, safe=False)
+
+
+def _rounded(column: pa.Array) -> list[tuple[int, str]]:
+    import pyarrow.compute as pc
+
+    extremes = pc.min_max(column)
+    if not any(each.is_valid and abs(each.as_py()) > LARGEST_EXACT_INTEGER for each in extremes.values()):
+        return []
+    values = column.to_pylist()
+    return [(i, str(v)) for i, v in enumerate(values) if v is not None and int(float(v)) != v]
+
+
+def is_rounded(value: str) -> bool:
+    """Return whether float64 cannot hold an integer."""
+    if len(value) > 400:
+        return True
+    exact = int(value)
+    return abs(exact) >= 2**1024 or int(float(exact)) != exact
+
+
+def too_long(value: object, name: str, wording: Wording = COMMAND_LINE) -> Problem:
+    """Return what is wrong with an integer that float64 would round."""
+    return Problem(
+        f"{name!r} is {show_value(value)}, an integer beyond 2^53 that float64 would round. If it "
+        "is an identifier, "
+        f"leave it out with {wording.use('ignore', name)}, or take it as a name with {wording.use('hashed', name)}"
+    )
+
+
+def no_number(
+    value: object,
+    name: str,
+    wording: Wording = COMMAND_LINE,
+    *,
+    na: bool = False,
+    first_line: bool = False,
+    readings: Sequence[Notation] = (),
+) -> Problem:
+    """Return what is wrong with a word among numbers.
+
+    `na` says whether the file may have words for missing values, and `first_line` that this is the first line of a
+    file without a header; in the notations of `readings` the value is a number.
+    """
+    use = wording.use
+    if wording is not COMMAND_LINE:
+        return Problem(f"it is {show_value(value)}, but this column held numbers in training. Pass a number")
+    if readings:
+        return Problem(
+            f"{name!r} is {show_value(value)}, which is no number as numbers are read here: "
+            f"{told_readings(str(value), readings)}",
+            ("use that if all numbers are written so", "correct it", SKIP),
+        )
+    if first_line:
+        return Problem(
+            f"{show_value(value)} is no number, but the column below holds numbers. If the first line names the "
+            "columns, use --header; if it is a title, remove it"
+        )
+    missing = (f"use {use('na', str(value).strip())} if it means a missing value",) if na else ()
+    categories = f"{use('categorical', name)} if the values are categories"
+    return Problem(
+        f"{name!r} is {show_value(value)}, but the column holds numbers",
+        ("correct it", *missing, categories if na else f"use {categories}", SKIP),
+    )

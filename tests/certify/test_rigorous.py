@@ -1,0 +1,284 @@
+"""Proofs in floats: every bound against rationals, what its terms are for, and mutants that must be caught."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import rosenblatt as rb
+from rosenblatt.certify import InseparableVerdict, Separable, rigorous
+from rosenblatt.certify.algebra import BLAS, FIXED
+from rosenblatt.certify.decide import decide_in_floats
+from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.rigorous import contradiction, dependent, norm, recoded, residual, scaled, stretch
+from rosenblatt.certify.shortcuts import peel
+from rosenblatt.certify.time_limit import Clock
+from rosenblatt.exceptions import TrivialSeparationWarning
+from rosenblatt.rows.features import as_rows
+from scripts.attack_verdicts import attack
+from tests.shared.examples import examples
+
+
+def exact(A) -> list[list[Fraction]]:
+    return [[Fraction(value) for value in row] for row in np.atleast_2d(A).tolist()]
+
+
+def product(A, B) -> list[list[Fraction]]:
+    return [[sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*B, strict=True)] for row in A]
+
+
+def transposed(A):
+    return [list(row) for row in zip(*A, strict=True)]
+
+
+def squared(A) -> Fraction:
+    return sum((value * value for row in A for value in row), Fraction(0))
+
+
+def stretches(B, s: float) -> bool:
+    """Tell exactly whether σ_min(B) ≥ s ≥ 0: Bᵀ B − s² I has no negative pivot, and no row left where one is 0."""
+    M = product(transposed(B), B)
+    for i in range(len(M)):
+        M[i][i] -= Fraction(s) ** 2
+    for k in range(len(M)):
+        if M[k][k] < 0 or (M[k][k] == 0 and any(M[k][k + 1 :])):
+            return False
+        for i in range(k + 1, len(M)):
+            share = M[i][k] / M[k][k] if M[k][k] else Fraction(0)
+            M[i] = [a - share * b for a, b in zip(M[i], M[k], strict=True)]
+    return True
+
+
+def adversarial(r, shape):
+    """Return floats that cancel, or differ in size, or are next to powers of two."""
+    A = r.choice([1.0, -1.0, 0.5, 1.0 / 3.0, 2.0**-30, 1e-9, 0.1], shape) * r.choice(
+        [1.0, 1.0 + 2**-52, 0.9], shape
+    )
+    if r.random() < 0.5:
+        A = A + r.standard_normal(shape) * 10.0 ** -r.integers(0, 16)
+    if r.random() < 0.3:
+        A *= 2.0 ** r.integers(-300, 1, shape)
+    return A
+
+
+def prepared(r):
+    """Return rows, weights and C as `judged` has them."""
+    D = int(r.integers(1, 4))
+    T, _ = scaled(adversarial(r, (int(r.integers(D, D + 5)), D)))
+    weights = rigorous.scaled_down(np.abs(adversarial(r, len(T))) + 2.0**-390)
+    A, _, q = rigorous.equilibrated(T, weights)
+    found = rigorous.independent_columns(T, weights)
+    return T, weights, A, q, None if found is None or len(found[0]) < D else found
+
+
+def test_bounds_hold_in_rationals():
+    told = 0
+    for seed in range(examples(1000)):
+        r = np.random.default_rng(seed)
+        T, weights, A, q, found = prepared(r)
+        assert Fraction(norm(A)) ** 2 >= squared(exact(A))
+        if found is None or not np.isfinite(found[1]).all() or np.abs(found[1]).max() > 1e30:
+            continue
+        J, C = found
+        T, A, q = T[:, J], A[:, J], q[J]
+        s = stretch(A, C, FIXED.product(A, C))
+        if s > 0.0:
+            assert stretches(product(exact(A), exact(C)), s)
+            told += 1
+        r_ = np.ldexp(FIXED.combine(T, weights), q)
+        truth = product(transposed(exact(T)), transposed(exact(weights)))
+        truth = [[value * Fraction(2) ** int(power)] for (value,), power in zip(truth, q, strict=True)]
+        truth = product(transposed(exact(C)), truth)
+        assert Fraction(residual(T, weights, q, r_, C)) ** 2 >= squared(truth)
+    assert told > examples(1000) / 4
+
+
+ONE = np.array([1.0])
+
+
+def test_a_sum_that_rounds_to_zero_needs_its_error_bound(monkeypatch):
+    T, weights, q = np.array([[1.0], [2.0**-60], [-1.0]]), np.ones(3), np.zeros(1, int)
+    r = FIXED.combine(T, weights)
+    assert r == 0.0
+    assert residual(T, weights, q, r, np.eye(1)) >= 2.0**-60
+    monkeypatch.setattr(rigorous, "gamma", lambda k: 0.0)
+    assert residual(T, weights, q, r, np.eye(1)) < 2.0**-60
+
+
+def test_a_product_that_rounds_to_one_needs_its_error_bound(monkeypatch):
+    r = np.random.default_rng(0)
+    a = 0.5 + r.random(1000) / 2.0
+    a = next(x for x in a if x * (1.0 / x) == 1.0 and Fraction(x) * Fraction(1.0 / x) < 1)
+    A, C = np.array([[a]]), np.array([[1.0 / a]])
+    assert stretches(product(exact(A), exact(C)), stretch(A, C, A * C))
+    monkeypatch.setattr(rigorous, "gamma", lambda k: 0.0)
+    monkeypatch.setattr(rigorous, "UNIT", 0.0)
+    assert not stretches(product(exact(A), exact(C)), stretch(A, C, A * C))
+
+
+def test_norms_are_rounded_up(monkeypatch):
+    a = np.full(1001, 0.1)
+    assert Fraction(norm(a)) ** 2 >= squared(exact(a))
+    assert norm(np.array([1e-320, 0.0])) > 0.0
+    assert norm(np.array([np.inf])) == norm(np.array([1e300])) * np.inf == np.inf
+    monkeypatch.setattr(rigorous, "SAFE", 1.0)
+    low = (np.random.default_rng(k).random(9) for k in range(99))
+    assert any(Fraction(norm(a)) ** 2 < squared(exact(a)) for a in low)
+
+
+def test_values_that_cannot_be_scaled_exactly_are_refused():
+    assert scaled(np.array([[3.0], [0.25]]))[1]
+    for pair in ([1e300, 1e-300], [1.0, 5e-324], [1.0, 2.0**-500]):
+        assert not scaled(np.array(pair)[:, None])[1]
+    assert contradiction(np.array([[1.0], [-1e-300]]), np.array([1e-300, 1.0]), bias=False) is None
+
+
+def test_weights_must_be_positive():
+    Z = np.array([[1.0], [-1.0], [1.0]])
+    assert contradiction(Z, np.array([1.0, 2.0, 1.0]), bias=False) is not None
+    for wrong in (0.0, -1.0, np.nan, np.inf, 1e-200):
+        assert contradiction(Z, np.array([1.0, 1.0, wrong]), bias=False) is None
+
+
+def test_constant_and_two_valued_features_become_whole_numbers():
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    X = np.array([[0.3, 7.0, 1.5], [0.3, -0.1, 2.5], [0.3, 7.0, 3.5], [0.3, -0.1, 4.5]])
+    Z = recoded(y[:, None] * np.hstack([X, np.ones((4, 1))]))
+    assert (Z[:, 0] == 0.0).all()
+    assert (Z[:, 1] * y).tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert (Z[:, 2] * y).tolist() == [1.5, 2.5, 3.5, 4.5]
+
+
+def test_dependent_columns_are_checked_in_integers():
+    r = np.random.default_rng(0)
+    B = r.integers(-50, 50, (30, 3)) / 8.0
+    rest = np.column_stack([B @ [1.0, -2.0, 0.5], B @ [1.0, 1.0, 1.0] / 3.0 * 3.0])
+    T = np.hstack([B, rest])
+    near = np.array([[1.0, 1.0], [-2.0, 1.0], [0.5, 1.0]]) + 1e-9
+    assert dependent(T, np.arange(3), np.array([3, 4]), near)
+    T[7, 4] = np.nextafter(T[7, 4], 99.0)
+    assert not dependent(T, np.arange(3), np.array([3, 4]), near)
+    assert not dependent(np.array([[0.1, 0.3], [0.7, 2.1]]), np.array([0]), np.array([1]), np.array([[3.0]]))
+
+
+def test_the_bound_refuses_and_exact_arithmetic_takes_over():
+    Z = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0 + 2.0**-52, 1.0]])
+    assert contradiction(Z[:2], np.ones(2), bias=True) is not None  # the same row in both classes
+    assert contradiction(Z[1:], np.ones(2), bias=True) is None  # separable, by a rounding
+    above = np.abs(np.random.default_rng(0).standard_normal((40, 3)))
+    flat = np.array([[0.1, 0.2, 0.0], [0.7, 0.1, 0.0], [0.3, 0.9, 0.0]])
+    X = np.vstack([above, flat, [flat.sum(axis=0) / 3.0], -above])  # the hulls touch in x3 = 0, and only there
+    y = [1] * 43 + [0] * 41
+    found = rb.certify(np.repeat(X, 5, axis=0), np.repeat(y, 5), proof="verdict")
+    assert found.verdict == "inseparable"
+    assert not isinstance(found, InseparableVerdict)
+    assert found.verify(np.repeat(X, 5, axis=0), np.repeat(y, 5))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_verdict_is_verified_and_becomes_a_proof(form, bias):
+    r = np.random.default_rng(0)
+    X, y = (
+        form(r.integers(-4, 5, (400, 6)) / 2.0 + r.integers(0, 2**20, (400, 6)) / 2.0**20),
+        r.integers(0, 2, 400),
+    )
+    found = rb.certify(X, y, bias=bias, proof="verdict")
+    assert isinstance(found, InseparableVerdict)
+    assert found.spanning
+    assert found.verify(X, y)
+    assert not found.verify(X, 1 - y)
+    assert found.proof.verify(X, y)
+    assert found.proof is found.proof
+    assert set(found.proof.support) <= set(found.support)
+    assert "The exact proof is made by its attribute proof." in str(found)
+    assert rb.certify.Certificate.from_json(found.to_json()).verify(X, y)
+
+
+def test_a_verdict_of_separable_rows_is_a_plane():
+    X = np.random.default_rng(0).standard_normal((400, 3))
+    found = rb.certify(X, X @ [1.0, 2.0, 3.0] > 0.0, proof="verdict")
+    assert isinstance(found, Separable)
+    assert (np.sign(X @ found.coef_[0] + found.intercept_[0]) == np.sign(X @ [1.0, 2.0, 3.0])).all()
+
+
+@pytest.mark.parametrize("how", [{"proof": "float"}, {"proof": "verdict", "ties": True}])
+def test_what_cannot_be_asked(how):
+    with pytest.raises(ValueError, match="proof"):
+        rb.certify([[0.0], [1.0]], [0, 1], **how)
+
+
+def test_a_forged_verdict_does_not_hold():
+    X = np.random.default_rng(0).standard_normal((500, 4))
+    y = np.arange(500) % 2
+    found = rb.certify(X, y, proof="verdict")
+    for support in (found.support[:2], (0, 1, 2), (0, 0, 1)):
+        forged = {"support": support, "weights": (1.0,) * len(support), "residual": 0.0, "stretch": 1.0}
+        assert not InseparableVerdict(**{**vars(found), **forged}).verify(X, y)
+
+
+def test_adversarial_problems():
+    counts, wrong = attack(examples(400))
+    assert not wrong
+    assert sum(number for (_, found), number in counts.items() if found != "undecided") > examples(400) / 2
+
+
+def _by_half(self):
+    return self.residual / self.stretch / 2**20 if self.stretch > 0.0 else np.inf
+
+
+MUTANTS = {
+    "a bound of nearly nothing": (rigorous.Bound, "ratio", property(_by_half), ["near", "ulp", "touching"]),
+    "dependence unchecked": (rigorous, "dependent", lambda *_: True, ["singular", "collinear"]),
+    "weights of 0": (rigorous, "scaled_down", lambda weights: np.maximum(weights, 0.0), ["touching", "near"]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_mutants_are_caught(mutant, monkeypatch):
+    owner, name, changed, kinds = MUTANTS[mutant]
+    monkeypatch.setattr(owner, name, changed)
+    assert any(attack(500, seed, whole=0.0, kinds=kinds)[1] for seed in range(8))
+
+
+def test_the_loops_equal_blas_up_to_rounding():
+    r = np.random.default_rng(0)
+    A, b = r.standard_normal((37, 9)), r.standard_normal(9)
+    G = FIXED.gram(A)
+    assert np.allclose(G, BLAS.gram(A), rtol=1e-13)
+    assert np.allclose(FIXED.solver(G, 0.5)(b), BLAS.solver(G, 0.5)(b), rtol=1e-12)
+    assert np.allclose(FIXED.times(A, b), A @ b, rtol=1e-12)
+    assert FIXED.solver(-G, 0.0) is BLAS.solver(-G, 0.0) is None
+    R, pivots, rank = FIXED.triangle(FIXED.gram(np.hstack([A, A[:, :2] + A[:, 2:4]])), 1e-9)
+    assert rank == 9
+    assert sorted(pivots) == list(range(11))
+    C = FIXED.inverse(np.ascontiguousarray(R[:9, :9]))
+    assert np.allclose(
+        FIXED.gram(FIXED.product(np.hstack([A, A[:, :2] + A[:, 2:4]])[:, pivots[:9]], C)), np.eye(9)
+    )
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_rows_that_peel_off_leave_the_verdict_as_it_is(bias):
+    X = np.array([[0.0, 5.0], [1.0, 5.0], [1.0, 2.0], [2.0, 4.0], [1.0, 4.0]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0, 1.0])
+    shown = peel(X, y, bias=bias)
+    assert shown.left.any() != bias  # x1 is at most 1 in one class and at least 1 in the other; then x2 decides
+    decided = decide_in_floats(
+        SeparationProblem(as_rows(np.repeat(X, 200, axis=0)), np.repeat(y, 200), bias=bias), Clock(None)
+    )
+    assert type(decided).__name__ == "Plane"
+
+
+def test_wide_sparse_rows_peel_to_a_plane():
+    r = np.random.default_rng(0)
+    X = csr_array(r.integers(1, 4, (300, 2000)) * (r.random((300, 2000)) < 0.01).astype(float))
+    y = r.integers(0, 2, 300)
+    with pytest.warns(TrivialSeparationWarning):
+        found = rb.certify(X, y)
+    assert found.verdict == "separable"
+    assert found.verify(X, y)

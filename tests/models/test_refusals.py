@@ -1,0 +1,342 @@
+"""What is no model, or cannot be one in a file, is refused with the reason and the way out."""
+
+import json
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+
+import rosenblatt as rb
+from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.models import open_model
+from rosenblatt.schema.container import KEY, LARGEST_HEADER, pack_file, read_container
+from tests.models.models import NAMES, X, answers, bits, made, survives
+from tests.models.mutations import changed_bytes, changed_document, changed_tensors
+from tests.shared.examples import examples
+from tests.shared.strategies import quietly
+
+CASES = examples(40)  # of each kind for each model: thousands in `make test-all`
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Give the path of any model's file, as ``files / name``."""
+    return Files(tmp_path_factory.mktemp("models"))
+
+
+class Files:
+    """A folder of models, each trained when it is first asked for."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __truediv__(self, name):
+        path = self.folder / name
+        if not path.exists():
+            rb.save(made(name), path)
+        return path
+
+
+def put(path, document, tensors):
+    """Write a file without waiting for the disk."""
+    path.write_bytes(pack_file(path, document, tensors))
+
+
+def loaded(path):
+    """Return the model of a file, or None if it is refused with its name."""
+    try:
+        return rb.load(path)
+    except ModelFileError as error:
+        if str(path) not in str(error):
+            raise
+        return None
+
+
+def a_function(X, Y):
+    return np.asarray(X @ Y.T)
+
+
+@pytest.mark.parametrize(
+    "parameters, way_out",
+    [
+        ({"callbacks": [print]}, "set_params.callbacks=None"),
+        ({"random_state": np.random.default_rng(0)}, "set_params.random_state=0"),
+        ({"random_state": np.random.RandomState(0)}, "set_params.random_state=0"),
+        ({"order": lambda epoch: [0, 1, 2]}, "set_params.order='shuffle'"),
+    ],
+)
+def test_what_would_have_to_be_executed(parameters, way_out, tmp_path):
+    model = quietly(rb.Perceptron(max_iter=1, **parameters).fit, X, X[:, 0] > 0)
+    with pytest.raises(ParameterError, match=way_out):
+        rb.save(model, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("degree", "two"),
+        ("degree", 2.5),
+        ("degree", 0),
+        ("c", None),
+        ("c", -1),
+        ("max_bytes", "x"),
+        ("max_bytes", [1]),
+    ],
+)
+def test_a_mistyped_parameter_of_a_monomial_map(name, value, tmp_path):
+    path = tmp_path / "m"
+    rb.save(rb.MonomialMap(2).fit(X), path)
+    document, tensors = read_container(path)
+    document["parameters"][name] = value
+    put(path, document, tensors)
+    with pytest.raises(ModelFileError, match=f"parameters cannot be used: {name}="):
+        rb.load(path)
+
+
+@pytest.mark.parametrize("kernel", [a_function, rb.kernels.Pairwise(lambda x, y: float(x @ y))])
+def test_kernels_that_are_functions(kernel, tmp_path):
+    model = quietly(rb.KernelPerceptron(kernel, max_iter=1).fit, X, X[:, 0] > 0)
+    with pytest.raises(
+        ParameterError, match=r"kernel=.*nothing that would have to be executed.*rosenblatt.kernels"
+    ):
+        rb.save(model, tmp_path / "m")
+
+
+def test_what_is_no_estimator_of_ours(tmp_path):
+    class Mine(rb.Perceptron):
+        pass
+
+    Mine.__name__ = "Perceptron"
+    for model in (3, make_pipeline(LinearRegression()), Mine().fit([[0], [1]], [0, 1]), rb.TableEncoder()):
+        with pytest.raises(ParameterError, match="cannot be saved"):
+            rb.save(model, tmp_path / "m")
+    for model in (rb.Perceptron(), make_pipeline(rb.Perceptron())):
+        with pytest.raises(NotFittedError, match="nothing to save"):
+            rb.save(model, tmp_path / "m")
+    with pytest.raises(NotFittedError, match="nothing to save"):
+        rb.save(rb.AdaptiveFilter(), tmp_path / "m")
+
+
+def test_labels_and_attributes_that_have_no_place(tmp_path):
+    model = rb.Perceptron().fit([[0], [1]], [(0, 1), (1, 0)])
+    with pytest.raises(ParameterError, match="only numbers and texts"):
+        rb.save(model, tmp_path / "m")
+    model = rb.Perceptron().fit([[0], [1]], np.array([b"a", b"b"]))
+    with pytest.raises(ParameterError, match="only numbers and texts"):
+        rb.save(model, tmp_path / "m")
+    model = rb.Perceptron().fit([[0], [1]], [0, 1])
+    model.note = "mine"
+    with pytest.raises(ParameterError, match=r"note.*Delete it"):
+        rb.save(model, tmp_path / "m")
+    model = rb.Perceptron().learn_one({("a", 1): 2.0}, 0)
+    with pytest.raises(ParameterError, match="feature_names"):
+        rb.save(model, tmp_path / "m")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_files_are_refused_or_the_same_model(name, files, tmp_path):
+    content, rng = (files / name).read_bytes(), random.Random(name)
+    wanted = bits(answers(rb.load(files / name)))
+    for _ in range(CASES):
+        path = tmp_path / "m"
+        path.write_bytes(changed_bytes(content, rng))
+        model = loaded(path)
+        assert model is None or bits(answers(model)) == wanted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_documents_changed_with_care(name, files, tmp_path):
+    document, tensors = read_container(files / name)
+    rng, path = random.Random(name), tmp_path / "m"
+    for _ in range(CASES):
+        changed = document
+        for _ in range(rng.choice([1, 1, 2])):
+            changed = changed_document(changed, rng)
+        put(path, changed, tensors)
+        try:
+            stored = open_model(path)
+            model, _ = stored.estimator(), stored.predictor()
+            _ = stored.parameters, stored.facts, stored.preparation
+        except ModelFileError:
+            continue
+        if changed["parameters"] == document["parameters"]:  # these are anybody's to change
+            survives(model)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_changed_with_care(name, files, tmp_path):
+    document, tensors = read_container(files / name)
+    rng, path = random.Random(name), tmp_path / "m"
+    for _ in range(CASES):
+        put(path, document, changed_tensors(tensors, rng))
+        model = loaded(path)
+        if model is not None:
+            survives(model)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_that_are_no_numbers(name, files, tmp_path):
+    document, tensors = read_container(files / name)
+    weights = [each for each in tensors if each.split(".")[-1] in ("w", "theta", "weights", "triangle")]
+    for each in weights:
+        tensors = read_container(files / name)[1]
+        tensors[each].flat[0] = np.nan
+        put(tmp_path / "m", document, tensors)
+        with pytest.raises(ModelFileError, match="holds NaN or infinity"):
+            rb.load(tmp_path / "m")
+    assert weights or name == "MonomialMap"
+
+
+def header_of(content: bytes) -> tuple[dict, bytes]:
+    length = int.from_bytes(content[:8], "little")
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+def with_header(header: str, data: bytes) -> bytes:
+    raw = header.encode()
+    return len(raw).to_bytes(8, "little") + raw + data
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (lambda h, d: with_header("[1, 2]", d), "no table"),
+        (lambda h, d: with_header("{" * 5, d), "cannot be read"),
+        (lambda h, d: with_header("[" * 100_000, d), "nested too deeply"),
+        (lambda h, d: with_header('{"a": NaN}', d), "NaN is no number"),
+        (lambda h, d: with_header('{"a": 1e999}', d), "1e999 is no number"),
+        (lambda h, d: with_header('{"a": ' + "9" * 5000 + "}", d), "cannot be read"),
+        (lambda h, d: with_header('{"a": 1, "a": 1}', d), "occurs twice"),
+        (lambda h, d: with_header(json.dumps(h), d[:-1]), "but there are"),
+        (lambda h, d: with_header(json.dumps(h), d + b"x"), "but there are"),
+        (lambda h, d: (2**63).to_bytes(8, "little") + d, "cut short"),
+        (lambda h, d: (LARGEST_HEADER + 1).to_bytes(8, "little") + bytes(LARGEST_HEADER + 9), "larger than"),
+        (lambda h, d: b"", "cut short"),
+        (lambda h, d: b"\x05\0\0\0\0\0\0\0\xff\xfe\xfd\xfc\xfb", "no text"),
+        (
+            lambda h, d: with_header(json.dumps({k: v for k, v in h.items() if k[0] != "_"} | {}), d),
+            "none written",
+        ),
+        (
+            lambda h, d: with_header(json.dumps(h | {"__metadata__": h["__metadata__"] | {"x": "y"}}), d),
+            "says more",
+        ),
+        (lambda h, d: with_header(json.dumps(h | {"__metadata__": {KEY: "{}"}}), d), "checksum"),
+    ],
+)
+def test_headers_of_other_kinds(change, why, files, tmp_path):
+    header, data = header_of((files / "Perceptron").read_bytes())
+    header = {name: header[name] for name in sorted(header, reverse=True)}
+    (tmp_path / "m").write_bytes(change(header, data))
+    with pytest.raises(ModelFileError, match=why):
+        rb.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "entry, why",
+    [
+        ({"dtype": "F64", "shape": [2**40, 2**40], "data_offsets": [0, 8]}, "does not fit"),
+        ({"dtype": "F64", "shape": [2**61], "data_offsets": [0, 2**61 * 8]}, "no proper shape"),
+        ({"dtype": "F64", "shape": [-1], "data_offsets": [8, 0]}, "no proper shape"),
+        ({"dtype": "C64", "shape": [1], "data_offsets": [0, 8]}, "has a type"),
+        ({"dtype": "F64", "shape": [1.0], "data_offsets": [0, 8]}, "no proper shape"),
+        ({"dtype": "F64", "shape": [1], "data_offsets": [0, 8], "x": 0}, "not described"),
+        ({"dtype": "F64", "shape": [1], "data_offsets": [10**9, 10**9 + 8]}, "leave room"),
+        ([], "not described"),
+    ],
+)
+def test_arrays_described_in_other_ways(entry, why, files, tmp_path):
+    header, data = header_of((files / "Perceptron").read_bytes())
+    (tmp_path / "m").write_bytes(with_header(json.dumps(header | {"more": entry}), data))
+    with pytest.raises(ModelFileError, match=why):
+        rb.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        ({"schema": 2}, "version 2 of the format, but this rosenblatt reads up to 1: update"),
+        ({"preparation": None}, "is not a list of the expected length"),
+        ({"preparation": [["magic", {}]]}, "has an unknown kind"),
+        ({"schema": 0}, "which version"),
+        ({"schema": "1"}, "which version"),
+        ({"format": "other"}, "does not say that it is a model"),
+        ({"learner": "os.system"}, "no learner with that name is registered"),
+        ({"learner": "KernelPerceptron"}, "is not that of a KernelPerceptron|are not those of"),
+        ({"learner": "Scheme"}, "no learner"),
+        ({"more": 1}, "parts it should have"),
+        ({"parameters": {"mine": 1}}, "are not those of a Perceptron"),
+        ({"classes": {"type": "int64", "labels": [1, 1]}}, "twice"),
+        ({"classes": {"type": "int8", "labels": [1, 300]}}, "not all of their type"),
+        ({"classes": {"type": "text9999999", "labels": ["a", "b"]}}, "unknown type"),
+        ({"classes": {"type": "int64", "labels": [1, 2, 3]}}, "classes and scheme contradict"),
+        ({"feature_names": ["a"] * 9}, "are no names"),
+        ({"feature_names": list("abcdefghi")}, "not those of the model"),
+        ({"provenance": 3}, "provenance"),
+    ],
+)
+def test_headers_that_say_something_else(change, why, files, tmp_path):
+    document, tensors = read_container(files / "Perceptron")
+    put(tmp_path / "m", document | change, tensors)
+    with pytest.raises(ModelFileError, match=why):
+        rb.load(tmp_path / "m")
+
+
+def test_a_tower_of_lists_inside_the_text(files, tmp_path):
+    document, tensors = read_container(files / "Perceptron")
+    deep: list = []
+    for _ in range(900):
+        deep = [deep]
+    put(tmp_path / "m", document | {"provenance": {"dict": [["a", deep]]}}, tensors)
+    with pytest.raises(ModelFileError, match="nested too deeply"):
+        open_model(tmp_path / "m")
+
+
+def test_safetensors_reads_our_files_and_others_are_none(files, tmp_path):
+    tensors = load_file(files / "Perceptron")
+    assert tensors["state.w"].shape == (10,)
+    save_file(tensors, tmp_path / "m")
+    with pytest.raises(ModelFileError, match="none written by rosenblatt"):
+        rb.load(tmp_path / "m")
+
+
+def test_no_file_and_no_place(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        rb.load(tmp_path / "nothing")
+    with pytest.raises(IsADirectoryError):
+        rb.load(tmp_path)
+
+
+@pytest.mark.slow
+def test_sizes_that_a_file_claims_take_no_memory(files, tmp_path):
+    document, tensors = read_container(files / "MarkOne")
+    state = document["state"]
+    state["wiring_"]["retina"] = state["retina"]["shape"] = [2**26, 2**26]
+    put(tmp_path / "retina", document, tensors)
+    document, tensors = read_container(files / "Perceptron")
+    document["state"]["scheme"] = {"kind": "ovo", "n_classes": 2**31}
+    put(tmp_path / "scheme", document, tensors)
+    document, tensors = read_container(files / "Perceptron")
+    tensors["trace.mistakes_per_pass"][:] = 2**40
+    put(tmp_path / "trace", document, tensors)
+    source = """
+import resource, sys
+import rosenblatt as rb
+rb.Perceptron, rb.MarkOne
+resource.setrlimit(resource.RLIMIT_AS, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + 2**32,) * 2)
+for path in sys.argv[1:]:
+    try:
+        rb.load(path)
+    except rb.exceptions.ModelFileError:
+        continue
+    raise SystemExit(f"{path} was taken for a model")
+"""
+    paths = [str(tmp_path / name) for name in ("retina", "scheme", "trace")]
+    subprocess.run([sys.executable, "-c", source, *paths], check=True, timeout=600)
