@@ -153,25 +153,15 @@ def test_an_address_holds_the_rule_and_the_rows():
     }
 
 
-LINKED = {
-    "koski": ("koski-example", "koski"),
-    "hladka_holub": ("hladka-holub",),
-    "harchaoui": ("harchaoui",),
-    "kernel_slides": ("kernels",),
-    "zhang": ("zhang",),
-}
-
-
-def rows_of(name):
-    """Return the rows that a companion page shows in the lab."""
-    if name == "harchaoui":
-        return rb.datasets.make_diagonal(30, seed=0)
-    table = rb.read_table(f"@{rb.presets.get(name).data}")
-    return table.X, table.y
-
-
-@pytest.mark.parametrize("page", LINKED)
-def test_a_companion_opens_the_lab_with_its_preset(page):
-    text = (ROOT / "docs" / "sources" / f"{page}.md").read_text(encoding="utf-8")
-    found = re.findall(r"_static/lab\.html(#v1\.[\w-]+)", text)
-    assert found == [rb.presets.get(name).lab_address(*rows_of(name), name=name) for name in LINKED[page]]
+def test_the_lab_lists_and_links_the_presets():
+    """The menu of the page and the links of the companions are made of the presets; the page holds the menu."""
+    made = pytest.importorskip("scripts.lab_presets")
+    assert made.MENU.read_text(encoding="utf-8") == made.menu(), "run python scripts/lab_presets.py and make web"
+    page = (ROOT / "src" / "rosenblatt" / "lab" / "index.html").read_text(encoding="utf-8")
+    for name in rb.presets.names():
+        assert rb.presets.get(name).says in page
+    for companion in made.COMPANIONS:
+        text = (ROOT / "docs" / "sources" / f"{companion}.md").read_text(encoding="utf-8")
+        assert made.LINK.findall(text) == made.addresses(companion)
+    words = unpacked(made.addresses("zhang")[0])["f"]
+    assert words == ["and", "viagra", "the", "of", "nigeria"]

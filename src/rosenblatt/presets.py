@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -102,26 +102,10 @@ class Preset:
                 "features. Choose another start or another preset."
             )
 
-    def lab_address(self, X: Any, y: Any, *, name: str = "points", passes: int = 200) -> str:
-        """Return the end of an address that opens the lab page with these rows and this rule.
-
-        Append it to the address of the page, such as ``lab.html``. The rows must have two labels.
-
-        Parameters
-        ----------
-        X, y : array-like
-            At most a few hundred rows; addresses are limited to 8,192 characters.
-        name : str
-            What the page calls the data.
-        passes : int
-            The maximum number of passes.
-
-        Examples
-        --------
-        >>> import rosenblatt as rb
-        >>> get("zhang").lab_address(*rb.datasets.load_or()).startswith("#v1.")
-        True
-        """
+    def lab_document(
+        self, X: Any, y: Any, *, name: str = "points", features: Sequence[str] | None = None, passes: int = 200
+    ) -> dict[str, Any]:
+        """Return rows and this rule as the lab page reads them; the parameters are those of `lab_address`."""
         rows, labels = np.asarray(X, dtype=float), np.unique(y)
         if len(labels) != 2:
             raise ParameterError(f"y has {len(labels)} labels; an address of the lab needs two.")
@@ -135,20 +119,46 @@ class Preset:
         if self.start is not None:
             self.require_features(rows.shape[1])
             config |= {"start": "given", "w0": [*self.start, self.start_bias]}
-        document = {
+        return {
             "n": name,
-            "f": [f"x{j + 1}" for j in range(rows.shape[1])],
+            "f": [f"x{j + 1}" for j in range(rows.shape[1])] if features is None else list(features),
             "l": [str(label) for label in labels],
             "X": [[int(value) if value.is_integer() else value for value in row] for row in rows.tolist()],
             "y": "".join(str(int(each)) for each in np.searchsorted(labels, y)),
             "a": config,
         }
+
+    def lab_address(
+        self, X: Any, y: Any, *, name: str = "points", features: Sequence[str] | None = None, passes: int = 200
+    ) -> str:
+        """Return the end of an address that opens the lab page with these rows and this rule.
+
+        Append it to the address of the page, such as ``lab.html``. The rows must have two labels.
+
+        Parameters
+        ----------
+        X, y : array-like
+            At most a few hundred rows; addresses are limited to 8,192 characters.
+        name : str
+            What the page calls the data.
+        features : sequence of str or None
+            What the page calls the columns. None means x1, x2 and so on.
+        passes : int
+            The maximum number of passes.
+
+        Examples
+        --------
+        >>> import rosenblatt as rb
+        >>> get("zhang").lab_address(*rb.datasets.load_or()).startswith("#v1.")
+        True
+        """
+        document = self.lab_document(X, y, name=name, features=features, passes=passes)
         text = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
         packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
         packed = packer.compress(text) + packer.flush()
         address = "#v1." + base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
         if len(address) > LONGEST_ADDRESS:
-            raise ParameterError(f"The {len(rows)} rows do not fit into an address. Pass fewer of them.")
+            raise ParameterError(f"The {len(document['X'])} rows do not fit into an address. Pass fewer of them.")
         return address
 
 
@@ -182,7 +192,7 @@ _ALL = (
     ),
     Preset(
         "kernels",
-        "slides on perceptrons and kernels",
+        "Slides on perceptrons and kernels",
         "a step of η/2·(y − sgn f), with sgn 0 = −1",
         "or",
         {"tie": "sign", "zero": -1},

@@ -20,6 +20,7 @@ CHECKS = (
     "every_step",
     "random_walk",
     "address",
+    "lectures",
     "keyboard_lesson",
     "keyboard_points",
     "pointer",
@@ -127,9 +128,20 @@ def test_in_the_browser(tmp_path):
     assert outcomes.keys() == set(CHECKS), done.stderr[-2000:]
     assert [(name, each["say"]) for name, each in outcomes.items() if not each["ok"]] == []
     require_states_of_python(outcomes["every_step"]["data"])
+    require_runs_of_lectures(outcomes["lectures"]["data"])
     require_files_for_python(outcomes["files"]["data"], tmp_path)
     xor, labels = rb.datasets.load_xor()
     check(read_proof(outcomes["proofs"]["data"]), xor.tolist(), labels.tolist())
+
+
+def require_runs_of_lectures(ends):
+    assert list(ends) == rb.presets.names()
+    for name, end in ends.items():
+        preset = rb.presets.get(name)
+        X, y, _ = pytest.importorskip("scripts.lab_presets").shown(name)
+        clf = preset.fit(X, y)
+        assert end["lecture"] == preset.lecture
+        assert list(map(float, end["w"])) == [*clf.coef_[0], *clf.intercept_]
 
 
 def require_states_of_python(states):

@@ -147,6 +147,13 @@ def test_python_answers_the_page(entered):
         run = ask(socket, do="run", **points, order="shuffle", seed=3, bias="radius", average=True)
         assert run["document"]["data"]["labels"] == ["mail", "spam"]
         rb.Trace.from_document(run["document"])
+        w0 = [1.0, 0.0, 0.0, 2.0, 0.0, -1.0]
+        run = ask(socket, do="run", **points, order="given", given=[[5, 4, 3, 2, 1, 0]], w0=w0)
+        clf = rb.Perceptron(order=[5, 4, 3, 2, 1, 0]).fit(X, y, coef_init=[w0[:5]], intercept_init=[w0[5]])
+        assert [*run["document"]["end"]["w"], run["document"]["end"]["b"]] == [*clf.coef_[0], *clf.intercept_]
+        assert clf.trace_.index[0] == 5
+        passes = ask(socket, do="run", **points, order="given", given=[[0], [1]])["document"]["order"]["passes"]
+        assert passes == [[0], [1]]
         found = ask(socket, do="certify", **points, bias=True)
         assert found["verdict"] == "separable"
         check(read_proof(found["proof"]), X.tolist(), y.tolist())
@@ -170,6 +177,9 @@ BAD = [
     ({"do": "run", "learner": "kernel", "settings": ["kernel=round"]}, "is not a kernel"),
     ({"do": "run", "learner": "perceptron", "settings": ["eta0=-1"]}, "eta0"),
     ({"do": "run", "passes": 0}, "passes must be"),
+    ({"do": "run", "order": "given", "given": [[0, 6]]}, "name points from 1 to 6"),
+    ({"do": "run", "order": "given"}, "name points from 1 to 6"),
+    ({"do": "run", "w0": [1.0, 2.0, 3.0]}, "does not fit 5 features"),
 ]
 
 

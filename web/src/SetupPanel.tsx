@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { EXAMPLES, MAKERS } from "./data.ts";
+import { EXAMPLES, LECTURES, MAKERS } from "./data.ts";
 import { takeFile, take } from "./files.ts";
-import { change, fromPython, isOwn, law, message, played, rows, run, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
+import { change, fromPython, isOwn, law, message, played, rows, run, selected, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
 import { lawInWords } from "./law.ts";
 import { askLearner, askToTrain, learners, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
@@ -118,6 +118,12 @@ export function Setup(): JSX.Element {
           {Object.entries(EXAMPLES).map(([key, { title, make }]) => <button key={key} type="button" onClick={() => setData(make())}>{title}</button>)}
         </div>
         <details>
+          <summary>Runs of the lectures</summary>
+          <ul class="runs">
+            {LECTURES.map((each) => <li key={each.data.name}><button type="button" class="link" onClick={() => openRun(each)}>{each.lecture}</button> <span class="small">{each.says}</span></li>)}
+          </ul>
+        </details>
+        <details>
           <summary>Random points</summary>
           <div class="fields">
             <Choice label="Kind" value={made.value.kind} options={Object.entries(MAKERS).map(([key, { title }]) => [key, title] as const)} pick={(kind) => draw({ ...made.value, kind })} />
@@ -187,6 +193,12 @@ function PythonCard(): JSX.Element | null {
       <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askLearner(learner.value, lines())}>Train in Python</button></p>
     </section>
   );
+}
+
+/** Show the points of a lecture, and train on them by its rule. */
+function openRun({ data, a }: (typeof LECTURES)[number]): void {
+  selected.value = -1;
+  change({ data, a, b: null, map: "plain" });
 }
 
 export function toggleCompare(): void {

@@ -1,7 +1,9 @@
 /** Data: the worked examples, makers of random points, and CSV. */
 
 import { Refused } from "./document.ts";
+import presets from "./presets.json";
 import { Random } from "./random.ts";
+import { fromPlain } from "./share.ts";
 import { type Data, MOST_CLASSES, MOST_FEATURES, MOST_ROWS, labelAt } from "./setup.ts";
 
 const SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]];
@@ -51,6 +53,12 @@ function cards(): Data {
   };
 }
 EXAMPLES["cards"] = { title: "Cards with letters", make: cards };
+
+/** The run of each lecture: its points and its rule, as `rosenblatt.presets` has them; scripts/lab_presets.py writes the list. */
+export const LECTURES = presets.map(({ lecture, says, ...plain }) => {
+  const { data, a } = fromPlain(plain).situation;
+  return { lecture, says, data, a };
+});
 
 /** Coordinates on a binary grid, so that small sums of them are exact. */
 const onGrid = (x: number): number => Math.round(x * 32) / 32;

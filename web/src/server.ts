@@ -5,7 +5,7 @@ import { Refused, fromDocument, toJson } from "./document.ts";
 import { type Outcome, keepProof, message, names, outcome, play, projected, rows, sameRows, setData, situation } from "./player.ts";
 import type { Rows } from "./engine.ts";
 import { readProof } from "./proof.ts";
-import type { Config, Situation } from "./setup.ts";
+import { type Config, type Situation, orderOf, ruleOf, startOf } from "./setup.ts";
 import { fromPlain } from "./share.ts";
 import type { Drawn } from "./view.ts";
 
@@ -166,8 +166,10 @@ const points = (): object => {
 };
 
 export function askToTrain(config: Config): void {
-  const { eta, bias, margin, tie, zero, scheme, order, orderSeed, passes, average } = config;
-  send({ do: "run", ...points(), eta, bias, margin, tie, zero, scheme, order: order === "given" ? "cyclic" : order, seed: orderSeed, passes, average }, "training");
+  const { eta, bias, margin, tie, zero, scheme, order, given, orderSeed, passes, average } = config;
+  const start = startOf(config, rows.value, ruleOf(config, rows.value), orderOf(config, rows.value.n));
+  const w0 = start.some((each) => each !== 0) ? Array.from(start) : [];
+  send({ do: "run", ...points(), eta, bias, margin, tie, zero, scheme, order, given: order === "given" ? given : [], w0, seed: orderSeed, passes, average }, "training");
 }
 
 export function askLearner(learner: string, settings: readonly string[]): void {

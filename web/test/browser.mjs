@@ -116,6 +116,26 @@ const checks = {
     return address.length;
   },
 
+  async lectures() {
+    const page = await fresh();
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByText("Runs of the lectures").click();
+    const ends = {};
+    const buttons = page.locator(".runs button");
+    for (let k = 0; k < (await buttons.count()); k++) {
+      const lecture = await buttons.nth(k).textContent();
+      await buttons.nth(k).click();
+      must((await page.locator(".planes > *").count()) === 1, "the second rule of a comparison is left");
+      await press(page, "To the end");
+      const name = (await page.locator("#data-title + p").textContent()).split(":")[0];
+      ends[name] = { lecture, ...(await state(page)) };
+    }
+    await press(page, "Undo");
+    must(!(await page.locator("#data-title + p").textContent()).startsWith(Object.keys(ends).at(-1)), "a run cannot be undone");
+    await sound(page);
+    return ends;
+  },
+
   async keyboard_lesson() {
     const page = await fresh();
     const tabTo = async (test) => {

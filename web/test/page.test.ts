@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { EXAMPLES, MAKERS, fromCsv, toCsv } from "../src/data.ts";
+import { EXAMPLES, LECTURES, MAKERS, fromCsv, toCsv } from "../src/data.ts";
 import { LESSONS, type Scene } from "../src/lessons.ts";
 import { beginDrag, bound, change, checkProof, checked, editData, endDrag, here, isOwn, law, noun, play, position, projected, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict, visit } from "../src/player.ts";
 import { fromDocument, toDocument, toJson } from "../src/document.ts";
@@ -51,6 +51,22 @@ test("examples and makers have all their classes and their sizes", () => {
     assert.deepEqual([...new Set(data.y)].sort(), data.labels.length > 2 ? [0, 1, 2] : [-1, 1]);
     assert.deepEqual(make(50, 2), data);
   }
+});
+
+test("the runs of the lectures correct the points that the lectures correct", () => {
+  const corrected = (name: string): number[] => {
+    const { data, a } = LECTURES.find((each) => each.data.name === name)!;
+    change({ data, a, b: null, map: "plain" });
+    assert.equal(run.value.reason, "separated", name);
+    return Array.from({ length: run.value.mistakes }, (_, k) => run.value.visitAt(run.value.positionOf(k))!.row + 1);
+  };
+  assert.deepEqual(corrected("koski-example"), [5, 3, 1]);
+  assert.deepEqual(Array.from(run.value.at(run.value.length).w, (each) => Math.round(each * 1e9) / 1e9), [0.5, 1, 0.2]);
+  assert.equal(corrected("koski").length, 11);
+  assert.equal(corrected("hladka-holub").length, 18);
+  assert.equal(corrected("kernels").length, 4);
+  assert.deepEqual(corrected("zhang"), [1, 2, 3, 4]);
+  assert.ok(corrected("harchaoui").length > 0);
 });
 
 test("CSV comes back", () => {

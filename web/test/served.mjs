@@ -51,6 +51,14 @@ await page.getByText("Train a perceptron instead").click();
 await page.getByRole("button", { name: "Train it in Python" }).click();
 await page.getByText("Trained in Python. Change anything").waitFor();
 await named();
+// The order and the start of the page go to Python as well.
+await page.getByRole("combobox", { name: "Start", exact: true }).selectOption("random");
+const begun = await page.evaluate(() => JSON.parse(rosenblattLab.state()).w);
+await page.getByRole("button", { name: "Train it in Python" }).click();
+await page.getByText("Trained in Python. Change anything").waitFor();
+assert.ok(begun.some((each) => each !== "0"));
+assert.deepEqual(await page.evaluate(() => JSON.parse(rosenblattLab.state()).w), begun, "Python starts elsewhere");
+await page.getByRole("combobox", { name: "Start", exact: true }).selectOption("zero");
 // More than two features, and a run that sees one point only: the page leaves it open, Python decides.
 await page.getByRole("combobox", { name: "Order", exact: true }).selectOption("given");
 await page.getByLabel("Points, one pass a line").fill("1");
@@ -99,6 +107,16 @@ await page.getByRole("button", { name: "Cancel" }).click();
 await page.getByRole("button", { name: "OR", exact: true }).click();
 await page.getByRole("button", { name: "All bounds, from Python" }).click();
 await page.locator("pre.bounds").waitFor({ timeout: 120_000 });
+// The runs of the lectures are in the menu here too, and Python trains them by the same rule.
+await page.getByText("Runs of the lectures").click();
+await page.locator(".runs li", { hasText: "worked example" }).getByRole("button", { name: "Koski 2017" }).click();
+await page.getByRole("button", { name: "To the end" }).click();
+assert.match(await page.locator(".setup").textContent(), /koski-example: 6 points/);
+await page.getByRole("button", { name: "Train it in Python" }).click();
+await page.getByText("Trained in Python. Change anything").waitFor();
+await page.getByRole("button", { name: "To the end" }).click();
+const { w } = await page.evaluate(() => JSON.parse(rosenblattLab.state()));
+assert.deepEqual(w.map((each) => Number(each).toFixed(9)), ["0.500000000", "1.000000000", "0.200000000"]);
 await page.getByRole("button", { name: "Share" }).click();
 assert.match(await page.locator("dialog").textContent(), /only on this computer/);
 assert.deepEqual(problems, []);

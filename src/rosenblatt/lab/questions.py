@@ -67,7 +67,11 @@ class RunMessage(PointsMessage):
     tie: Literal["mistake", "sign", "half", "correct"] = "mistake"
     zero: Literal[-1, 1] = -1
     scheme: Literal["direct", "ovr", "ovo"] = "direct"
-    order: Literal["cyclic", "shuffle", "random"] = "cyclic"
+    order: Literal["cyclic", "shuffle", "random", "given"] = "cyclic"
+    given: list[list[int]] = field(default_factory=list)
+    """The rows of each pass, for the order "given"; one pass is repeated."""
+    w0: list[float] = field(default_factory=list)
+    """The weights to start from, machine by machine with the bias last; none means zeros."""
     seed: int = 0
     passes: int = 1000
     average: bool = False

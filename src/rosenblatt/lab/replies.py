@@ -157,7 +157,13 @@ def _by_rule(question: RunMessage, X: Any, y: Any) -> dict[str, Any]:
     n = X.shape[0]
     passes = min(question.passes, max(1, MOST_VALUES // n))
     order: Any = np.arange(n)
-    if question.order != "cyclic":
+    if question.order == "given":
+        if not question.given or not all(rows and 0 <= min(rows) <= max(rows) < n for rows in question.given):
+            raise InputError(f"The order must name points from 1 to {n}.")
+        repeats = len(question.given) == 1
+        order = question.given[0] if repeats else question.given
+        passes = passes if repeats else min(passes, len(order))
+    elif question.order != "cyclic":
         rng = np.random.default_rng(abs(question.seed))
         order = [
             rng.permutation(n) if question.order == "shuffle" else rng.integers(n, size=n) for _ in range(passes)
@@ -173,10 +179,21 @@ def _by_rule(question: RunMessage, X: Any, y: Any) -> dict[str, Any]:
         zero=question.zero,
         multiclass=question.scheme,
         average=question.average,
-    ).fit(X, y)
+    ).fit(X, y, **_start(question, X.shape[1]))
     rule: dict[str, Any] = {"eta": question.eta, "margin": question.margin, "tie": question.tie}
     document = clf.trace_.to_document(X, y, order=order, reason=clf.stop_reason_, **rule)
     return {"title": "Trained in Python", "document": _labelled(document, question)}
+
+
+def _start(question: RunMessage, n_features: int) -> dict[str, Any]:
+    """Return the start of the page as `fit` takes it."""
+    if not question.w0:
+        return {}
+    if len(question.w0) % (n_features + 1):
+        raise InputError(f"The start does not fit {n_features} features. Choose another one, such as zero.")
+    weights = np.reshape(np.array(question.w0, dtype=np.float64), (-1, n_features + 1))
+    start = {"coef_init": weights[:, :-1]}
+    return start if question.bias == "none" else start | {"intercept_init": weights[:, -1]}
 
 
 def _labelled(document: dict[str, Any], question: PointsMessage) -> dict[str, Any]:
