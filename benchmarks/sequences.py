@@ -16,7 +16,7 @@ from benchmarks.comparison import AtLeast, AtMost, Comparison
 from benchmarks.timing import Setup, race
 from rosenblatt import SequencePerceptron, read_corpus
 from rosenblatt.sequences.sentences import SequenceRows, as_label_codes
-from rosenblatt.sequences.tagger_fit import SequencePlan, fit_sequences
+from rosenblatt.sequences.tagger_fit import SequenceFit, SequencePlan
 from rosenblatt.sequences.tagger_model import SequenceState
 from rosenblatt.sequences.templates import TemplateVocabulary, as_templates
 
@@ -48,7 +48,7 @@ def sequences(setup: Setup) -> Iterator[Comparison]:
     def passes(count: int) -> None:
         state = SequenceState.zero(vocabulary.n_features, np.zeros((len(classes) + 1, len(classes))), average=True)
         ones, last = np.ones(rows.n_sentences), np.zeros(len(classes))
-        fit_sequences(rows, codes, ones, state, last, SequencePlan(count, seed=0))
+        SequenceFit(rows, codes, ones, state, last, SequencePlan(count, seed=0), lambda state: state).run()
 
     passes(1)  # compiles
     contestants: dict[str, Any] = {f"ours {count}": partial(passes, count) for count in (SHORT, LONG)}

@@ -30,7 +30,7 @@ def interrupt(monkeypatch, after):
     monkeypatch.setattr(FitLoop, "next_pass", next_pass)
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "voted", "network"])
+@pytest.mark.parametrize("learner", ["perceptron", "voted", "network", "prank", "pa-regressor", "ranking"])
 @pytest.mark.parametrize("scale", [[], ["--scale"]], ids=["plain", "scaled"])
 def test_the_last_completed_pass_is_saved(run, data, monkeypatch, learner, scale):
     common = ["train", data, "--learner", learner, *scale]
@@ -42,8 +42,40 @@ def test_the_last_completed_pass_is_saved(run, data, monkeypatch, learner, scale
     assert ran.err.endswith("rosenblatt: interrupted\n")
     assert expected.code == 0
     X = np.loadtxt(data, delimiter=",", skiprows=1)[:, :3]
-    got, wanted = (rb.load(name).decision_function(X) for name in ("m", "three"))
+    got, wanted = (_scores(rb.load(name), X) for name in ("m", "three"))
     assert got.tobytes() == wanted.tobytes()
+
+
+def _scores(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+@pytest.fixture
+def sentences(tmp_path):
+    tokens = "\n\n".join(f"w{i % 7} {'AB'[i * i % 11 % 2]}\nv{i % 5} {'ABC'[i % 3]}" for i in range(60))
+    (tmp_path / "tiny.conll").write_text(f"{tokens}\n")
+    return tmp_path / "tiny.conll"
+
+
+def test_of_sentences_too(run, sentences, monkeypatch):
+    common = ["train", sentences, "--max-time", 3600]
+    assert run(*common, "-o", "three", "--max-iter", 3).code == 0
+    interrupt(monkeypatch, 3)
+    ran = run(*common, "-o", "m", "--max-iter", 9)
+    assert ran.code == 130, ran
+    got, wanted = (rb.load(name) for name in ("m", "three"))
+    assert (got.stop_reason_, got.n_iter_) == ("interrupted", 3)
+    assert got.transition_features_ == wanted.transition_features_
+    assert got.state_features_ == wanted.state_features_
+
+
+@pytest.mark.parametrize("learner", ["prank", "pa-regressor", "ranking", "tagger"])
+def test_time_that_is_over_ends_a_run(run, data, sentences, learner, monkeypatch):
+    monkeypatch.setattr(FitLoop, "out_of_time", lambda loop: loop.plan.max_time == 5.0)
+    source = [sentences] if learner == "tagger" else [data, "--learner", learner]
+    ran = run("train", *source, "-o", "m", "--max-time", 5, "--max-iter", 9)
+    assert ran.code == 0, ran
+    assert "stopped by max_time after 1 pass" in ran.out
 
 
 def test_with_a_checkpoint_the_run_goes_on(run, data, monkeypatch):

@@ -117,6 +117,7 @@ def train(
                 parameters=parameters,
                 holdout=holdout,
                 seed=seed,
+                progress=output.shows_progress,
                 log=output.remark,
                 **options,
             )

@@ -38,11 +38,11 @@ def _mistakes(report: Any) -> str:
 
 @contextmanager
 def progress_bar(
-    max_iter: int, title: str = "Perceptron", telling: Callable[[Any], str] = _mistakes
+    max_iter: int, title: str = "Perceptron", telling: Callable[[Any], str] = _mistakes, unit: str = "rows"
 ) -> Iterator[Callable[[Any], None]]:
     """Show passes, how well they went, and rate on standard error; yields the callback to feed with each pass.
 
-    `telling` says of a report how well its pass went.
+    `telling` says of a report how well its pass went; `unit` is what is visited.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -65,7 +65,7 @@ def progress_bar(
             nonlocal visits
             visits += report.visits
             rate = visits / max(report.seconds, 1e-9)
-            progress.update(task, completed=report.epoch, told=telling(report), rate=f"{_short(rate)} rows/s")
+            progress.update(task, completed=report.epoch, told=telling(report), rate=f"{_short(rate)} {unit}/s")
 
         yield show
 

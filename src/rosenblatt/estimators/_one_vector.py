@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +15,25 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._fitting import progress_bar
 from rosenblatt.estimators._linear import READS_TABLES, Parts
-from rosenblatt.estimators._parameters import check_count, check_flag, check_number, generator, optional
+from rosenblatt.estimators._parameters import (
+    POSITIVE,
+    check_callbacks,
+    check_count,
+    check_flag,
+    check_number,
+    check_verbose,
+    generator,
+    optional,
+)
 from rosenblatt.exceptions import InputError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.linear import overflow
-from rosenblatt.learning.one_vector import VectorRun, fit_vector
+from rosenblatt.learning.one_vector import Part, VectorFit, VectorPlan, VectorRun, visit_once
 from rosenblatt.learning.order import make_order
-from rosenblatt.learning.recorder import Mistakes, Recorder
+from rosenblatt.learning.plan import Predicts
+from rosenblatt.learning.recorder import Mistakes
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import STATE
 from rosenblatt.loops.layout import Log
@@ -56,6 +70,8 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
     random_state: Any
     warm_start: bool
     verbose: int
+    max_time: float | None
+    callbacks: Any
     _state: State
     _run: VectorRun
     updates_per_pass_: list[int]
@@ -78,16 +94,16 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
             features = as_rows(X)
             weight = as_weight(sample_weight, features.n_rows)
             targets, known = self._targets(y, features, weight, None, begins=not self._goes_on(features))
-            run, seed, made = self._begin(features, known)
-            order = make_order(
-                "shuffle" if self.shuffle else "cyclic", self._n_visits(targets, features), seed, made
-            )
-            rule, loss = self._rule(), self._loss(targets)
+            start, seed, made = self._begin(features, known)
+            n_visits, loss = self._n_visits(targets, features), self._loss(targets)
+            order = make_order("shuffle" if self.shuffle else "cyclic", n_visits, seed, made)
 
-            def make_pass(epoch: int) -> int:
-                return run.visit(features, targets, rule, order.visits(epoch), loss)
+            def parts(epoch: int) -> list[Part]:
+                return [Part(features, targets, order.visits(epoch), loss)]
 
-            self._complete(run, make_pass, features, made, known)
+            with self._plan(n_visits, parts, features, known) as plan:
+                run = VectorFit(plan, start).run()
+            self._complete(run, features, made, known)
         return self
 
     def _goes_on(self, features: Features) -> bool:
@@ -97,33 +113,55 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
             self._check_features(features)
         return goes_on
 
-    def _begin(self, features: Features, known: dict[str, Any]) -> tuple[VectorRun, int, int]:
-        """Return a run, the seed of its order, and the passes made before."""
+    def _begin(self, features: Features, known: dict[str, Any]) -> tuple[State, int, int]:
+        """Return where a fit begins, the seed of its order, and the passes made before."""
         goes_on = self._goes_on(features)
-        state = self._state if goes_on else self._start(features.n_features, known)
+        start = self._state if goes_on else self._start(features.n_features, known)
         made = self.__dict__.get("_passes") or 0 if goes_on else 0
-        seed = int(generator(self.random_state).integers(2**64, dtype=np.uint64))
-        return VectorRun(state, state.copy(), Recorder("mistakes")), seed, made
+        return start, int(generator(self.random_state).integers(2**64, dtype=np.uint64)), made
 
-    def _complete(self, run: VectorRun, make_pass: Any, features: Features, made: int, known: Any) -> None:
-        """Make the passes of a fit, publish the result, and warn where it ended on a limit."""
-        reason = fit_vector(
-            run,
-            make_pass,
-            margin=self._rule().margin,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            patience=self.n_iter_no_change,
-        )
-        passes = len(run.losses)
+    @contextmanager
+    def _plan(
+        self, n_visits: int, parts: Callable[[int], Iterable[Part]], features: Features, known: dict[str, Any]
+    ) -> Iterator[VectorPlan]:
+        """Yield how to train; train inside, under the progress bar."""
+
+        def model(state: State) -> Predicts:
+            made = copy(self)
+            made.__dict__.update(_state=state, _width=features.n_features, _names=features.names, **known)
+            return made
+
+        bar = progress_bar(self.max_iter, type(self).__name__, count_updates) if self.verbose else nullcontext()
+        with bar as show:
+            yield VectorPlan(
+                self._rule(),
+                n_visits,
+                parts,
+                model,
+                self.max_iter,
+                self.tol,
+                self.n_iter_no_change,
+                self.max_time,
+                [*([show] if show else []), *(self.callbacks or ())],
+            )
+
+    def _complete(self, run: VectorRun, features: Features, made: int, known: Any) -> None:
+        """Publish a fit, warn where it ended on a limit, and raise the Ctrl-C that ended it."""
+        counts, reason = run.recorder.mistakes_per_pass, run.stop_reason
         names = None if features.names is None else Vocabulary(features.names, grows=False)
         self.__dict__.pop("_vocabulary", None)
-        self._follow(run, features, names, n_iter_=passes, stop_reason_=reason, _passes=made + passes, **known)
-        if reason == "max_iter" and not self.average:
+        self._follow(
+            run, features, names, n_iter_=len(counts), stop_reason_=reason, _passes=made + len(counts), **known
+        )
+        if self.verbose:
+            print(f"Ended by {reason!r}: {len(counts):,} passes, {sum(counts):,} updates.", file=sys.stderr)
+        if run.interruption is not None:
+            raise run.interruption
+        limits = {"max_iter": f"{self.max_iter} passes", "max_time": f"{self.max_time} seconds"}
+        if reason in limits and not self.average:
             warnings.warn(
-                f"Training ended after max_iter={self.max_iter} passes; the last made "
-                f"{run.recorder.mistakes_per_pass[-1]:,} updates in {run.recorder.visits_per_pass[-1]:,} visits. "
-                "Allow more.",
+                f"Training ended after {reason}={limits[reason]}; the last made {counts[-1]:,} updates in "
+                f"{run.recorder.visits_per_pass[-1]:,} visits. Allow more.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -143,10 +181,9 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         weight = as_weight(sample_weight, features.n_rows)
         targets, known = self._targets(y, features, weight, classes, begins=not goes_on)
         state = self._grown(features.n_features) if goes_on else self._start(features.n_features, known)
-        run = VectorRun(state, state.copy(), Recorder("mistakes"))
         visits = np.arange(self._n_visits(targets, features), dtype=np.uint64)
-        run.begin_pass()
-        run.visit(features, targets, self._rule(), visits, self._loss(targets))
+        part = Part(features, targets, visits, self._loss(targets))
+        run = visit_once(VectorPlan(self._rule(), len(visits), lambda _: [part], lambda _: self), state)
         before = self.__dict__.get("updates_per_pass_", [])
         self._follow(run, features, vocabulary, **known)
         if vocabulary is not None:
@@ -205,6 +242,9 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         check_count("max_iter", self.max_iter)
         check_count("n_iter_no_change", self.n_iter_no_change)
         optional(check_number)("tol", self.tol)
+        optional(POSITIVE)("max_time", self.max_time)
+        check_verbose("verbose", self.verbose)
+        check_callbacks("callbacks", self.callbacks)
 
     @property
     def n_updates_(self) -> int:
@@ -291,6 +331,10 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
         return features.n_rows
 
     @abstractmethod
+    def predict(self, X: Any) -> Any:
+        """Return what is predicted for each row."""
+
+    @abstractmethod
     def _targets(
         self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
     ) -> tuple[Any, dict[str, Any]]:
@@ -311,6 +355,11 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
     def _replay(self, rows: Any, targets: Any, index: Any, log: Log, state: State) -> int:
         """Take logged steps again; return the first whose score differs, or −1."""
         return replay(rows, targets, index, log, state.rule_of_loops(self._rule()), state.w, state.u)
+
+
+def count_updates(report: Any) -> str:
+    """Say how many updates a pass made."""
+    return f"{report.mistakes:,} updates"
 
 
 def finite(found: Floats, features: Features) -> Floats:

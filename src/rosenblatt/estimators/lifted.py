@@ -160,7 +160,7 @@ class LiftedPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
         The order of visits. An array of row numbers holds every row.
     max_iter : int or None
         The maximum number of passes; None sets no limit. Small features need few; see the notes on large ones.
-    max_time, trace, callbacks
+    max_time, trace, callbacks, verbose
         As in `Perceptron`.
 
     Attributes
@@ -218,6 +218,7 @@ class LiftedPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
         random_state: Any = 0,
         trace: Any = "auto",
         callbacks: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.a = a
         self.fit_intercept = fit_intercept
@@ -230,6 +231,7 @@ class LiftedPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
         self.random_state = random_state
         self.trace = trace
         self.callbacks = callbacks
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

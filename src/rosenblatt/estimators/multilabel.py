@@ -185,7 +185,11 @@ class MultilabelPerceptron(OneVector):
     average : bool
         Whether to predict with the average of the hypotheses after each visit.
     verbose : int
-        Ignored.
+        1 shows a progress bar, and prints how training ended to standard error.
+    max_time : float or None
+        The maximum number of seconds that training takes; it ends between two blocks of visits.
+    callbacks : sequence of callables or None
+        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
@@ -195,7 +199,7 @@ class MultilabelPerceptron(OneVector):
         The labels: sorted, or the numbers of the columns of a matrix.
     n_iter_, stop_reason_ : int, str
         The passes of the last fit, and its end: after a pass without an update "separated", or "margin" by a rule
-        with a margin; else "tol", "plateau" or "max_iter".
+        with a margin; else "tol", "plateau", "max_iter", "max_time" or "interrupted".
     n_updates_, updates_per_pass_ : int, list of int
         The updates of all hyperplanes.
     t_ : int
@@ -234,6 +238,8 @@ class MultilabelPerceptron(OneVector):
         random_state: Any = 0,
         warm_start: bool = False,
         average: bool = False,
+        max_time: float | None = None,
+        callbacks: Any = None,
     ) -> None:
         self.rule = rule
         self.eta0 = eta0
@@ -249,6 +255,8 @@ class MultilabelPerceptron(OneVector):
         self.random_state = random_state
         self.warm_start = warm_start
         self.average = average
+        self.max_time = max_time
+        self.callbacks = callbacks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +16,7 @@ from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, fin
 from rosenblatt.estimators._parameters import check_classes, check_number, require_same_classes
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
-from rosenblatt.learning.one_vector import VectorRun
+from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
 from rosenblatt.learning.order import Blockwise
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import LABELS
@@ -87,7 +89,11 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     average : bool
         Whether to predict with the average of the hypotheses after each visit.
     verbose : int
-        Ignored.
+        1 shows a progress bar, and prints how training ended to standard error.
+    max_time : float or None
+        The maximum number of seconds that training takes; it ends between two blocks of visits.
+    callbacks : sequence of callables or None
+        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
@@ -98,8 +104,8 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     classes_ : ndarray
         The ranks, lowest first.
     n_iter_, stop_reason_ : int, str
-        The passes of the last fit, and its end: "separated" after a pass without an update, "tol", "plateau" or
-        "max_iter".
+        The passes of the last fit, and its end: "separated" after a pass without an update, "tol", "plateau",
+        "max_iter", "max_time" or "interrupted".
     rank_errors_ : float
         The ranks that visits of the last fit or chunk were off before their update, in total; a score on a
         threshold counts as off.
@@ -136,6 +142,8 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         random_state: Any = 0,
         warm_start: bool = False,
         average: bool = False,
+        max_time: float | None = None,
+        callbacks: Any = None,
     ) -> None:
         self.eta0 = eta0
         self.max_iter = max_iter
@@ -146,6 +154,8 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         self.random_state = random_state
         self.warm_start = warm_start
         self.average = average
+        self.max_time = max_time
+        self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies the step."""
@@ -187,21 +197,22 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
             if goes_on and blocks.scaling is not None:
                 raise ParameterError("warm_start=True cannot continue with scaled features. Set it to False.")
             known = {"_classes": _two_or_more(blocks.classes)}
-            run, seed, made = self._begin(begin, known)
-            order, rule = Blockwise(blocks.boundaries, seed if self.shuffle else None, made), self._rule()
+            start, seed, made = self._begin(begin, known)
+            order = Blockwise(blocks.boundaries, seed if self.shuffle else None, made)
 
-            def make_pass(epoch: int) -> int:
-                updates, which = 0, order.blocks(epoch)
+            def parts(epoch: int) -> Iterator[Part]:
+                which = order.blocks(epoch)
                 for k, batch in zip(which.tolist(), blocks.walk(which), strict=True):
                     weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
                     targets, first = Ranks(batch.codes, weight, batch.n_features), int(blocks.boundaries[k])
-                    visits = order.within(epoch, k)
-                    updates += run.visit(batch, targets, rule, visits, self._loss(targets), first)
-                return updates
+                    yield Part(batch, targets, order.within(epoch, k), self._loss(targets), first)
 
-            self._complete(run, make_pass, begin, made, known)
-            if blocks.scaling is not None:
-                self._state = _unscaled(self._state, blocks.scaling)
+            def unscaled(state: State) -> State:
+                return state if blocks.scaling is None else _unscaled(state, blocks.scaling)
+
+            with self._plan(blocks.n_rows, parts, begin, known) as plan:
+                run = VectorFit(replace(plan, model=lambda state: plan.model(unscaled(state))), start).run()
+            self._complete(replace(run, state=unscaled(run.state)), begin, made, known)
         return self
 
     def decision_function(self, X: Any) -> Floats:

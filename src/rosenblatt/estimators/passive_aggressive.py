@@ -194,15 +194,19 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
     average : bool
         Whether to predict with the average of the hypotheses after each visit.
     verbose : int
-        Ignored.
+        1 shows a progress bar, and prints how training ended to standard error.
+    max_time : float or None
+        The maximum number of seconds that training takes; it ends between two blocks of visits.
+    callbacks : sequence of callables or None
+        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray, shapes (n_features,) and (1,)
         The weights and the bias.
     n_iter_, stop_reason_ : int, str
-        The passes of the last fit, and its end: "margin" after a pass without an update, "tol", "plateau" or
-        "max_iter".
+        The passes of the last fit, and its end: "margin" after a pass without an update, "tol", "plateau",
+        "max_iter", "max_time" or "interrupted".
     n_updates_, updates_per_pass_ : int, list of int
         The visits that moved weights.
     t_ : int
@@ -236,6 +240,8 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
         random_state: Any = 0,
         warm_start: bool = False,
         average: bool = False,
+        max_time: float | None = None,
+        callbacks: Any = None,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -249,6 +255,8 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
         self.random_state = random_state
         self.warm_start = warm_start
         self.average = average
+        self.max_time = max_time
+        self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies C."""

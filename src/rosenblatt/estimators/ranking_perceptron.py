@@ -58,7 +58,11 @@ class RankingPerceptron(OneVector):
     average : bool
         Whether to predict with the average of the hypotheses after each visit.
     verbose : int
-        Ignored.
+        1 shows a progress bar, and prints how training ended to standard error.
+    max_time : float or None
+        The maximum number of seconds that training takes; it ends between two blocks of visits.
+    callbacks : sequence of callables or None
+        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
@@ -66,7 +70,7 @@ class RankingPerceptron(OneVector):
         The vector. There is no bias: it would not change any order.
     n_iter_, stop_reason_ : int, str
         The passes of the last fit, and its end: after a pass without an update "separated", or "margin" if a
-        margin was asked for; else "tol", "plateau" or "max_iter".
+        margin was asked for; else "tol", "plateau", "max_iter", "max_time" or "interrupted".
     n_updates_, updates_per_pass_ : int, list of int
         The visits that moved weights.
     t_ : int
@@ -101,6 +105,8 @@ class RankingPerceptron(OneVector):
         random_state: Any = 0,
         warm_start: bool = False,
         average: bool = False,
+        max_time: float | None = None,
+        callbacks: Any = None,
     ) -> None:
         self.eta0 = eta0
         self.margin = margin
@@ -112,6 +118,8 @@ class RankingPerceptron(OneVector):
         self.random_state = random_state
         self.warm_start = warm_start
         self.average = average
+        self.max_time = max_time
+        self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it.

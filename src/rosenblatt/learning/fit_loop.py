@@ -38,11 +38,11 @@ class FitLoop(ABC, Generic[S, R]):
 
     Parameters
     ----------
-    plan : Plan or NetworkPlan
+    plan : Plan, NetworkPlan, VectorPlan or SequencePlan
         How to train.
-    start : State or NetworkState
+    start : State, NetworkState or SequenceState
         The state before the first pass; it stays as it is.
-    state : State or NetworkState
+    state : State, NetworkState or SequenceState
         A copy of it, which training changes.
     tol : float
         The fall of the validation error that counts as one.
@@ -104,8 +104,8 @@ class FitLoop(ABC, Generic[S, R]):
         if visits is None:
             return "max_iter"
         for step in self._steps(epoch, visits):
-            stop_if_interrupted()
-            if self._note(step, visits):
+            if self._note(step, visits):  # Ctrl-C within the last step of a pass leaves this pass complete
+                stop_if_interrupted()
                 if self.out_of_time():
                     return "max_time"
                 self._keep()

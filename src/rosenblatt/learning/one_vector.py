@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.interrupts import stop_if_interrupted
+from rosenblatt.learning.fit_loop import FitLoop
+from rosenblatt.learning.plan import Callback, PassReport, Predicts
 from rosenblatt.learning.recorder import Mistakes, Recorder, Stretch
 from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.loops import passes
 from rosenblatt.loops.layout import Log
 from rosenblatt.rows.features import Features, require_finite
-from rosenblatt.stopping import Plateau, Tolerance
+from rosenblatt.stopping import Plateau, StopReason, Tolerance
 from rosenblatt.typing import Floats
 
 UPDATES_AT_ONCE = 1 << 20
 """The updates that there is room for at a time."""
+
+
+class Part(NamedTuple):
+    """Some visits of a pass: the rows, their targets, the order, and the number of the first row."""
+
+    features: Features
+    targets: Any
+    order: Any
+    loss: Callable[[Any, Log], Floats]  # of rows and the log of their updates
+    first: int = 0
+
+
+@dataclass(frozen=True)
+class VectorPlan:
+    """How to train, and what the visits of each pass are."""
+
+    rule: Any
+    n_visits: int  # of a pass
+    parts: Callable[[int], Iterable[Part]]  # of the pass with a number, from 1
+    model: Callable[[State], Predicts]  # what predicts by a state, for reports
+    max_iter: int = 1
+    tol: float | None = None
+    patience: int = 1
+    max_time: float | None = None  # seconds
+    callbacks: Sequence[Callback] = ()
+    held_out: None = None
 
 
 @dataclass
@@ -27,97 +54,109 @@ class VectorRun:
 
     Attributes
     ----------
-    state : State
-        The weights; training changes them.
-    start : State
-        Where it began.
+    state, start : State
+        The weights, and where they began.
     recorder : Recorder
         The updates of each pass.
     losses : list of float
         The sum of the losses of each pass.
+    stop_reason : str
+        Why training ended.
+    interruption : KeyboardInterrupt or None
+        The Ctrl-C that ended it.
     """
 
     state: State
     start: State
     recorder: Recorder
-    losses: list[float] = field(default_factory=list)
+    losses: list[float]
+    stop_reason: StopReason
+    interruption: KeyboardInterrupt | None = None
 
     @property
     def mistakes(self) -> Mistakes | None:
         """All updates in order, if they were kept."""
         return self.recorder.mistakes()
 
-    def visit(
-        self,
-        features: Features,
-        targets: Any,
-        rule: Any,
-        order: Any,
-        loss: Callable[[Any, Log], Floats],
-        first: int = 0,
-    ) -> int:
-        """Make the visits of a pass, or of a block of one, and return the number of updates.
 
-        `loss` is of the rows and the log of updates. Rows of a block are counted from `first`. An error does not
-        change the state.
-        """
-        state = self.state.copy()
-        rows, machines = state.meet(features.rows), len(state.machines)
-        at_once = max(1, UPDATES_AT_ONCE // machines)
-        log = Log.room(min(len(order), at_once) * machines, machines)
-        stretches, lost = [], 0.0
-        for begin in range(0, len(order), at_once):
-            part = order[begin : begin + at_once]
-            rule_now = state.rule_of_loops(rule)
-            k, made = passes.train(rows, targets, part, rule_now, state.w, state.u, state.visits, log)
-            if made < len(part) or not np.isfinite(state.hypothesis()).all():
-                require_finite(features)
-                raise overflow_error(state.visits + made)
-            stretch = Stretch(part, log.part(slice(k)), state.visits)
-            lost += float(loss(stretch.rows, stretch.log).sum())
-            kept = Log._make([*(column.copy() for column in stretch.log[:4]), log.scores])
-            stretches.append(Stretch(part + np.uint64(first), kept, state.visits))
-            state.visits += made
-        for stretch in stretches:
-            self.recorder.add(stretch)
-        self.losses[-1] += lost
-        self.state = state
-        return sum(len(stretch.log.at) for stretch in stretches)
+class VectorFit(FitLoop[State, VectorRun]):
+    """One fit under way; `start` stays as it is."""
 
-    def begin_pass(self) -> None:
-        """Start a new pass."""
+    def __init__(self, plan: VectorPlan, start: State) -> None:
+        super().__init__(plan, start, start.copy())
+        self.recorder = Recorder("mistakes")
+        self.losses: list[float] = []
+        self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience)
+        self.plateau = Plateau(plan.patience)
+
+    def _visits(self, epoch: int) -> Sized:
+        return range(self.plan.n_visits)
+
+    def _steps(self, epoch: int, visits: Any) -> Iterator[tuple[Stretch, float]]:
         self.recorder.begin_pass()
         self.losses.append(0.0)
+        for part in self.plan.parts(epoch):
+            yield from self._visit(part)
 
-    @property
-    def mean_loss(self) -> float:
-        """The mean loss of a visit of the last pass."""
+    def _visit(self, part: Part) -> Iterator[tuple[Stretch, float]]:
+        """Make the visits of a part, and yield them with the sum of their losses, as many as there is room for."""
+        state, features = self.state, part.features
+        rows, machines = state.meet(features.rows), len(state.machines)
+        at_once = max(1, UPDATES_AT_ONCE // machines)
+        log = Log.room(min(len(part.order), at_once) * machines, machines)
+        for begin in range(0, len(part.order), at_once):
+            order = part.order[begin : begin + at_once]
+            rule = state.rule_of_loops(self.plan.rule)
+            k, made = passes.train(rows, part.targets, order, rule, state.w, state.u, state.visits, log)
+            if made < len(order) or not np.isfinite(state.hypothesis()).all():
+                require_finite(features)
+                raise overflow_error(state.visits + made)
+            own = Stretch(order, log.part(slice(k)), state.visits)
+            lost = float(part.loss(own.rows, own.log).sum())
+            state.visits += made
+            yield own._replace(visits=order + np.uint64(part.first)), lost
+
+    def _note(self, step: tuple[Stretch, float], visits: Any) -> int:
+        stretch, lost = step
+        self.recorder.add(stretch)
+        self.losses[-1] += lost
+        return len(visits) - self.recorder.visits_per_pass[-1]
+
+    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
+        self.note_complete(epoch)
+        told_to_end = self.report(epoch, None)
+        updates = self.recorder.mistakes_per_pass[-1]
+        if not updates:
+            return "margin" if self.plan.rule.margin else "separated"
+        if told_to_end:
+            return "interrupted"
+        if self.tolerance is not None and self.tolerance.ends(self._mean_loss()):
+            return "tol"
+        if self.tolerance is None and self.plateau.ends(epoch, updates):
+            return "plateau"
+        return "max_time" if self.out_of_time() else None
+
+    def _mean_loss(self) -> float:
         return self.losses[-1] / max(1, self.recorder.visits_per_pass[-1])
 
+    def _held_out_error(self) -> float:
+        raise AssertionError("no rows are held out")
 
-def fit_vector(
-    run: VectorRun,
-    make_pass: Callable[[int], int],
-    *,
-    margin: float,
-    max_iter: int,
-    tol: float | None,
-    patience: int,
-) -> str:
-    """Make passes until one has no update, the loss or the updates no longer fall, or `max_iter`; return which.
+    def _report_of(self, epoch: int, error: float | None, seconds: float) -> PassReport:
+        updates, visits = self.recorder.mistakes_per_pass[-1], self.recorder.visits_per_pass[-1]
+        model = self.plan.model(self.complete.state.copy())
+        return PassReport(epoch, updates, visits, self._mean_loss(), error, seconds, model)
 
-    `make_pass` makes the visits of the pass with a number, from 1, and returns the number of updates.
-    """
-    plateau = Plateau(patience) if tol is None else None
-    tolerance = None if tol is None else Tolerance(tol, patience)
-    for epoch in range(1, max_iter + 1):
-        run.begin_pass()
-        updates = make_pass(epoch)
-        if not updates:
-            return "margin" if margin else "separated"
-        if tolerance is not None and tolerance.ends(run.mean_loss):
-            return "tol"
-        if plateau is not None and plateau.ends(epoch, updates):
-            return "plateau"
-        stop_if_interrupted()
-    return "max_iter"
+    def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> VectorRun:
+        if interruption is not None:
+            self.recorder.keep(self.complete.passes)
+            del self.losses[self.complete.passes :]
+        return VectorRun(self.state, self.start, self.recorder, self.losses, reason, interruption)
+
+
+def visit_once(plan: VectorPlan, start: State) -> VectorRun:
+    """Make one pass; Ctrl-C and errors leave nothing behind."""
+    fit = VectorFit(plan, start)
+    for step in fit._steps(1, None):
+        fit._note(step, ())
+    return fit._finish("max_iter")

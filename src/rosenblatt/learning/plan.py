@@ -130,6 +130,13 @@ if TYPE_CHECKING:
 Model: TypeAlias = "LinearModel | KernelModel"
 
 
+class Predicts(Protocol):
+    """What predicts rows, such as an estimator."""
+
+    def predict(self, X: Any) -> Any:
+        """Return what is predicted for each row."""
+
+
 @dataclass(frozen=True)
 class PassReport:
     """The report of a pass that callbacks get.
@@ -142,13 +149,15 @@ class PassReport:
         Mistakes and visits of this pass.
     loss : float
         The mean of max(0, −y f) over the visits of the pass. The losses of several machines are added; if classes
-        are compared directly, y f is the lead over the best rival.
+        are compared directly, y f is the lead over the best rival. Learners of other targets have the loss that
+        their `tol` is about.
     validation_error : float or None
         The share of validation rows that are wrong after the pass.
     seconds : float
         Time since training began, without the time of compiling loops.
-    model : LinearModel or KernelModel
-        The hypothesis after the pass.
+    model : LinearModel, KernelModel or estimator
+        The hypothesis after the pass: of learners of ranks, orders, numbers, sets of labels and sequences a copy
+        of the estimator that predicts with it.
     """
 
     epoch: int
@@ -157,7 +166,7 @@ class PassReport:
     loss: float
     validation_error: float | None
     seconds: float
-    model: Model = field(repr=False)
+    model: Model | Predicts = field(repr=False)
 
 
 Callback: TypeAlias = Callable[[PassReport], object]

@@ -548,7 +548,7 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.__dict__.update(
             wiring_=wiring,
             _retina=retina,
-            _response=response,
+            _response=response.set_params(callbacks=None),  # a file keeps none; a stream sets them again
             _kept={name: getattr(self, name) for name in MACHINE},
             _width=features.n_features,
             _names=self.__dict__.get("_names") if features.names is None else features.names,

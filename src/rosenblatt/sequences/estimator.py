@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
+from contextlib import nullcontext
+from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,9 +16,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from rosenblatt.estimators._parameters import check_choice, check_count, check_flag, check_number, generator
+from rosenblatt.estimators._fitting import progress_bar
+from rosenblatt.estimators._parameters import (
+    POSITIVE,
+    check_callbacks,
+    check_choice,
+    check_count,
+    check_flag,
+    check_number,
+    check_verbose,
+    generator,
+    optional,
+)
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.interrupts import interruptible
+from rosenblatt.learning.plan import Predicts
 from rosenblatt.registry import Learner
 from rosenblatt.rows.labels import as_labels
 from rosenblatt.rows.reals import read_only
@@ -30,7 +46,7 @@ from rosenblatt.sequences.sentences import (
     starts_of,
 )
 from rosenblatt.sequences.tagger_file import SEQUENCE_STATE, without_long_log
-from rosenblatt.sequences.tagger_fit import UPDATES, SequencePlan, SequenceRun, fit_sequences, learn
+from rosenblatt.sequences.tagger_fit import UPDATES, SequenceFit, SequencePlan, SequenceRun, learn
 from rosenblatt.sequences.tagger_model import SequenceModel, SequenceState, with_triples
 from rosenblatt.sequences.tagger_trace import SequenceTrace, steps_of
 from rosenblatt.sequences.templates import HashedTemplates, TemplateVocabulary, as_templates
@@ -229,6 +245,13 @@ class SequencePerceptron(Tagger):
         Whether to visit sentences in a new random order in each pass.
     random_state : int, RandomState, Generator or None
         Random seed of the order.
+    verbose : int
+        1 shows a progress bar, and prints how training ended to standard error.
+    max_time : float or None
+        The maximum number of seconds that training takes, after features are made; it ends between two blocks of
+        sentences.
+    callbacks : sequence of callables or None
+        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
@@ -243,7 +266,7 @@ class SequencePerceptron(Tagger):
     n_features_ : int
         The number of features with weights.
     stop_reason_ : str
-        Why training ended: "separated" (a pass without a mistake), "max_iter" or "interrupted".
+        Why training ended: "separated" (a pass without a mistake), "max_iter", "max_time" or "interrupted".
     converged_ : bool
         Whether a pass was without a mistake.
     mistakes_per_pass_ : ndarray of int
@@ -288,6 +311,9 @@ class SequencePerceptron(Tagger):
         hash_bits: int | None = None,
         shuffle: bool = True,
         random_state: Any = 0,
+        verbose: int = 0,
+        max_time: float | None = None,
+        callbacks: Any = None,
     ) -> None:
         self.max_iter = max_iter
         self.average = average
@@ -302,6 +328,9 @@ class SequencePerceptron(Tagger):
         self.hash_bits = hash_bits
         self.shuffle = shuffle
         self.random_state = random_state
+        self.verbose = verbose
+        self.max_time = max_time
+        self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on sentences from zero weights.
@@ -342,18 +371,34 @@ class SequencePerceptron(Tagger):
             rows = frequent(rows, vocabulary, self.min_freq)
             pairs = with_triples(held.pairs, self.order)
             state = SequenceState.zero(vocabulary.n_features, pairs, average=self.average)
-            run = fit_sequences(rows, codes, steps, state, held.last, plan)
+
+            def model(state: SequenceState) -> Predicts:
+                made, known = (
+                    copy(self),
+                    copy(vocabulary),
+                )  # which forgets features that have no weights at the end
+                made.__dict__.update(_state=state, _vocabulary=known, _classes=classes, _last=held.last)
+                return made
+
+            bar = progress_bar(self.max_iter, type(self).__name__, unit="sentences") if self.verbose else None
+            with bar or nullcontext() as show:
+                told = replace(plan, callbacks=[*([show] if show else []), *(self.callbacks or ())])
+                run = SequenceFit(rows, codes, steps, state, held.last, told, model).run()
             if self.hash_bits is None:
                 touched = run.state.touched(vocabulary.n_features)
                 vocabulary.keep(touched)
                 run.state.keep(touched)
             self._publish(run, vocabulary, classes, pairs, held.last, rows)
+        counts, reason = run.mistakes_per_pass, run.stop_reason
+        if self.verbose:
+            print(f"Ended by {reason!r}: {len(counts):,} passes, {sum(counts):,} mistakes.", file=sys.stderr)
         if run.interruption is not None:
             raise run.interruption
-        if run.stop_reason == "max_iter" and not self.average:
+        amounts = {"max_iter": "passes", "max_time": "time"}
+        if reason in amounts and not self.average:
             warnings.warn(
-                f"max_iter={self.max_iter} was reached without labelling all sentences correctly. Allow more "
-                "passes, or use average=True, which needs no separation.",
+                f"{reason}={getattr(self, reason)} was reached without labelling all sentences correctly. Allow "
+                f"more {amounts[reason]}, or use average=True, which needs no separation.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -461,6 +506,9 @@ class SequencePerceptron(Tagger):
         for name in ("average", "shuffle"):
             check_flag(name, getattr(self, name))
         check_count("min_freq", self.min_freq)
+        optional(POSITIVE)("max_time", self.max_time)
+        check_verbose("verbose", self.verbose)
+        check_callbacks("callbacks", self.callbacks)
         if self.hash_bits is not None:
             if not 1 <= check_count("hash_bits", self.hash_bits) <= MOST_BITS:
                 raise ParameterError(f"hash_bits={self.hash_bits} must be None, or 1 to {MOST_BITS}.")
@@ -482,6 +530,7 @@ class SequencePerceptron(Tagger):
             self.beam,
             self.order,
             "full" if self.beam is None else self.update,
+            self.max_time,
         )
 
     def _new_vocabulary(self) -> ItemVocabulary | TemplateVocabulary | HashedTemplates:

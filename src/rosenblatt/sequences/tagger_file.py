@@ -213,7 +213,7 @@ SEQUENCE_STATE = StateSchema(
     {
         "_trace": TRACE,
         "n_iter_": Count(),
-        "stop_reason_": Text(("separated", "max_iter", "interrupted")),
+        "stop_reason_": Text(("separated", "max_iter", "max_time", "interrupted")),
         "converged_": Flag(),
         "n_skipped_": Count(),
         "columns_": Several(Text(), tuple),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.interrupts import stop_if_interrupted
+from rosenblatt.learning.fit_loop import Complete, FitLoop
 from rosenblatt.learning.order import Visits
+from rosenblatt.learning.plan import Callback, PassReport, Predicts
 from rosenblatt.loops.shuffle import seed_of_pass, shuffle
 from rosenblatt.sequences.beam import beam_work_for, visit_by_beam
 from rosenblatt.sequences.loop import MistakeLog, visit_sentences, work_for
@@ -46,6 +48,10 @@ class SequencePlan:
         How many labels before a token are features of its label.
     update : {"early", "max", "full"}
         Where an update ends if there is a beam.
+    max_time : float or None
+        The most seconds.
+    callbacks : sequence of callables
+        Called after each pass; training ends if one returns True.
     """
 
     max_iter: int
@@ -55,6 +61,10 @@ class SequencePlan:
     beam: int | None = None
     order: int = 1
     update: str = "max"
+    max_time: float | None = None
+    callbacks: Sequence[Callback] = ()
+    patience: None = None
+    held_out: None = None
 
 
 @dataclass
@@ -89,37 +99,81 @@ class SequenceRun:
         return SequenceTrace(self.log, mistakes, visits, n_sentences, average, pairs, classes, vocabulary)
 
 
-def fit_sequences(
-    rows: SequenceRows, codes: Ints, steps: Floats, state: SequenceState, last: Floats, plan: SequencePlan
-) -> SequenceRun:
-    """Make passes from a state of zeros, which is changed, until one has no mistake or `max_iter` is reached."""
-    zero = SequenceState.zero(
-        len(state.w), np.where(np.isneginf(state.t), state.t, 0.0), average=state.u is not None
-    )
-    sentences = np.flatnonzero(np.diff(rows.starts)).astype(np.uint64)
-    made: list[MistakeLog] = []
-    run = SequenceRun(state, join_logs(made))
-    try:
-        for epoch in range(1, plan.max_iter + 1):
-            visits = _order(sentences, plan.seed, epoch)
-            mistakes = 0
-            for first in range(0, len(visits), SENTENCES_AT_ONCE):
-                stop_if_interrupted()
-                log = learn(rows, codes, steps, state, last, visits[first : first + SENTENCES_AT_ONCE], plan)
-                mistakes += len(log.visit)
-                made.append(log)
-            run.mistakes_per_pass.append(mistakes)
-            run.visits_per_pass.append(len(visits))
-            if mistakes == 0:
-                run.stop_reason = "separated"
-                break
-    except KeyboardInterrupt as interruption:
-        run.stop_reason, run.interruption = "interrupted", interruption
-    run.log = join_logs(made)
-    if run.interruption is not None:
-        run.log = _first(run.log, sum(run.mistakes_per_pass))
-        run.state = replay_updates(rows, codes, steps, run.log, len(run.log.visit), zero, sum(run.visits_per_pass))
-    return run
+class SequenceFit(FitLoop[SequenceState, SequenceRun]):
+    """One fit under way, from a state of zeros, which is changed.
+
+    The last completed pass is not copied, because weights may be many: after Ctrl-C it is made again from the
+    mistakes.
+    """
+
+    def __init__(
+        self,
+        rows: SequenceRows,
+        codes: Ints,
+        steps: Floats,
+        state: SequenceState,
+        last: Floats,
+        plan: SequencePlan,
+        model: Callable[[SequenceState], Predicts],
+    ) -> None:
+        pairs = np.where(np.isneginf(state.t), state.t, 0.0)
+        zero = SequenceState.zero(len(state.w), pairs, average=state.u is not None)
+        super().__init__(plan, zero, state)
+        self.rows, self.codes, self.steps, self.last = rows, codes, steps, last
+        self.sentences = np.flatnonzero(np.diff(rows.starts)).astype(np.uint64)
+        self.model = model
+        self.made: list[MistakeLog] = []
+        self.mistakes_per_pass: list[int] = []
+        self.visits_per_pass: list[int] = []
+
+    def _visits(self, epoch: int) -> Visits:
+        return _order(self.sentences, self.plan.seed, epoch)
+
+    def _steps(self, epoch: int, visits: Visits) -> Iterator[tuple[MistakeLog, int]]:
+        self.mistakes_per_pass.append(0)
+        self.visits_per_pass.append(0)
+        for first in range(0, len(visits), SENTENCES_AT_ONCE):
+            part = visits[first : first + SENTENCES_AT_ONCE]
+            log = learn(self.rows, self.codes, self.steps, self.state, self.last, part, self.plan)
+            yield log, len(part)
+
+    def _note(self, step: tuple[MistakeLog, int], visits: Visits) -> int:
+        log, made = step
+        self.made.append(log)
+        self.mistakes_per_pass[-1] += len(log.visit)
+        self.visits_per_pass[-1] += made
+        return len(visits) - self.visits_per_pass[-1]
+
+    def _end_pass(self, epoch: int, visits: Visits) -> StopReason | None:
+        self.note_complete(epoch)
+        told_to_end = self.report(epoch, None)
+        if self.mistakes_per_pass[-1] == 0:
+            return "separated"
+        if told_to_end:
+            return "interrupted"
+        return "max_time" if self.out_of_time() else None
+
+    def note_complete(self, epoch: int) -> None:
+        """Count a completed pass."""
+        self.complete = Complete(self.start, epoch)
+
+    def _held_out_error(self) -> float:
+        raise AssertionError("no sentences are held out")
+
+    def _report_of(self, epoch: int, error: float | None, seconds: float) -> PassReport:
+        mistakes, visits = self.mistakes_per_pass[-1], self.visits_per_pass[-1]
+        model = self.model(self.state.copy())
+        return PassReport(epoch, mistakes, visits, mistakes / visits, error, seconds, model)
+
+    def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> SequenceRun:
+        log, passes = join_logs(self.made), self.complete.passes
+        if interruption is not None:
+            del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:]
+            log = _first(log, sum(self.mistakes_per_pass))
+            self.state = replay_updates(
+                self.rows, self.codes, self.steps, log, len(log.visit), self.start, sum(self.visits_per_pass)
+            )
+        return SequenceRun(self.state, log, self.mistakes_per_pass, self.visits_per_pass, reason, interruption)
 
 
 def learn(

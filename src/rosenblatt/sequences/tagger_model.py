@@ -199,6 +199,15 @@ class SequenceState:
         self.w = np.concatenate([self.w, more])
         self.u = None if self.u is None else np.concatenate([self.u, more])
 
+    def copy(self) -> SequenceState:
+        """Return an independent state."""
+        u, tu = (None if each is None else each.copy() for each in (self.u, self.tu))
+        return SequenceState(self.w.copy(), self.t.copy(), u, tu, self.visits)
+
+    def become(self, other: SequenceState) -> None:
+        """Take over the values of another state."""
+        self.__dict__.update(other.copy().__dict__)
+
     def touched(self, n_features: int) -> Any:
         """Return which features have weights other than 0, or sums for the average."""
         touched = self.w[:n_features].any(axis=1)

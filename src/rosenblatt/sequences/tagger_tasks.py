@@ -27,7 +27,7 @@ from rosenblatt.tables.reading import Options
 from rosenblatt.tasks.data import TAGGER, Log, Place, log_info, places_of, read_options, require_apart, show_data
 from rosenblatt.tasks.plain_text import count, percent
 from rosenblatt.tasks.summary import ENDINGS
-from rosenblatt.tasks.training import TrainingInterrupted
+from rosenblatt.tasks.training import TrainingInterrupted, watch_passes
 
 if TYPE_CHECKING:
     from rosenblatt.sequences.estimator import SequencePerceptron
@@ -144,6 +144,7 @@ def train_tagger(
     parameters: Mapping[str, Any] | None = None,
     holdout: float | None = None,
     seed: int = 0,
+    progress: bool = False,
     log: Log = log_info,
     **options: Any,
 ) -> TrainedTagger:
@@ -165,6 +166,8 @@ def train_tagger(
         Hold out this share of the sentences to measure the tagger on.
     seed : int
         Chooses the sentences held out, and is the `random_state` of the tagger.
+    progress : bool
+        Whether to show a progress bar on standard error.
     log : callable
         Is called with one sentence at a time about what was read.
     **options
@@ -211,7 +214,8 @@ def train_tagger(
     watch = Stopwatch()
     interruption = None
     try:
-        model.fit([X[i] for i in train], [y[i] for i in train])
+        with watch_passes(model, "sentences") if progress else nullcontext():
+            model.fit([X[i] for i in train], [y[i] for i in train])
     except KeyboardInterrupt as caught:
         if vars(model).get("stop_reason_") != "interrupted" or not model.n_iter_:
             raise

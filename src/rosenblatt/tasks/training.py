@@ -362,15 +362,15 @@ def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
 
 
 @contextmanager
-def watch_passes(estimator: Any) -> Iterator[None]:
-    """Show a progress bar while an estimator is trained, if it reports its passes."""
+def watch_passes(estimator: Any, unit: str = "rows") -> Iterator[None]:
+    """Show a progress bar while an estimator is trained, if it reports its passes; `unit` is what it visits."""
     parameters = estimator.get_params(deep=False)
     if "callbacks" not in parameters:
         yield
         return
     from rosenblatt.estimators._fitting import progress_bar
 
-    with progress_bar(estimator.max_iter, name_of(estimator)) as show:
+    with progress_bar(estimator.max_iter, name_of(estimator), unit=unit) as show:
         estimator.set_params(callbacks=[*(parameters["callbacks"] or ()), show])
         try:
             yield
