@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from rosenblatt.tasks.data import read_table as read_table
     from rosenblatt.tasks.evaluating import cross_validate as cross_validate
     from rosenblatt.tasks.evaluating import evaluate as evaluate
+    from rosenblatt.tasks.explaining import explain as explain
     from rosenblatt.tasks.predicting import predict_file as predict_file
     from rosenblatt.tasks.reporting import report as report
     from rosenblatt.tasks.training import train as train
@@ -102,6 +103,7 @@ _NAMES = {
     "compile_loops": "tasks.compiling",
     "cross_validate": "tasks.evaluating",
     "evaluate": "tasks.evaluating",
+    "explain": "tasks.explaining",
     "inspect_model": "tasks.contents",
     "open_data": "tasks.data",
     "predict_file": "tasks.predicting",
@@ -151,6 +153,7 @@ __all__ = [
     "exact_curve",
     "exceptions",
     "exercises",
+    "explain",
     "geometry",
     "inspect_model",
     "kernels",

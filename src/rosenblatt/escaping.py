@@ -1,4 +1,4 @@
-"""Text from files, made safe for terminals, pages and tables.
+"""Text from files, made safe for terminals, pages, notebooks and tables.
 
 A label or a column name may hold any character: terminals execute control characters, editors and browsers reorder
 text at others, and a line end splits a row of a table in two.
@@ -6,11 +6,23 @@ text at others, and a line end splits a row of a table in two.
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["as_field", "json_text", "printable", "printable_lines"]
+__all__ = [
+    "Html",
+    "as_field",
+    "html_bar",
+    "html_card",
+    "html_table",
+    "html_text",
+    "json_text",
+    "printable",
+    "printable_lines",
+]
 
 # Controls (C0, DEL, C1), line and paragraph separators, marks that change direction, halves of characters.
 _UNSAFE = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
@@ -18,6 +30,7 @@ _CONTROLS = re.compile(f"[\\x00-\\x1f{_UNSAFE}]")
 _CONTROLS_IN_LINES = re.compile(f"[\\x00-\\x09\\x0b-\\x1f{_UNSAFE}]")
 _BEYOND_JSON = re.compile(f"[{_UNSAFE}]")
 _QUOTED = re.compile('["\t\r\n]')
+_NUMERAL = re.compile(r"[-+−]?[\d,]*\.?\d*(e[-+−]?\d+)?%?")
 
 
 def printable(value: object) -> str:
@@ -64,3 +77,92 @@ def as_field(value: object) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
+
+
+class Html(str):
+    """Markup that was made here: `html_text` leaves it as it is."""
+
+    __slots__ = ()
+
+
+def html_text(value: object) -> Html:
+    r"""Return a value as HTML that shows it as text: markup and control characters in it do nothing.
+
+    Examples
+    --------
+    >>> print(html_text("a<b & \x1b[1m"))
+    a&lt;b &amp; \x1b[1m
+    """
+    return value if isinstance(value, Html) else Html(html.escape(printable_lines(str(value))))
+
+
+def html_table(headings: Sequence[object], rows: Iterable[Sequence[object]]) -> Html:
+    """Return a table as HTML. Numbers are aligned to the right; colours and fonts are those around it.
+
+    Examples
+    --------
+    >>> print(html_table(["name", "n"], [["<b>", 3]]))
+    <table><thead><tr><th style="text-align:left">name</th>...
+    >>> "&lt;b&gt;" in html_table(["name"], [["<b>"]])
+    True
+    """
+    body = [list(row) for row in rows]
+    right = [
+        bool(body) and all(_is_number(row[j]) for row in body if row[j] not in ("", None))
+        for j in range(len(headings))
+    ]
+
+    def cells(tag: str, row: Sequence[object]) -> str:
+        return "".join(
+            f'<{tag} style="text-align:{"right" if right[j] else "left"}">{_shown(each)}</{tag}>'
+            for j, each in enumerate(row)
+        )
+
+    head = f"<thead><tr>{cells('th', headings)}</tr></thead>" if any(headings) else ""
+    lines = "".join(f"<tr>{cells('td', row)}</tr>" for row in body)
+    return Html(f"<table>{head}<tbody>{lines}</tbody></table>")
+
+
+def html_card(title: object, *parts: object, facts: Iterable[tuple[object, object]] = ()) -> Html:
+    """Return what a notebook shows of a result: a title, its facts in two columns, and further parts.
+
+    Examples
+    --------
+    >>> print(html_card("Certificate", facts=[("verdict", "separable")]))
+    <div class="rosenblatt"><div><strong>Certificate</strong></div><table>...</table></div>
+    """
+    listed = list(facts)
+    table = html_table(("", ""), [(name, Html(_shown(value))) for name, value in listed]) if listed else ""
+    rest = "".join(part if isinstance(part, Html) else f"<div>{html_text(part)}</div>" for part in parts)
+    return Html(f'<div class="rosenblatt"><div><strong>{html_text(title)}</strong></div>{table}{rest}</div>')
+
+
+def html_bar(share: float) -> Html:
+    """Return a bar from the middle to the right for a positive share of the largest, to the left for a negative.
+
+    Its two colours can be told apart by colour-blind people, on light and on dark pages.
+    """
+    width = min(abs(share), 1.0) * 50
+    left, colour = (50.0, "#2f8fce") if share > 0 else (50.0 - width, "#e0702a")
+    return Html(
+        '<div style="position:relative;width:8em;height:0.8em;border-left:1px solid transparent">'
+        f'<div style="position:absolute;left:{left:.1f}%;width:{width:.1f}%;height:100%;'
+        f'background:{colour}"></div>'
+        '<div style="position:absolute;left:50%;height:100%;border-left:1px solid currentColor;opacity:0.5"></div>'
+        "</div>"
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) or (
+        isinstance(value, str) and not isinstance(value, Html) and bool(_NUMERAL.fullmatch(value))
+    )
+
+
+def _shown(value: object) -> str:
+    """Return a cell of a table; floats are short."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return html_text(f"{value:.6g}")
+    return html_text(f"{value:,}" if type(value) is int else value)

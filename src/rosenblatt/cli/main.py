@@ -32,6 +32,7 @@ READER_LEFT = 141  # as a process that the signal of a broken pipe ends
 COMMANDS = {
     "train": "Train a model on files, and save it.",
     "predict": "Predict the labels of files.",
+    "explain": "Show what speaks for each prediction.",
     "evaluate": "Measure a model on files, or a learner by cross-validation.",
     "certify": "Decide whether classes are linearly separable, with a proof.",
     "check": "Check a proof against data.",

@@ -195,6 +195,16 @@ class KernelModel(ClassModel):
             raise overflow(f"row {int(np.argmin(finite))} of X")
         return s[0] if self.alpha.ndim == 1 else np.ascontiguousarray(s.T)
 
+    def kernel_values(self, features: Features) -> Floats:
+        """Return k(x_i, x) of one row with each row of the support: the factors that `scores` adds up."""
+        points = points_of(features)
+        if not self.support.n_rows:
+            return np.empty(0)
+        values: Floats = self.kernel.gram(
+            self.support, points.like(self.support) if self.kernel.streams else points
+        )
+        return values[:, 0].copy()
+
     def decision(self, features: Features) -> Floats:
         """Return the decision values of every row: f(x), or one number for each class."""
         return self.scheme.decision(self.scores(features))

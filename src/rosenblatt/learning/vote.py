@@ -62,6 +62,35 @@ class Hypotheses:
             self._run(features, self.rows, s, votes)
         return votes
 
+    def choices(self, features: Features) -> Ints:
+        """Return for every row the class that each hypothesis of `survived` predicts: ``[row, hypothesis]``."""
+        from rosenblatt.loops.votes import vote_for_classes, vote_for_sides
+
+        start = self._start_for(features.n_features)
+        s = start.decision(features)
+        binary, last_wins = s.ndim == 1, int(start.zero > 0)
+        first = (s >= 0.0 if last_wins else s > 0.0) if binary else start.scheme.choose(s, start.zero)
+        chosen = [first.astype(np.int64)]
+        if self.rows is None:
+            return np.stack(chosen, axis=1)
+        g = np.full((features.n_rows, self.n_mistaken), self.bias)
+        if isinstance(self.rows, CSR):
+            self._sparse_products(features.rows, self.rows, 0, g)
+            g = np.ascontiguousarray(g.T)
+        else:
+            g = np.empty((self.n_mistaken, features.n_rows))
+            self._dense_products(features, self.rows, 0, g)
+        g = g if binary else np.ascontiguousarray(g.T)
+        for k in range(len(self.moves.row)):  # one move at a time, by the loops that count the votes
+            row, target, step, survived = self.moves
+            one = slice(k, k + 1)
+            move = Moves(row[one], target[one], step[one], survived[one])
+            votes = np.zeros(s.shape, np.int64)
+            (vote_for_sides if binary else vote_for_classes)(g, move, last_wins, s, votes)
+            if move.survived[0]:
+                chosen.append((votes > 0).astype(np.int64) if binary else np.argmax(votes, axis=1))
+        return np.stack(chosen, axis=1)
+
     def _run(self, features: Features, rows: Rows, s: Floats, votes: Ints) -> None:
         from rosenblatt.loops.votes import turn, vote_for_classes, vote_for_sides
 
@@ -165,6 +194,20 @@ class VotedModel(ClassModel):
             places = [place[label] for label in known] if len(known) > 1 else [0, 1]
             votes[:, places] += run.votes(features)
         return votes
+
+    def ballots(self, features: Features) -> tuple[Ints, Ints]:
+        """Return the votes of each hypothesis, and the class that each predicts for every row.
+
+        One that was the last of a run and the first of the next is listed twice, each time with its own votes.
+        """
+        place = {label: code for code, label in enumerate(self.classes.tolist())}
+        survived, codes = [], []
+        for run in self._asked:
+            known = run.start.classes.tolist()
+            places = np.array([place[label] for label in known] if len(known) > 1 else [0, 1])
+            survived.append(run.survived if run.visits else np.ones(1, np.int64))
+            codes.append(places[run.choices(features)])
+        return np.concatenate(survived), np.concatenate(codes, axis=1)
 
     def decision(self, features: Features) -> Floats:
         """Return the share of votes for the positive class minus the share against, or the share of each class."""

@@ -10,6 +10,7 @@ from rosenblatt.plot.boundary import boundary, margins, regions
 from rosenblatt.plot.bounds import bounds
 from rosenblatt.plot.certificate import certificate
 from rosenblatt.plot.diagrams import network, neuron
+from rosenblatt.plot.explanation import explanation
 from rosenblatt.plot.trace import learning_curve, trace
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "boundary",
     "bounds",
     "certificate",
+    "explanation",
     "learning_curve",
     "margins",
     "network",
