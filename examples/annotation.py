@@ -49,7 +49,7 @@ def made_corpus(path: Path, sentences: int = 400, wrong: int = 6) -> set[int]:
 
 def checked(path: Path) -> tuple[CorpusCertificate, CorpusCertificate]:
     """Certify the corpus, and the corpus without the minority."""
-    return rb.certify_corpus(path, label="upos"), rb.certify_corpus(path, label="upos", without_inconsistent=True)
+    return rb.certify(path, label="upos"), rb.certify(path, label="upos", without_inconsistent=True)
 
 
 def main() -> None:

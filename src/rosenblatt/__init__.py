@@ -55,10 +55,8 @@ if TYPE_CHECKING:
     from rosenblatt.networks.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.registry import register as register
     from rosenblatt.rows.batch import as_batch as as_batch
-    from rosenblatt.sequences.annotation import certify_corpus as certify_corpus
     from rosenblatt.sequences.conll import read_corpus as read_corpus
     from rosenblatt.sequences.estimator import SequencePerceptron as SequencePerceptron
-    from rosenblatt.sequences.tagger_tasks import train_tagger as train_tagger
     from rosenblatt.tables.collect import read_blocks as read_blocks
     from rosenblatt.tasks.compiling import compile_loops as compile_loops
     from rosenblatt.tasks.contents import inspect_model as inspect_model
@@ -99,7 +97,6 @@ _NAMES = {
     "load": "models.files",
     "save": "models.files",
     "to_onnx": "models.graphs",
-    "certify_corpus": "sequences.annotation",
     "compile_loops": "tasks.compiling",
     "cross_validate": "tasks.evaluating",
     "evaluate": "tasks.evaluating",
@@ -112,7 +109,6 @@ _NAMES = {
     "report": "tasks.reporting",
     "trace_updates": "tasks.updates",
     "train": "tasks.training",
-    "train_tagger": "sequences.tagger_tasks",
 }
 
 __all__ = [
@@ -144,7 +140,6 @@ __all__ = [
     "bounds",
     "calibrate",
     "certify",
-    "certify_corpus",
     "compile_loops",
     "cross_validate",
     "datasets",
@@ -173,7 +168,6 @@ __all__ = [
     "to_onnx",
     "trace_updates",
     "train",
-    "train_tagger",
 ]
 
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.sequences.annotation import certify_corpus
 
 HOUSE = "the house was put up for sale"
 TAGS = ["DET NOUN AUX VERB ADP ADP NOUN", "DET NOUN AUX VERB ADV ADP NOUN", "DET NOUN AUX VERB ADP ADP NOUN"]
@@ -92,7 +91,7 @@ def test_the_clearest_are_first(tmp_path):
     sentences = [("a b", "X Y"), ("a b", "X Z")] + [("c d", "X Y")] * 3 + [("c d", "X Z")]
     path = tmp_path / "x.conllu"
     path.write_text(conllu(sentences))
-    found = certify_corpus(path)
+    found = rb.certify(path)
     assert [found.words(each) for each in found.inconsistencies] == ["c [d]", "a [b]"]
     assert "and 1 more" not in found.text()
 
@@ -100,7 +99,7 @@ def test_the_clearest_are_first(tmp_path):
 def test_many_places_are_counted(tmp_path):
     path = tmp_path / "x.conllu"
     path.write_text(conllu([("c d", "X Y")] * 6 + [("c d", "X Z")]))
-    assert "sentence s3; and 3 more) against Z" in certify_corpus(path).text()
+    assert "sentence s3; and 3 more) against Z" in rb.certify(path).text()
 
 
 def test_a_consistent_corpus_is_separable(run, tmp_path):
@@ -155,7 +154,7 @@ def test_the_estimator_says_the_same(corpus):
     sentences = rb.read_corpus(str(corpus))
     tagger = rb.SequencePerceptron(templates="words")
     answer = tagger.certify(sentences.tokens("form"), sentences.tokens("upos"))
-    assert answer.to_json() == certify_corpus(corpus).answer.to_json()
+    assert answer.to_json() == rb.certify(corpus).answer.to_json()
     assert answer.minority == (2,)
     for other in ({"min_freq": 2}, {"hash_bits": 10}):
         with pytest.raises(rb.exceptions.ParameterError, match="min_freq leaves some out and hash_bits mixes"):

@@ -95,7 +95,7 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
     assert ran.code == 130, ran
     assert "interrupted after 2 passes" in ran.out
     monkeypatch.undo()
-    two = rb.train_tagger(corpus, parameters={"max_iter": 2, "margin": 100}).model
+    two = rb.train(corpus, parameters={"max_iter": 2, "margin": 100}).model
     tagger = rb.load(corpus.parent / "m")
     assert tagger.n_iter_ == 2
     assert tagger.state_features_ == two.state_features_
@@ -129,7 +129,7 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
     ],
 )
 def test_what_cannot_be_done_is_said(run, corpus, tmp_path, command, message):
-    rb.train_tagger(corpus).save(tmp_path / "tagger")
+    rb.train(corpus).save(tmp_path / "tagger")
     rb.save(rb.Perceptron().fit([[0.0], [1.0]], ["n", "y"]), tmp_path / "rows")
     (tmp_path / "t.csv").write_text("a,label\n0,n\n1,y\n")
     (tmp_path / "words").write_text("a\ntree\n")

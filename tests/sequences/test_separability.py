@@ -13,7 +13,7 @@ import rosenblatt as rb
 from rosenblatt.certify import check
 from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, UndecidedError
+from rosenblatt.exceptions import LabelError, ParameterError, UndecidedError
 from rosenblatt.sequences.sentence_problem import Constraints, Labelled, SequenceProblem, SequenceScores
 from rosenblatt.sequences.sentence_verdict import (
     Combination,
@@ -385,6 +385,5 @@ def test_sums_with_too_many_digits_are_said():
         assert answer.verify(X, y)
 
 
-def test_the_function_for_tables_names_the_way():
-    with pytest.raises(DataTypeError, match=r"Use SequencePerceptron\(…\)\.certify"):
-        rb.certify(X, Y)
+def test_the_function_for_tables_takes_sentences():
+    assert rb.certify(X, Y).to_json() == certify_sequences(X, Y, templates="words").to_json()

@@ -135,5 +135,5 @@ def test_sentences_are_recognised(files, capsys):
     assert rb.evaluate("t", "seen.conll").to_json()["seen"] == "all"
     assert rb.evaluate("t", "new.conll").seen == "other"
     assert rb.evaluate(rb.load("t"), "seen.conll").seen is None  # the estimator does not know its data
-    rb.train_tagger("seen.conll", holdout=0.2).save("h")
+    rb.train("seen.conll", holdout=0.2).save("h")
     assert str(rb.evaluate("h", "seen.conll")).startswith("The model was trained on most of these sentences.")

@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import fields
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -9,9 +11,12 @@ from sklearn.pipeline import Pipeline
 
 import rosenblatt as rb
 from rosenblatt import threads
+from rosenblatt.cli.learner_options import NAMED
 from rosenblatt.cli.main import main
+from rosenblatt.cli.train import train as command_of_train
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.registry import BUILT_IN, able, able_in_words
+from rosenblatt.tables.reading import Options
 
 
 @pytest.fixture
@@ -43,6 +48,38 @@ def test_the_model_of_the_command(table, tmp_path, learner, scale):
     scores = [model.decision_function(rows) for model in models]
     np.testing.assert_array_equal(scores[0], scores[1])
     np.testing.assert_array_equal(scores[0], scores[2])
+
+
+def test_the_function_and_the_command_have_one_set_of_defaults():
+    usual = {name: each.default for name, each in signature(rb.train).parameters.items()}
+    usual |= {each.name: each.default for each in fields(Options)} | {"parameters": {}}
+    alike = {"memory": usual.pop("memory") >> 20, "no_cache": usual.pop("cache") == "no"}
+    alike["checkpoint"] = usual.pop("checkpoint")
+    command = command_of_train.make_context("train", ["t.csv", "-o", "m"]).params
+    options = {name: value for name, value in command.items() if name not in OF_THE_COMMAND}
+    parameters = {name: options.pop(name) for name in (*NAMED, "settings")}
+    assert not any(parameters.values())
+    assert {name: options.pop(name) for name in alike} == alike
+    several = ("features", "ignore", "text", "categorical", "hashed", "na")
+    options |= {name: options[name] or () for name in several}
+    assert options == {name: usual[name] for name in options}
+    left = {"data", "parameters", "every", "progress", "log", "labelled", "row_groups", "chunk_bytes", "options"}
+    assert usual.keys() - options.keys() == left  # and none is only in Python
+
+
+OF_THE_COMMAND = ("data", "path", "address", "workers", "mixing", "verbose", "jobs", "as_json", "quiet", "debug")
+
+
+def test_the_function_and_the_command_train_one_model_without_options(table, tmp_path):
+    assert main(["train", str(table), "-o", str(tmp_path / "m"), "--quiet"]) == 0
+    rb.train(table).save(tmp_path / "own")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "own").read_bytes()
+    assert rb.train(table).provenance["scaled"]
+
+
+def test_cross_validation_scales_as_the_command_does(table, capsys):
+    assert main(["evaluate", "--cv", "3", str(table), "--json", "--quiet"]) == 0
+    assert json.loads(capsys.readouterr().out) == rb.cross_validate("averaged", table, folds=3).to_json()
 
 
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
@@ -227,7 +264,7 @@ def test_a_run_that_separated_says_by_what_and_what_predicts(tmp_path, learner, 
     X, y = _nearly_touching()
     lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y.tolist(), strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
-    found = rb.train(tmp_path / "t.csv", learner)
+    found = rb.train(tmp_path / "t.csv", learner, scale=False)
     right, n_rows = found.summary.trained_on.n_right, found.summary.trained_on.n_rows
     assert found.summary.stop_reason == "separated"
     assert right < n_rows

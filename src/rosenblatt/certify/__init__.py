@@ -50,7 +50,7 @@ def __dir__() -> list[str]:
 class _CallablePackage(ModuleType):
     """A package that can be called, because the function has the same name."""
 
-    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
+    def __call__(self, X: Any, y: Any = None, **options: Any) -> Any:
         from rosenblatt.certify.separability import certify
 
         return certify(X, y, **options)

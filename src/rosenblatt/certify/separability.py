@@ -37,6 +37,7 @@ from rosenblatt.certify.ties import TIDY, by_single_features, tidy_factor
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
 from rosenblatt.rows.memory import require_features
@@ -53,7 +54,7 @@ OBJECTS = 32  # how much more data threads need here than for folds: small quest
 
 def certify(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     bias: bool = True,
     margin: bool = False,
@@ -63,8 +64,9 @@ def certify(
     proof: Literal["exact", "verdict"] = "exact",
     guess: Any = None,
     n_jobs: int | None = None,
+    **options: Any,
 ) -> Certificate:
-    """Decide whether classes are linearly separable, and prove it.
+    """Decide whether classes are linearly separable, and prove it; of sentences, whether a tagger can learn them.
 
     The answer is exact for the float64 values of X; float32 values are converted exactly. `Certificate.verify`
     checks proofs, and so does ``certify/check.py``, which needs no other file.
@@ -72,8 +74,9 @@ def certify(
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-        The rows.
-    y : sequence, shape (n_rows,)
+        The rows. Without `y`: files, a built-in set or a dataframe with its labels, as `rosenblatt.train` takes
+        them, or annotated sentences in files or in lists. With `y` it can be a list of sentences, too.
+    y : sequence, shape (n_rows,), or None
         Their labels. For more than two classes every pair, and each class against the rest, is decided.
     bias : bool
         Whether hyperplanes have a bias; without one they contain the origin.
@@ -98,12 +101,16 @@ def certify(
     n_jobs : int or None
         The number of threads that answer the questions about more than two classes; −1 means all cores. The proofs
         are the same. None means ROSENBLATT_THREADS, or one.
+    **options
+        Without `y`, how to read files; see `rosenblatt.open_data`. Of sentences: `label`, `columns`, `templates`,
+        `constraints` and `without_inconsistent`; see `rosenblatt.sequences.annotation.certify_corpus`.
 
     Returns
     -------
     Separable, Inseparable, InseparableVerdict or Undecided
         For more than two classes a `ClassTables` of them, or with ``multiclass="direct"`` a `DirectSeparable`,
-        `DirectInseparable` or `DirectUndecided`.
+        `DirectInseparable` or `DirectUndecided`. Of sentences a `CorpusCertificate`, and with `y` a
+        `SequenceSeparable`, `SequenceInseparable` or `SequenceUndecided`.
 
     Warns
     -----
@@ -131,11 +138,14 @@ def certify(
     if proof == "verdict" and (ties or multiclass == "direct"):
         asked = "ties=True" if ties else "multiclass='direct'"
         raise ParameterError(f"proof='verdict' cannot be combined with {asked}. Use proof='exact'.")
-    if _are_sentences(X, y):
-        raise DataTypeError(
-            "X holds sentences and y their labels, but certify takes a table. Use "
-            "SequencePerceptron(…).certify(X, y)."
-        )
+    sentences = y is not None and _are_sentences(X, y)
+    if options and y is not None and not sentences:
+        raise TypeError(f"certify() got an unexpected keyword argument {next(iter(options))!r}")
+    if y is None or sentences:
+        how: dict[str, Any] = {"bias": bias, "margin": margin, "ties": ties, "multiclass": multiclass}
+        how |= {"proof": proof, "guess": guess, "n_jobs": n_jobs}
+        told: Certificate = find("tasks.certifying").certify_data(X, y, how, time_limit=time_limit, **options)
+        return told  # of sentences it is another kind of certificate
     batch = as_batch(X, y)
     require_features(batch.n_features)
     require_finite(batch)

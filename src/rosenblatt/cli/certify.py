@@ -11,7 +11,6 @@ import click
 from rosenblatt.cli.main import DONE, NO, UNDECIDED
 from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, jobs, reading
 from rosenblatt.cli.python_words import in_options
-from rosenblatt.rooms import find
 
 CODES = {"separable": DONE, "inseparable": NO, "undecided": UNDECIDED}
 
@@ -131,11 +130,12 @@ def _certify_sentences(
     options: dict[str, Any],
     output: Output,
 ) -> int:
-    annotation = find("sequences.annotation")
-    found = annotation.certify_corpus(
-        *data,
+    from rosenblatt.certify.separability import certify as decide
+
+    found: Any = decide(
+        data,
         label=label,
-        columns=given["columns"] or (),
+        columns=given["columns"],
         constraints=given["constraints"],
         without_inconsistent=given["without-inconsistent"],
         time_limit=time_limit,
@@ -143,5 +143,5 @@ def _certify_sentences(
         **options,
     )
     _write(path, found.proof(), data, "sentences", output)
-    output.result(found.text(None if given["all"] else annotation.SHOWN_INCONSISTENCIES), found.to_json())
+    output.result(found.text(None) if given["all"] else found.text(), found.to_json())
     return CODES[found.verdict]

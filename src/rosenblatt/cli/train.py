@@ -13,7 +13,6 @@ from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
-    from rosenblatt.sequences.tagger_tasks import TrainedTagger
     from rosenblatt.tasks.training import TrainingResult
 
 
@@ -88,13 +87,14 @@ def train(
 ) -> None:
     """Train a model on DATA, print a summary, and save the model."""
     from rosenblatt.atomic import require_place
-    from rosenblatt.tasks.data import open_data, reads_sentences, require_apart
+    from rosenblatt.tasks.data import open_data, open_sentences, reads_sentences, require_apart
     from rosenblatt.tasks.plain_text import size
     from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
     from rosenblatt.tasks.training import train as train_model
 
     require_place(path)
-    if reads_sentences(data, label, options["format"]):
+    sentences = reads_sentences(data, label, options["format"])
+    if sentences:
         unused = {
             "scale": scale,
             "probabilities": probabilities,
@@ -108,25 +108,7 @@ def train(
             raise click.UsageError(
                 f"files of sentences train a SequencePerceptron: drop --{(*given, 'learner')[0]}"
             )
-        require_apart(path, data)
-        try:
-            tagger = find("sequences.tagger_tasks").train_tagger(
-                *data,
-                label=label,
-                columns=columns or (),
-                parameters=parameters,
-                holdout=holdout,
-                seed=seed,
-                progress=output.shows_progress,
-                log=output.remark,
-                **options,
-            )
-        except TrainingInterrupted as stop:
-            _report_saved(stop.result, path, output)
-            raise
-        _report_saved(tagger, path, output)
-        return
-    if columns:
+    elif columns:
         raise click.UsageError(
             "--columns is for sentences, whose label is named by --label; tables have --features"
         )
@@ -152,27 +134,16 @@ def train(
             with cluster.cluster_of(address, workers, output.remark) as client:
                 trained = cluster.train_on_cluster(data, learner, client=client, mixing=mixing, **how, **options)
         else:
-            source = open_data(*data, **options)
-            require_apart(path, source.files)
-            cache = "no" if no_cache else "auto"
-            trained = train_model(
-                source, learner, holdout=holdout, probabilities=probabilities, cache=cache, **how
-            )
+            opened = open_sentences(data, options) if sentences else open_data(*data, **options)
+            require_apart(path, opened.files)
+            how |= {"holdout": holdout, "probabilities": probabilities, "label": label, "columns": columns}
+            trained = train_model(opened, learner, cache="no" if no_cache else "auto", **how)
     except TrainingInterrupted as stop:
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
         raise
     trained.save(path)
     text = trained.summary.details() if verbose else str(trained.summary)
     output.result(text, trained.summary.to_json() | {"model": path})
-    output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
-
-
-def _report_saved(tagger: TrainedTagger, path: str, output: Output) -> None:
-    """Save a tagger, and print how its training went."""
-    from rosenblatt.tasks.plain_text import size
-
-    tagger.save(path)
-    output.result(str(tagger.summary), tagger.summary.to_json() | {"model": path})
     output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
 
 

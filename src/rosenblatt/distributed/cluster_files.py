@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.loops.compilation import Stopwatch
+from rosenblatt.loops.compilation import Seconds
 from rosenblatt.registry import abilities, able_in_words
 from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
 from rosenblatt.tables.preparation import Preparation, encoding_of
@@ -17,7 +17,7 @@ from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of,
 from rosenblatt.tasks.learning import named_learner
 from rosenblatt.tasks.plain_text import count
 from rosenblatt.tasks.summary import TrainingSummary
-from rosenblatt.tasks.training import TrainingInterrupted, TrainingResult, watch_passes
+from rosenblatt.tasks.training import Training, TrainingResult
 
 __all__ = ["cluster_of", "train_on_cluster"]
 
@@ -29,7 +29,7 @@ def train_on_cluster(
     client: Any,
     parameters: Mapping[str, Any] | None = None,
     mixing: str = "uniform",
-    scale: bool | None = False,
+    scale: bool | None = None,
     seed: int = 0,
     memory: int = DEFAULT_MEMORY_BYTES,
     checkpoint: Place | None = None,
@@ -61,53 +61,63 @@ def train_on_cluster(
     TrainingResult
         With `model`, `summary` and `save`.
     """
-    from rosenblatt.distributed.cluster import Cluster
-    from rosenblatt.distributed.fitting import fit
-    from rosenblatt.distributed.sources import partition_files
+    asked = dict(locals())  # the fields of a training are these arguments
+    return ClusterTraining(data=asked.pop("places"), **asked).run()
 
-    name, estimator = named_learner(learner, parameters, seed)
-    if "mixing" not in abilities(estimator):
-        raise ParameterError(f"The learner {name} is not trained on a cluster; {able_in_words('mixing')} are.")
-    files = places_of(places)
-    if any(place == "-" or place.startswith("@") for place in files):
-        raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
-    if resume and checkpoint is not None and not Path(checkpoint).exists():
-        log(f"there is no checkpoint {checkpoint}; training starts from the beginning")
-    cluster = Cluster(client)
-    blocks = partition_files(cluster, files, read_options(options), memory=memory, scale=scale, log=log)
-    note_similar(blocks.classes, log)
-    _log_sizes(len(blocks.parts), cluster, log)
-    saving: dict[str, Any] = (
-        {} if checkpoint is None else {"checkpoint": checkpoint, "every": every, "resume": resume}
-    )
-    watch, interruption = Stopwatch(), None
-    try:
-        with watch_passes(estimator) if progress else nullcontext():
-            fit(estimator, blocks, mixing=mixing, **saving)  # type: ignore[arg-type]
-    except KeyboardInterrupt as caught:
-        if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
-            raise
-        interruption = caught
-    seconds = watch.read()
-    summary = TrainingSummary.of(name, estimator, blocks, None, trained_on=None, held_out=None, seconds=seconds)
-    left = blocks.agreed.how._replace(scaling=None)  # the weights are those of unscaled features
-    encoding = encoding_of(blocks.recipe, left, blocks.names, blocks.n_features)
-    provenance = {
-        "learner": name,
-        "files": [each.name for each in blocks.known],
-        "rows": blocks.n_rows,
-        "features": blocks.n_features,
-        "data": blocks.fingerprint,
-        "block_starts": blocks.boundaries[:-1].tolist(),
-        "scaled": blocks.scaling is not None,
-        "held_out": None,
-        "all_data": None,
-    }
-    preparation = Preparation(() if encoding is None else (encoding,))
-    result = TrainingResult(estimator, preparation, summary, provenance, None, checkpoint)
-    if interruption is not None:
-        raise TrainingInterrupted(result) from interruption
-    return result
+
+@dataclass(eq=False, kw_only=True)
+class ClusterTraining(Training):
+    """The training on the partitions of a cluster."""
+
+    client: Any
+    mixing: str
+
+    def open(self) -> None:
+        """Make the learner, and have the workers read the files."""
+        from rosenblatt.distributed.cluster import Cluster
+        from rosenblatt.distributed.sources import partition_files
+
+        self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed)
+        if "mixing" not in abilities(self.estimator):
+            raise ParameterError(
+                f"The learner {self.name} is not trained on a cluster; {able_in_words('mixing')} are."
+            )
+        files = places_of(self.data)
+        if any(place == "-" or place.startswith("@") for place in files):
+            raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
+        cluster, how = Cluster(self.client), read_options(self.options)
+        self.blocks: Any = partition_files(cluster, files, how, memory=self.memory, scale=self.scale, log=self.log)
+        note_similar(self.blocks.classes, self.log)
+        _log_sizes(len(self.blocks.parts), cluster, self.log)
+
+    def prepare(self) -> None:
+        """Do nothing: the workers have prepared their partitions."""
+
+    def learn(self) -> None:
+        """Train on all partitions."""
+        from rosenblatt.distributed.fitting import fit
+
+        fit(self.estimator, self.blocks, mixing=self.mixing, **self.saving)  # type: ignore[arg-type]
+
+    def judge(self, seconds: Seconds, *, interrupted: bool) -> TrainingResult:
+        """Return the model; its rows are not measured again."""
+        blocks, own = self.blocks, {"trained_on": None, "held_out": None}
+        summary = TrainingSummary.of(self.name, self.estimator, blocks, None, **own, seconds=seconds)
+        left = blocks.agreed.how._replace(scaling=None)  # the weights are those of unscaled features
+        encoding = encoding_of(blocks.recipe, left, blocks.names, blocks.n_features)
+        provenance = {
+            "learner": self.name,
+            "files": [each.name for each in blocks.known],
+            "rows": blocks.n_rows,
+            "features": blocks.n_features,
+            "data": blocks.fingerprint,
+            "block_starts": blocks.boundaries[:-1].tolist(),
+            "scaled": blocks.scaling is not None,
+            "held_out": None,
+            "all_data": None,
+        }
+        preparation = Preparation(() if encoding is None else (encoding,))
+        return TrainingResult(self.estimator, preparation, summary, provenance, None, self.checkpoint)
 
 
 def _log_sizes(partitions: int, cluster: Any, log: Log) -> None:

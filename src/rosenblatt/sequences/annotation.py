@@ -160,7 +160,8 @@ class CorpusCertificate:
 
 
 def certify_corpus(
-    *places: FilePlace,
+    data: Any,
+    *,
     label: str | int | None = None,
     columns: Sequence[str | int] = (),
     templates: Any = None,
@@ -175,10 +176,10 @@ def certify_corpus(
 
     Parameters
     ----------
-    *places, label, columns
-        As in `train_tagger`.
+    data, label, columns
+        As in `rosenblatt.train`.
     templates, constraints
-        As in `SequencePerceptron`; by default the templates of `train_tagger`.
+        As in `SequencePerceptron`; by default the templates of `rosenblatt.train`.
     without_inconsistent : bool
         Whether to decide about the sentences that are not in the minority of an inconsistency.
     time_limit, work
@@ -206,7 +207,7 @@ def certify_corpus(
     """
     from rosenblatt.sequences.templates import word_templates
 
-    corpus, own, target = open_annotated(places, label, columns, options)
+    corpus, own, target = open_annotated(data, label, columns, options)
     log(f"{show_data(corpus.files)}: words from column {', '.join(own)}, labels from column {target}")
     given = word_templates(len(own) - 1) if templates is None else templates
     X, y = corpus.tokens(own[0], *own[1:]), corpus.tokens(target)

@@ -276,7 +276,7 @@ class SequencePerceptron(Tagger):
     trace_ : SequenceTrace
         Every mistake of the fit, which can be replayed. Streams have none.
     columns_, label_ : tuple of str, str or None
-        The columns of files that tokens and labels were read from, if `rosenblatt.train_tagger` trained it.
+        The columns of files that tokens and labels were read from, if `rosenblatt.train` trained it.
 
     Notes
     -----

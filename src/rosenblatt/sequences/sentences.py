@@ -27,6 +27,10 @@ from rosenblatt.typing import Floats, Ints
 __all__ = ["Corpus", "TokenColumn"]
 
 
+IN_MEMORY = "sentences"
+"""What stands for the file of sentences in memory."""
+
+
 # Sentences read from files: the texts of their tokens by column, and where each token stands.
 
 
@@ -102,6 +106,35 @@ class Corpus:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sequence[Any]]) -> Corpus:
+        """Return sentences in memory, of words or of tuples with the texts of all columns.
+
+        The columns are called ``"1"``, ``"2"``, …. The line of a token is the number of its sentence.
+
+        Examples
+        --------
+        >>> corpus = Corpus.of([[("the", "DET"), ("cat", "NOUN")], [("it", "PRON")]])
+        >>> corpus.tokens("2"), corpus.place(1)
+        ([['DET', 'NOUN'], ['PRON']], 'sentences:2')
+        """
+        kept = [[(word,) if isinstance(word, str) else tuple(word) for word in each] for each in sentences]
+        fields = [field for each in kept for field in each]
+        width = len(fields[0]) if fields else 0
+        for field in fields:
+            if len(field) != width or not all(isinstance(text, str) and text for text in field):
+                raise DataTypeError(
+                    f"A token of the sentences is {show_value(field)}, but each needs {width} texts, none empty."
+                )
+        lengths = [len(each) for each in kept]
+        if not fields or not all(lengths):
+            raise ShapeError("The sentences hold one without tokens. Leave it out.")
+        columns = {str(k + 1): TokenColumn.of([field[k] for field in fields]) for k in range(width)}
+        starts = read_only(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+        lines = read_only(np.repeat(np.arange(1, len(kept) + 1), lengths))
+        file_of = read_only(np.zeros(len(kept), np.int64))
+        return cls(columns, starts, lines, (IN_MEMORY,), file_of, (None,) * len(kept))
 
     @property
     def n_sentences(self) -> int:

@@ -16,23 +16,35 @@ import numpy as np
 from rosenblatt.atomic import replacing
 from rosenblatt.escaping import json_text, printable
 from rosenblatt.exceptions import InputError, ParameterError
-from rosenblatt.loops.compilation import Seconds, Stopwatch
-from rosenblatt.models.files import load, write_model
+from rosenblatt.loops.compilation import Seconds
+from rosenblatt.models.files import load
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.sequences.conll import read_corpus, read_unlabelled
 from rosenblatt.sequences.sentences import Corpus
 from rosenblatt.sequences.tag_scores import SequenceEvaluation, evaluate_sequences
 from rosenblatt.tables.preparation import Preparation
 from rosenblatt.tables.reading import Options
-from rosenblatt.tasks.data import TAGGER, Log, Place, log_info, places_of, read_options, require_apart, show_data
+from rosenblatt.tasks.data import (
+    TAGGER,
+    Log,
+    Place,
+    are_sentences,
+    log_info,
+    places_of,
+    read_options,
+    require_apart,
+    require_no_options,
+    show_data,
+)
+from rosenblatt.tasks.learning import named_learner
 from rosenblatt.tasks.plain_text import count, percent
 from rosenblatt.tasks.summary import ENDINGS
-from rosenblatt.tasks.training import TrainingInterrupted, watch_passes
+from rosenblatt.tasks.training import Training, TrainingResult
 
 if TYPE_CHECKING:
     from rosenblatt.sequences.estimator import SequencePerceptron
 
-__all__ = ["TaggerSummary", "TrainedTagger", "evaluate_tagger", "open_annotated", "tag_file", "train_tagger"]
+__all__ = ["SentenceTraining", "TaggerSummary", "evaluate_tagger", "open_annotated", "open_corpus", "tag_file"]
 
 
 # How the training of a tagger went, in a few lines.
@@ -87,6 +99,10 @@ class TaggerSummary:
             lines.append(f"{count(self.held_out.n_sentences, 'held-out sentence')}: {_rates(self.held_out)}")
         return "\n".join(lines)
 
+    def details(self) -> str:
+        """Return all that is known about the training, as text."""
+        return str(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as JSON can hold them."""
         return {
@@ -114,147 +130,89 @@ CORPUS_OPTIONS = ("format", "encoding")
 HARMLESS = ("labelled", "chunk_bytes")
 
 
-@dataclass(frozen=True, eq=False)
-class TrainedTagger:
-    """A trained tagger and how its training went.
+@dataclass(eq=False, kw_only=True)
+class SentenceTraining(Training):
+    """The training of a `SequencePerceptron` on annotated sentences."""
 
-    Attributes
-    ----------
-    model : SequencePerceptron
-        The tagger.
-    summary : TaggerSummary
-        How training went.
-    provenance : dict
-        What a model file says about the origin of the model.
-    """
+    unit = "sentences"
 
-    model: SequencePerceptron
-    summary: TaggerSummary
-    provenance: dict[str, Any]
+    def open(self) -> None:
+        """Read the sentences, and make the tagger."""
+        from rosenblatt.sequences.templates import word_templates
 
-    def save(self, path: Place) -> None:
-        """Write the model to a file."""
-        write_model(Preparation(), self.model, path, provenance=self.provenance)
-
-
-def train_tagger(
-    *places: Place,
-    label: str | int | None = None,
-    columns: Sequence[str | int] = (),
-    parameters: Mapping[str, Any] | None = None,
-    holdout: float | None = None,
-    seed: int = 0,
-    progress: bool = False,
-    log: Log = log_info,
-    **options: Any,
-) -> TrainedTagger:
-    r"""Train a `SequencePerceptron` on files of annotated sentences.
-
-    Parameters
-    ----------
-    *places : str or path
-        Files in CoNLL-U, or with one token a line and columns; see `rosenblatt.read_corpus`.
-    label : str, int or None
-        The column to predict, by name or by position from 1 (−1 is the last). By default ``upos`` of CoNLL-U, and
-        the last column of other files.
-    columns : sequence of str or int
-        The columns that a token consists of: its word first. By default ``form``, or the first column.
-    parameters : mapping or None
-        Parameters of `SequencePerceptron`. The default of `templates` is "words", and for each further column the
-        column of the token, of its neighbours, and the pairs of them.
-    holdout : float or None
-        Hold out this share of the sentences to measure the tagger on.
-    seed : int
-        Chooses the sentences held out, and is the `random_state` of the tagger.
-    progress : bool
-        Whether to show a progress bar on standard error.
-    log : callable
-        Is called with one sentence at a time about what was read.
-    **options
-        ``format`` and ``encoding``; see `rosenblatt.read_corpus`.
-
-    Returns
-    -------
-    TrainedTagger
-        With `model`, `summary` and `save`.
-
-    Raises
-    ------
-    TrainingInterrupted
-        Ctrl-C ended training after at least one pass. Its `result` is the tagger after the last completed pass.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> import rosenblatt as rb
-    >>> with TemporaryDirectory() as folder:
-    ...     corpus = Path(folder) / "tiny.conll"
-    ...     _ = corpus.write_text("the DET\ndog NOUN\nbarks VERB\n\ndogs NOUN\nbark VERB\n")
-    ...     trained = rb.train_tagger(corpus)
-    ...     trained.save(f"{folder}/tags.model")
-    ...     rb.load(f"{folder}/tags.model").predict([["the", "dog", "barks"]])
-    [['DET', 'NOUN', 'VERB']]
-    >>> trained.model.columns_, trained.model.label_
-    (('1',), '2')
-    """
-    from rosenblatt.sequences.templates import word_templates
-
-    corpus, own, target = open_annotated(places, label, columns, options)
-    given = {"templates": word_templates(len(own) - 1), "random_state": seed} | dict(parameters or {})
-    model = _tagger(given)
-    if given["templates"] is None:
-        raise ParameterError(
-            "templates=None takes features, but files hold words. Leave templates out, or name them."
+        self._require_options_of_sentences()
+        self.corpus, self.own, self.target = open_annotated(
+            self.data, self.label, self.columns or (), self.options
         )
-    log(f"{show_data(corpus.files)}: words from column {', '.join(own)}, labels from column {target}")
-    X, y = _tokens(corpus, own), corpus.tokens(target)
-    held = _held_out(len(X), holdout, seed)
-    train = [i for i in range(len(X)) if i not in held]
-    watch = Stopwatch()
-    interruption = None
-    try:
-        with watch_passes(model, "sentences") if progress else nullcontext():
-            model.fit([X[i] for i in train], [y[i] for i in train])
-    except KeyboardInterrupt as caught:
-        if vars(model).get("stop_reason_") != "interrupted" or not model.n_iter_:
-            raise
-        interruption = caught
-    seconds = watch.read()
-    model.columns_, model.label_ = own, target
-    labels, counts = np.unique([label for i in train for label in y[i]], return_counts=True)
-    summary = TaggerSummary(
-        n_sentences=len(train),
-        n_tokens=int(counts.sum()),
-        n_features=model.n_features_,
-        labels=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
-        n_passes=model.n_iter_,
-        stop_reason=model.stop_reason_,
-        mistakes_per_pass=model.mistakes_per_pass_.tolist(),
-        trained_on=_measured(model, X, y, train),
-        held_out=_measured(model, X, y, sorted(held)) if held else None,
-        seconds=seconds.own,
-        compile_seconds=seconds.compiling,
-    )
-    provenance = {
-        "files": list(corpus.files),
-        "sentences": len(train),
-        "tokens": summary.n_tokens,
-        "data": _fingerprint([X[i] for i in train], [y[i] for i in train]),
-        "held_out": holdout,
-        "all_data": _fingerprint(X, y) if held else None,  # with the sentences held out
-    }
-    trained = TrainedTagger(model, summary, provenance)
-    if interruption is not None:
-        raise TrainingInterrupted(trained) from interruption
-    return trained
+        self.name = TAGGER
+        usual = {"templates": word_templates(len(self.own) - 1), "random_state": self.seed}
+        if isinstance(self.learner, str):
+            self.estimator = _tagger(usual | dict(self.parameters or {}))
+        else:
+            self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed)
+        if self.estimator.templates is None:
+            raise ParameterError(
+                "templates=None takes features, but files hold words. Leave templates out, or name them."
+            )
+        files, words = show_data(self.corpus.files), ", ".join(self.own)
+        self.log(f"{files}: words from column {words}, labels from column {self.target}")
+
+    def _require_options_of_sentences(self) -> None:
+        """Refuse what only tables have."""
+        for name in ("scale", "probabilities", "checkpoint", "resume"):
+            if getattr(self, name) not in (None, False) or (name == "scale" and self.scale is not None):
+                raise ParameterError(f"Sentences train a {TAGGER}, which has no {name}. Drop {name}.")
+        if self.learner != "averaged" and type(self.learner).__name__ != TAGGER:
+            raise ParameterError(f"Sentences train a {TAGGER}, not another learner. Drop learner.")
+
+    def prepare(self) -> None:
+        """Hold out sentences."""
+        self.X, self.y = _tokens(self.corpus, self.own), self.corpus.tokens(self.target)
+        self.held = _held_out(len(self.X), self.holdout, self.seed)
+        self.kept = [i for i in range(len(self.X)) if i not in self.held]
+
+    def learn(self) -> None:
+        """Train on the sentences that are not held out."""
+        self.estimator.fit(*self._trained_on())
+
+    def _trained_on(self) -> tuple[list[Any], list[Any]]:
+        return [self.X[i] for i in self.kept], [self.y[i] for i in self.kept]
+
+    def judge(self, seconds: Seconds, *, interrupted: bool) -> TrainingResult:
+        """Measure the tagger on the sentences of training, and on those held out."""
+        model, (X, y) = self.estimator, self._trained_on()
+        model.columns_, model.label_ = self.own, self.target
+        labels, counts = np.unique([label for each in y for label in each], return_counts=True)
+        held = sorted(self.held)
+        summary = TaggerSummary(
+            n_sentences=len(X),
+            n_tokens=int(counts.sum()),
+            n_features=model.n_features_,
+            labels=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
+            n_passes=model.n_iter_,
+            stop_reason=model.stop_reason_,
+            mistakes_per_pass=model.mistakes_per_pass_.tolist(),
+            trained_on=evaluate_sequences(y, model.predict(X)),
+            held_out=_measured(model, self.X, self.y, held) if held else None,
+            seconds=seconds.own,
+            compile_seconds=seconds.compiling,
+        )
+        provenance = {
+            "files": list(self.corpus.files),
+            "sentences": len(X),
+            "tokens": summary.n_tokens,
+            "data": _fingerprint(X, y),
+            "held_out": self.holdout,
+            "all_data": _fingerprint(self.X, self.y) if held else None,  # with the sentences held out
+        }
+        return TrainingResult(model, Preparation(), summary, provenance)
 
 
 def open_annotated(
-    places: Sequence[Place], label: str | int | None, columns: Sequence[str | int], options: Mapping[str, Any]
+    data: Any, label: str | int | None, columns: Sequence[str | int], options: Mapping[str, Any]
 ) -> tuple[Corpus, tuple[str, ...], str]:
     """Return annotated sentences, the columns that a token consists of, and the column of labels."""
-    corpus = _read(places, options)
+    corpus = open_corpus(data, options)
     names = list(corpus.columns)
     own = tuple(_column(each, names, corpus) for each in columns) or (_first_of(("form", names[0]), names),)
     target = _column(label, names, corpus) if label is not None else _first_of(("upos", names[-1]), names)
@@ -268,16 +226,16 @@ def open_annotated(
 
 
 def evaluate_tagger(
-    model: Any, *places: Place, label: str | int | None = None, log: Log = log_info, **options: Any
+    model: Any, data: Any, *, label: str | int | None = None, log: Log = log_info, **options: Any
 ) -> SequenceEvaluation:
-    """Compare the labels that a tagger predicts with those in files.
+    """Compare the labels that a tagger predicts with those of sentences.
 
     Parameters
     ----------
     model : path or SequencePerceptron
         Trained.
-    *places : str or path
-        Files of annotated sentences; see `rosenblatt.read_corpus`.
+    data : str, path, several of them, Corpus, or list of sentences
+        Annotated sentences; see `rosenblatt.train`.
     label : str, int or None
         The column of the true labels; by default that of training.
     log : callable
@@ -287,7 +245,7 @@ def evaluate_tagger(
     """
     model = OpenedModel.open(model) if isinstance(model, str | os.PathLike) else model
     tagger = tagger_of(model)
-    corpus = _read(places, options)
+    corpus = open_corpus(data, options)
     names = list(corpus.columns)
     own, target = _columns_for(tagger, corpus), tagger.label_
     if label is not None:
@@ -316,7 +274,7 @@ def evaluate_tagger(
 
 def tag_file(
     model: Any,
-    places: Place | Sequence[Place],
+    data: Any,
     output: Place | BinaryIO,
     *,
     scores: bool = False,
@@ -332,9 +290,9 @@ def tag_file(
     ----------
     model : path or SequencePerceptron
         Trained.
-    places : str, path, or several of them
-        Files of sentences, with or without labels; see `rosenblatt.read_corpus`. Tokens without labels stand one
-        a line. A line of several words is a sentence, unless one of them is a label of the model or the name of
+    data : str, path, several of them, Corpus, or list of sentences
+        Sentences with or without labels; see `rosenblatt.train`. In files, tokens without labels stand one a line.
+        A line of several words is a sentence, unless one of them is a label of the model or the name of
         the file tells its format; ``format="text"`` and ``format="conll"`` say which it is.
     output : path or binary file
         Where the lines go. A path is written completely or not at all.
@@ -349,7 +307,7 @@ def tag_file(
     """
     model = OpenedModel.open(model) if isinstance(model, str | os.PathLike) else model
     tagger = tagger_of(model)
-    corpus, by_line = _read_unlabelled(tagger, places_of(places), options)
+    corpus, by_line = _read_unlabelled(tagger, data, options)
     if by_line:
         log(f"{show_data(by_line)}: each line was read as a sentence; --format conll reads a word a line")
     own = _columns_for(tagger, corpus)
@@ -395,27 +353,37 @@ def _tagger(parameters: Mapping[str, Any]) -> SequencePerceptron:
     return SequencePerceptron(**parameters)
 
 
-def _read(places: Sequence[Place], options: Mapping[str, Any]) -> Corpus:
+def open_corpus(data: Any, options: Mapping[str, Any]) -> Corpus:
+    """Return the sentences of files, of lists, or of a corpus."""
+    if isinstance(data, Corpus):
+        require_no_options(options)
+        return data
+    if are_sentences(data):
+        require_no_options(options)
+        return Corpus.of(data)
+    places = places_of(data)
+    if not all(isinstance(place, str) for place in places):
+        raise ParameterError("label is for sentences, but the data is a data frame. Use target.")
     given = _corpus_options(places, options)
-    return read_corpus(*(os.fspath(place) for place in places), format=given.format, encoding=given.encoding)
+    return read_corpus(*places, format=given.format, encoding=given.encoding)
 
 
 def _read_unlabelled(
-    tagger: SequencePerceptron, places: Sequence[Place], options: Mapping[str, Any]
+    tagger: SequencePerceptron, data: Any, options: Mapping[str, Any]
 ) -> tuple[Corpus, list[str]]:
     """Return sentences to be labelled, and the files whose lines were found to be sentences."""
-    given = _corpus_options(places, options)
     width = tagger._vocabulary.width if tagger.columns_ is None else len(tagger.columns_)
-    if given.format is not None or width != 1:
-        return _read(places, options), []
+    if isinstance(data, Corpus) or are_sentences(data) or options.get("format") is not None or width != 1:
+        return open_corpus(data, options), []
+    places = places_of(data)
+    given = _corpus_options(places, options)
     known = {str(label) for label in tagger.classes_.tolist()}
     at = int(tagger.label_) - 1 if tagger.label_ is not None and tagger.label_.isdecimal() else -1
 
     def is_labelled(fields: Sequence[str]) -> bool:
         return fields[at if at < len(fields) else -1] in known
 
-    names = (os.fspath(place) for place in places)
-    return read_unlabelled(*names, is_labelled=is_labelled, encoding=given.encoding)
+    return read_unlabelled(*places, is_labelled=is_labelled, encoding=given.encoding)
 
 
 def _corpus_options(places: Sequence[Place], options: Mapping[str, Any]) -> Options:
@@ -486,7 +454,7 @@ def _held_out(n: int, share: float | None, seed: int) -> set[int]:
     return set(np.random.default_rng(seed).permutation(n)[:size].tolist())
 
 
-def _measured(model: SequencePerceptron, X: Any, y: Any, which: Sequence[int]) -> SequenceEvaluation:
+def _measured(model: Any, X: Any, y: Any, which: Sequence[int]) -> SequenceEvaluation:
     return evaluate_sequences([y[i] for i in which], model.predict([X[i] for i in which]))
 
 

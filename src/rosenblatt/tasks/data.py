@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.models.stored import StoredModel
+from rosenblatt.rooms import find
 from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import show_value as as_shown
@@ -37,6 +38,7 @@ from rosenblatt.tables.table import MISSING_NAMES
 from rosenblatt.tables.target_column import NUMERAL
 
 if TYPE_CHECKING:
+    from rosenblatt.sequences.sentences import Corpus
     from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 
 __all__ = [
@@ -420,11 +422,34 @@ def _descriptions(source: Source, facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"{column}: {rows:,} of {source.n_read:,} rows hold a value not seen in training"
 
 
-def reads_sentences(places: Sequence[Place], label: Any = None, format: str | None = None) -> bool:
-    """Return whether places are files of sentences: by a label or format that was asked for, or by their names."""
-    if label is not None or format in CORPUS_FORMATS:
+def reads_sentences(data: Any, label: Any = None, format: str | None = None) -> bool:
+    """Return whether data is sentences: in memory, by a label or format asked for, or by the names of files."""
+    if label is not None or format in CORPUS_FORMATS or hasattr(type(data), "n_sentences") or are_sentences(data):
         return True
-    return format is None and any(named_corpus_format(os.fspath(place)) is not None for place in places)
+    places = [data] if isinstance(data, str | os.PathLike) else data if isinstance(data, list | tuple) else ()
+    named = [os.fspath(place) for place in places if isinstance(place, str | os.PathLike)]
+    return format is None and any(named_corpus_format(name) is not None for name in named)
+
+
+def open_sentences(data: Any, options: Mapping[str, Any]) -> Corpus:
+    """Return the sentences of files, or of lists in memory."""
+    corpus: Corpus = find("sequences.tagger_tasks").open_corpus(data, options)
+    return corpus
+
+
+def are_sentences(data: Any) -> bool:
+    """Return whether data is a list of sentences: of lists of words, or of tuples of texts.
+
+    Examples
+    --------
+    >>> are_sentences([["the", "dog"]]), are_sentences([[("the", "DET")]]), are_sentences(["a.csv", "b.csv"])
+    (True, True, False)
+    """
+    for _ in range(2):
+        if not isinstance(data, list | tuple) or not data:
+            return False
+        data = data[0]
+    return isinstance(data[0] if isinstance(data, list | tuple) and data else data, str)
 
 
 NOT_HELD = ("labelled", "chunk_bytes")

@@ -32,7 +32,6 @@ from rosenblatt.tasks.data import (
     log_info,
     note_similar,
     open_ready_model,
-    places_of,
     require_no_options,
     require_target,
     source_for,
@@ -65,7 +64,7 @@ def evaluate(
         Trained. With X and y it can be any classifier that has `predict` and `classes_`.
     data : str, path, several of them, dataframe, Source, or X
         Files, a built-in set or a dataframe with labels, read a part at a time (see `open_data`), or with `y` rows
-        in memory.
+        in memory. A tagger takes sentences as `train` does.
     y : sequence or None
         The labels of rows in memory.
     positive : label or None
@@ -110,7 +109,7 @@ def evaluate(
                 raise ParameterError("A tagger has no positive class. Drop positive.")
             if isinstance(data, Source):
                 raise ParameterError("A tagger reads files of sentences, not a source of rows. Name the files.")
-            tagged: SequenceEvaluation = evaluate_tagger(opened, *places_of(data), label=label, log=log, **options)
+            tagged: SequenceEvaluation = evaluate_tagger(opened, data, label=label, log=log, **options)
             return tagged
         if label is not None:
             raise ParameterError("label is for taggers, but the model predicts rows of tables. Use target.")
@@ -200,7 +199,7 @@ def cross_validate(
     *,
     folds: int = 5,
     positive: Any = None,
-    scale: bool | None = False,
+    scale: bool | None = None,
     seed: int = 0,
     parameters: Any = None,
     log: Log = log_info,
@@ -224,7 +223,8 @@ def cross_validate(
     positive : label or None
         The class whose F1 is given; by default the second of two classes.
     scale : bool or None
-        Whether to standardise features, by the means and deviations of the rows trained on; see `train`.
+        Whether to standardise features, by the means and deviations of the rows trained on; see `train`. None: yes
+        for tables that are read, no for rows in memory.
     seed : int
         Shuffles the rows, and is the `random_state` of a learner given by name.
     parameters : mapping or None

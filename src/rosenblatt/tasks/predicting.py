@@ -49,8 +49,8 @@ def predict_file(
     model : path, OpenedModel, estimator or scikit-learn Pipeline
         Trained.
     data : str, path, several of them, or Source
-        Files of any size, or a built-in set; see `open_data`. Labels are not needed. A tagger reads files of
-        sentences; see `rosenblatt.sequences.tagger_tasks.tag_file`.
+        Files of any size, or a built-in set; see `open_data`. Labels are not needed. A tagger takes sentences
+        as `train` does; see `rosenblatt.sequences.tagger_tasks.tag_file`.
     output : path or binary file
         Where the lines go. A path is written completely or not at all.
     scores : bool

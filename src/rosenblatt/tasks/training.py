@@ -1,13 +1,14 @@
-"""Training from files of any size: `train`."""
+"""Training in five steps, which tables and sentences share: `train`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +19,19 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.learning.visitor import hold_out
-from rosenblatt.loops.compilation import Stopwatch
+from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.models.files import write_model
 from rosenblatt.registry import able_in_words, name_of
+from rosenblatt.rooms import find
+from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.pairs import as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.tables.cache import CachedBlocks
 from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
-from rosenblatt.tables.scaling import Transformation
 from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
-    Data,
     Log,
     Place,
     all_rows,
@@ -39,6 +40,7 @@ from rosenblatt.tasks.data import (
     fills_means,
     log_info,
     note_similar,
+    reads_sentences,
     require_target,
     source_of,
 )
@@ -58,7 +60,7 @@ from rosenblatt.tasks.learning import (
 )
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
 
-__all__ = ["TrainingResult", "checkpoint_of", "train", "watch_passes"]
+__all__ = ["Training", "TrainingInterrupted", "TrainingResult", "checkpoint_of", "train", "watch_passes"]
 
 
 _SHOWN = ("preparation", "summary", "provenance", "calibration")
@@ -74,7 +76,7 @@ class TrainingResult:
         The trained learner.
     preparation : Preparation
         What is done to data before the learner sees it.
-    summary : TrainingSummary
+    summary : TrainingSummary or TaggerSummary
         How training went; ``print`` shows it.
     provenance : dict
         What a model file says about the origin of the model.
@@ -84,7 +86,7 @@ class TrainingResult:
 
     _trained: Any
     preparation: Preparation
-    summary: TrainingSummary
+    summary: Any
     provenance: dict[str, Any]
     calibration: Calibration | None = None
     _checkpoint: Place | None = None
@@ -126,21 +128,99 @@ class TrainingInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    result : TrainingResult or TrainedTagger
+    result : TrainingResult
         The model after the last completed pass.
     """
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: TrainingResult) -> None:
         super().__init__("training was interrupted")
         self.result = result
 
 
+@dataclass(eq=False, kw_only=True)
+class Training(ABC):
+    """One training in five steps: open, prepare, fit and judge, and the result can be saved.
+
+    Tables, sentences and the partitions of a cluster fill in the steps. The fields are the arguments of `train`.
+    """
+
+    data: Any
+    options: Mapping[str, Any]
+    learner: Any
+    parameters: Mapping[str, Any] | None = None
+    label: str | int | None = None
+    columns: Sequence[str | int] | None = None
+    scale: bool | None = None
+    holdout: float | None = None
+    probabilities: str | None = None
+    seed: int = 0
+    memory: int = DEFAULT_MEMORY_BYTES
+    cache: Place = "auto"
+    checkpoint: Place | None = None
+    every: int = 1
+    resume: bool = False
+    progress: bool = False
+    log: Log = log_info
+    name: str = field(init=False)
+    estimator: Any = field(init=False)
+    unit: ClassVar[str] = "rows"
+
+    @abstractmethod
+    def open(self) -> None:
+        """Make the learner, and open the data."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Hold out what is measured on, and transform what is trained on."""
+
+    @abstractmethod
+    def learn(self) -> None:
+        """Train the estimator on what was prepared."""
+
+    @abstractmethod
+    def judge(self, seconds: Seconds, *, interrupted: bool) -> TrainingResult:
+        """Measure the trained estimator, and return it with what can be said about it."""
+
+    def fit(self) -> tuple[Seconds, KeyboardInterrupt | None]:
+        """Train, and return how long it took, and Ctrl-C if it ended training after a complete pass."""
+        if self.resume and self.checkpoint is not None and not Path(self.checkpoint).exists():
+            self.log(f"there is no checkpoint {self.checkpoint}; training starts from the beginning")
+        watch, interruption = Stopwatch(), None
+        try:
+            with watch_passes(self.estimator, self.unit) if self.progress else nullcontext():
+                self.learn()
+        except KeyboardInterrupt as caught:
+            if getattr(self.estimator, "stop_reason_", None) != "interrupted" or not self.estimator.n_iter_:
+                raise
+            interruption = caught
+        return watch.read(), interruption
+
+    def run(self) -> TrainingResult:
+        """Take all steps but the last: `TrainingResult.save`."""
+        self.open()
+        self.prepare()
+        seconds, interruption = self.fit()
+        result = self.judge(seconds, interrupted=interruption is not None)
+        if interruption is not None:
+            raise TrainingInterrupted(result) from interruption
+        return result
+
+    @property
+    def saving(self) -> dict[str, Any]:
+        """The arguments of a fit that keeps a checkpoint."""
+        if self.checkpoint is None and not self.resume:
+            return {}
+        return {"checkpoint": self.checkpoint, "every": self.every, "resume": self.resume}
+
+
 def train(
-    data: Data,
+    data: Any,
     learner: Any = "averaged",
     *,
     parameters: Mapping[str, Any] | None = None,
-    scale: bool | None = False,
+    label: str | int | None = None,
+    columns: Sequence[str | int] | None = None,
+    scale: bool | None = None,
     holdout: float | None = None,
     probabilities: str | None = None,
     seed: int = 0,
@@ -153,31 +233,42 @@ def train(
     log: Log = log_info,
     **options: Any,
 ) -> TrainingResult:
-    r"""Train a learner on files, on a built-in set, or on any source of rows.
+    r"""Train a learner on tables or on sentences: on files, a built-in set, a dataframe, or a source of rows.
 
-    Learners that have `fit_blocks`, such as ``"averaged"`` and ``"arow"``, take data of any size; the others need
-    all rows in memory. Unlike ``rosenblatt train``, this function does not scale numbers unless `scale` says so.
+    ``rosenblatt train`` calls this function, with the same defaults. Learners that have `fit_blocks`, such as
+    ``"averaged"`` and ``"arow"``, take tables of any size; the others need all rows in memory. Sentences train a
+    `SequencePerceptron`.
 
     Parameters
     ----------
-    data : str, path, several of them, dataframe, or Source
-        See `open_data`.
+    data : str, path, several of them, dataframe, Source, Corpus, or list of sentences
+        See `open_data`. Sentences are files in CoNLL-U, or with one token a line and columns (named ``.conllu`` or
+        ``.conll``, or with `label`). In memory they are lists of tokens, each a tuple of its columns, such as
+        ``("dog", "NOUN")``.
     learner : str or estimator
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
+        For sentences it can be a `SequencePerceptron` with templates.
     parameters : mapping or None
-        Parameters of a learner given by name.
+        Parameters of a learner given by name, and of the `SequencePerceptron` of sentences. There the default of
+        `templates` is "words", and for each further column the column of the token, of its neighbours, and the
+        pairs of them.
+    label : str, int or None
+        Of sentences: the column to predict, by name or by position from 1 (−1 is the last). By default ``upos`` of
+        CoNLL-U, and the last column of other files.
+    columns : sequence of str or int, or None
+        Of sentences: the columns that a token consists of, its word first. By default ``form``, or the first one.
     scale : bool or None
         Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The
-        weights of linear models are turned into weights of the original features afterwards. None: only tables, as
-        ``rosenblatt train`` does.
+        weights of linear models are turned into weights of the original features afterwards. None: yes for tables,
+        no for sparse files and worked examples such as ``@xor``.
     holdout : float or None
-        The share of each class that is not trained on, to measure the model; of all rows in a regression, and of
-        all groups in a ranking. All rows are then kept in memory.
+        The share of each class that is not trained on, to measure the model; of all rows in a regression, of all
+        groups in a ranking, and of all sentences. All rows are then kept in memory.
     probabilities : "sigmoid", "isotonic" or None
         Whether the model gives calibrated probabilities, and by which curves; see `rosenblatt.calibrate`. The
         learner is trained five more times, on four fifths of the rows each, all in memory.
     seed : int
-        Chooses the rows that are held out, and is the `random_state` of a learner given by name.
+        Chooses what is held out, and is the `random_state` of a learner given by name.
     memory, cache
         Data of more than `memory` bytes goes through a cache file; see `rosenblatt.tables.collect.collect`.
     checkpoint : path or None
@@ -192,7 +283,7 @@ def train(
     log : callable
         Is called with one sentence at a time about what was read.
     **options
-        How to read files; see `open_data`.
+        How to read files; see `open_data`. Sentences have ``format`` and ``encoding``.
 
     Returns
     -------
@@ -218,84 +309,132 @@ def train(
     array(['spam', 'ham'], dtype='<U4')
     >>> trained.summary.stop_reason, trained.summary.n_rows
     ('separated', 4)
+    >>> tagged = [[("the", "DET"), ("dog", "NOUN")], [("dogs", "NOUN"), ("bark", "VERB")]]
+    >>> rb.train(tagged).model.predict([["the", "dogs", "bark"]])
+    [['DET', 'NOUN', 'VERB']]
     """
-    name, estimator = named_learner(learner, parameters, seed, bare=True)
-    if probabilities is not None:
-        require_method(probabilities)
-        if not hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
-            raise ParameterError(f"The learner {name} has no decision scores to calibrate, or has probabilities.")
-    if (checkpoint is not None or resume) and not keeps_checkpoints(estimator):
-        raise ParameterError(f"The learner {name} keeps no checkpoints; {able_in_words('checkpoints')} do.")
-    source = source_of(data, options)
-    scale = scales_by_default(source) if scale is None else scale
-    whole = holdout is not None or probabilities is not None
-    with explain_target(source):
-        blocks = _read(source, estimator, memory, cache, log, scale=scale, whole=whole)
-    describe_reading(source, log, blocks.facts)
-    note_similar(blocks.classes, log)
-    require_target(source, blocks, regression=is_regression(estimator))
-    held, all_data, held_groups = None, None, None
-    groups = source.groups if takes_groups(estimator) else None
-    if groups is None and takes_groups(estimator):
-        log("note: the rows have no groups (qid:), so that all of them are compared")
-    if holdout is not None:
-        all_data = blocks.fingerprint
-        rows = _rows_held_out(blocks, holdout, seed, by_class=not is_regression(estimator), groups=groups)
-        held, kept = blocks.batch.take(rows), blocks.batch.take(~rows)
-        blocks = MemoryBlocks(kept, facts=blocks.facts)
-        groups, held_groups = (None, None) if groups is None else (groups[~rows], groups[rows])
-    before = preparation(blocks, _recipe_of(blocks), fill=fills_means(source), scale=scale)
-    prepared = transform_blocks(blocks, *before)
-    if resume and checkpoint is not None and not Path(checkpoint).exists():
-        log(f"there is no checkpoint {checkpoint}; training starts from the beginning")
-    saving: dict[str, Any] = {}
-    if checkpoint is not None or resume:
-        saving = {"checkpoint": checkpoint, "every": every, "resume": resume}
-    watch = Stopwatch()
-    interruption = None
-    try:
-        with watch_passes(estimator) if progress else nullcontext():
-            fit_prepared(estimator, prepared, groups, **saving)
-    except KeyboardInterrupt as caught:
-        if getattr(estimator, "stop_reason_", None) != "interrupted" or not estimator.n_iter_:
-            raise
-        interruption = caught
-    left = unscaled(estimator, before)
-    seconds = watch.read()
-    calibration = None
-    if probabilities is not None and interruption is None:
-        again = partial(named_learner, learner, parameters, seed, bare=True)
-        size = size_of(decision_of(estimator, left, blocks.batch))
-        calibration = calibrate_by_folds(
-            again, blocks, probabilities, size, recipe=_recipe_of(blocks), fill=fills_means(source), scale=scale
+    asked = dict(locals())  # the fields of a training are these arguments
+    if reads_sentences(data, label, options.get("format")):
+        tagger: TrainingResult = find("sequences.tagger_tasks").SentenceTraining(**asked).run()
+        return tagger
+    if columns:
+        raise ParameterError("columns is for sentences, but the data is a table. Use features.")
+    return TableTraining(**asked).run()
+
+
+@dataclass(eq=False, kw_only=True)
+class TableTraining(Training):
+    """The training on a table, or on any source of rows."""
+
+    source: Source = field(init=False)
+    blocks: Any = field(init=False)
+    groups: Any = None
+    held: Batch | None = None
+    held_groups: Any = None
+    all_data: str | None = None
+
+    def open(self) -> None:
+        """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
+        self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed, bare=True)
+        estimator = self.estimator
+        if self.probabilities is not None:
+            require_method(self.probabilities)
+            if not hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
+                raise ParameterError(
+                    f"The learner {self.name} has no decision scores to calibrate, or has probabilities."
+                )
+        if self.saving and not keeps_checkpoints(estimator):
+            raise ParameterError(
+                f"The learner {self.name} keeps no checkpoints; {able_in_words('checkpoints')} do."
+            )
+        self.source = source_of(self.data, self.options)
+        self.scale = scales_by_default(self.source) if self.scale is None else self.scale
+        with explain_target(self.source):
+            self.blocks = self._read()
+        describe_reading(self.source, self.log, self.blocks.facts)
+        note_similar(self.blocks.classes, self.log)
+        require_target(self.source, self.blocks, regression=is_regression(estimator))
+
+    def _read(self) -> Any:
+        source, estimator = self.source, self.estimator
+        if self.holdout is not None or self.probabilities is not None or not learns_from_blocks(estimator):
+            return all_rows(source, numbers=is_regression(estimator))
+        blocks = collect(
+            source,
+            memory=self.memory,
+            cache=self.cache,
+            passes=estimator.get_params(deep=False).get("max_iter"),
+            statistics=self.scale or fills_means(source),
+            log=self.log,
         )
-    summary = TrainingSummary.of(
-        name,
-        estimator,
-        prepared,
-        margin_of(estimator, prepared),
-        trained_on=evaluate_predictions(estimator, left, blocks.batch, groups=groups)
-        if isinstance(blocks, MemoryBlocks)
-        else None,
-        held_out=None if held is None else evaluate_predictions(estimator, left, held, groups=held_groups),
-        seconds=seconds,
-    )
-    provenance = {
-        "learner": name,
-        "files": list(source.files),
-        "rows": blocks.n_rows,
-        "features": blocks.n_features,
-        "data": blocks.fingerprint,
-        # With these, the seed and the number of a pass, the order of every visit can be computed again.
-        "block_starts": blocks.boundaries[:-1].tolist(),
-        "scaled": scale,
-        "held_out": holdout,
-        "all_data": all_data,  # with the rows held out
-    }
-    result = TrainingResult(estimator, _preparation_of(blocks, left), summary, provenance, calibration, checkpoint)
-    if interruption is not None:
-        raise TrainingInterrupted(result) from interruption
-    return result
+        if isinstance(blocks, CachedBlocks):
+            source.close()
+        return blocks
+
+    def prepare(self) -> None:
+        """Hold out rows, and fill and scale those that are trained on."""
+        if takes_groups(self.estimator):
+            self.groups = self.source.groups
+            if self.groups is None:
+                self.log("note: the rows have no groups (qid:), so that all of them are compared")
+        if self.holdout is not None:
+            self._hold_out(self.holdout)
+        recipe, fill = _recipe_of(self.blocks), fills_means(self.source)
+        self.before = preparation(self.blocks, recipe, fill=fill, scale=bool(self.scale))
+        self.prepared = transform_blocks(self.blocks, *self.before)
+
+    def _hold_out(self, share: float) -> None:
+        blocks, groups = self.blocks, self.groups
+        self.all_data = blocks.fingerprint
+        rows = _rows_held_out(blocks, share, self.seed, by_class=not is_regression(self.estimator), groups=groups)
+        self.held, kept = blocks.batch.take(rows), blocks.batch.take(~rows)
+        self.blocks = MemoryBlocks(kept, facts=blocks.facts)
+        if groups is not None:
+            self.groups, self.held_groups = groups[~rows], groups[rows]
+
+    def learn(self) -> None:
+        """Train on the prepared rows."""
+        fit_prepared(self.estimator, self.prepared, self.groups, **self.saving)
+
+    def judge(self, seconds: Seconds, *, interrupted: bool) -> TrainingResult:
+        """Turn the weights into those of unscaled features, calibrate, and measure the model."""
+        estimator, blocks = self.estimator, self.blocks
+        left = unscaled(estimator, self.before)
+        recipe, calibration = _recipe_of(blocks), None  # complete only now, if training read the source
+        if self.probabilities is not None and not interrupted:
+            again = partial(named_learner, self.learner, self.parameters, self.seed, bare=True)
+            size = size_of(decision_of(estimator, left, blocks.batch))
+            how = {"recipe": recipe, "fill": fills_means(self.source), "scale": self.scale}
+            calibration = calibrate_by_folds(again, blocks, self.probabilities, size, **how)
+        trained_on = held_out = None
+        if isinstance(blocks, MemoryBlocks):
+            trained_on = evaluate_predictions(estimator, left, blocks.batch, groups=self.groups)
+        if self.held is not None:
+            held_out = evaluate_predictions(estimator, left, self.held, groups=self.held_groups)
+        summary = TrainingSummary.of(
+            self.name,
+            estimator,
+            self.prepared,
+            margin_of(estimator, self.prepared),
+            trained_on=trained_on,
+            held_out=held_out,
+            seconds=seconds,
+        )
+        provenance = {
+            "learner": self.name,
+            "files": list(self.source.files),
+            "rows": blocks.n_rows,
+            "features": blocks.n_features,
+            "data": blocks.fingerprint,
+            # With these, the seed and the number of a pass, the order of every visit can be computed again.
+            "block_starts": blocks.boundaries[:-1].tolist(),
+            "scaled": self.scale,
+            "held_out": self.holdout,
+            "all_data": self.all_data,  # with the rows held out
+        }
+        encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
+        done = Preparation(() if encoding is None else (encoding,))
+        return TrainingResult(estimator, done, summary, provenance, calibration, self.checkpoint)
 
 
 def checkpoint_of(path: Place) -> Path:
@@ -307,23 +446,6 @@ def checkpoint_of(path: Place) -> Path:
     'models/.spam.model.checkpoint'
     """
     return Path(path).with_name(f".{Path(path).name}.checkpoint")
-
-
-def _read(source: Source, estimator: Any, memory: int, cache: Place, log: Log, *, scale: bool, whole: bool) -> Any:
-    """Read a source into blocks: all in memory if the estimator or a holdout needs it."""
-    if whole or not learns_from_blocks(estimator):
-        return all_rows(source, numbers=is_regression(estimator))
-    blocks = collect(
-        source,
-        memory=memory,
-        cache=cache,
-        passes=estimator.get_params(deep=False).get("max_iter"),
-        statistics=scale or fills_means(source),
-        log=log,
-    )
-    if isinstance(blocks, CachedBlocks):
-        source.close()
-    return blocks
 
 
 def _rows_held_out(
@@ -354,11 +476,6 @@ def _recipe_of(blocks: Blocks) -> Recipe | None:
     """Return the recipe by which the source of blocks was read; a cache keeps it."""
     described = blocks.facts.get("recipe")
     return None if described is None else Recipe.from_json(described)
-
-
-def _preparation_of(blocks: Blocks, left: Transformation) -> Preparation:
-    encoding = encoding_of(_recipe_of(blocks), left, blocks.names, blocks.n_features)
-    return Preparation(() if encoding is None else (encoding,))
 
 
 @contextmanager

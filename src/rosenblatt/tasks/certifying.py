@@ -1,0 +1,72 @@
+"""Certificates of data that is read, and of sentences; `rosenblatt.certify` of rows in memory is in `certify`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rosenblatt.certify.separability import certify
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.rooms import find
+from rosenblatt.tasks.data import Log, log_info, places_of, read_table, reads_sentences, require_no_options
+
+__all__ = ["certify_data"]
+
+USUAL = {"bias": True, "margin": False, "ties": None, "multiclass": None, "proof": "exact", "guess": None}
+"""The defaults of what is asked about rows, and cannot be asked about sentences."""
+
+
+def certify_data(
+    data: Any,
+    y: Any,
+    asked: Mapping[str, Any],
+    *,
+    time_limit: float | None = None,
+    log: Log = log_info,
+    label: str | int | None = None,
+    columns: Any = None,
+    templates: Any = None,
+    constraints: Any = None,
+    without_inconsistent: bool = False,
+    **options: Any,
+) -> Any:
+    """Return the certificate of data that is named, or of sentences; `asked` are the other arguments of `certify`.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> rb.certify("@xor").verdict, rb.certify([[("a", "A")], [("a", "B")]]).verdict
+    ('inseparable', 'inseparable')
+    """
+    of_sentences: dict[str, Any] = {"templates": templates, "constraints": constraints, "time_limit": time_limit}
+    if y is not None:
+        require_no_options(options)
+        return _certify_lists(data, y, asked, of_sentences)
+    if reads_sentences(data, label, options.get("format")):
+        _require_usual(asked)
+        own: dict[str, Any] = {
+            "label": label,
+            "columns": columns or (),
+            "without_inconsistent": without_inconsistent,
+        }
+        return find("sequences.annotation").certify_corpus(data, log=log, **own, **of_sentences, **options)
+    X, y, names = read_table(*places_of(data), log=log, **options)
+    answer = certify(X, y, time_limit=time_limit, **asked)
+    return answer if names is None else answer.renamed(names)
+
+
+def _certify_lists(X: Any, y: Any, asked: Mapping[str, Any], given: dict[str, Any]) -> Any:
+    """Return the certificate of sentences and their labels; words have the templates that `train` gives them."""
+    _require_usual(asked)
+    token = X[0][0]
+    if given["templates"] is None and isinstance(token, str | tuple):
+        width = 1 if isinstance(token, str) else len(token)
+        given["templates"] = find("sequences.templates").word_templates(width - 1)
+    return find("sequences.sentence_verdict").certify_sequences(X, y, **given)
+
+
+def _require_usual(asked: Mapping[str, Any]) -> None:
+    """Refuse what cannot be asked about sentences."""
+    for name, usual in USUAL.items():
+        if asked[name] is not usual and asked[name] != usual:
+            raise ParameterError(f"{name} is for tables, but the data holds sentences. Drop {name}.")
