@@ -90,7 +90,7 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
         if len(begun) > 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("rosenblatt.sequences.tagger_fit.stop_if_interrupted", ctrl_c)
+    monkeypatch.setattr("rosenblatt.learning.fit_loop.stop_if_interrupted", ctrl_c)
     ran = run("train", "x.conllu", "-o", "m", "--margin", "100")
     assert ran.code == 130, ran
     assert "interrupted after 2 passes" in ran.out

@@ -27,11 +27,6 @@ def file(tmp_path):
     return path
 
 
-def _files(trained, folder):
-    trained.save(folder / "one.model")
-    return (folder / "one.model").read_bytes()
-
-
 def test_lists_files_and_the_command_train_one_tagger(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ways = [rb.train(TAGGED), rb.train(file), rb.train([file]), rb.train(rb.read_corpus(str(file)))]
@@ -41,7 +36,7 @@ def test_lists_files_and_the_command_train_one_tagger(file, tmp_path, monkeypatc
         assert isinstance(each, TrainingResult)
         assert each.model.state_features_ == rb.load("m").state_features_
         assert each.model.predict(WORDS) == TAGS
-    assert _files(rb.train("tiny.conll"), tmp_path) == (tmp_path / "m").read_bytes()
+    assert repr(rb.train("tiny.conll").model) == repr(rb.load("m"))
 
 
 def test_lists_have_columns_and_a_holdout():
