@@ -17,6 +17,8 @@ from rosenblatt.typing import Floats, Ints
 IntegerRows = Sequence[Sequence[int]]
 PRIMES = 0x2545F4914F6CDD3B, 0x1B6D3F9A5C7E8D97  # powers of two have many different remainders modulo these
 
+LIFTED_EQUATIONS = 128  # from so many on our own lifting is faster than that of flint
+
 
 def solve(A: IntegerRows, b: Sequence[int]) -> tuple[list[int], int] | None:
     """Solve A x = b; return x as integers over one positive denominator, or None if A is singular.
@@ -28,6 +30,11 @@ def solve(A: IntegerRows, b: Sequence[int]) -> tuple[list[int], int] | None:
     >>> solve([[1, 1], [1, 1]], [1, 0]) is None
     True
     """
+    if len(A) >= LIFTED_EQUATIONS:
+        from rosenblatt.certify.lifting import solve_by_lifting
+
+        if (lifted := solve_by_lifting(A, b)) is not None:
+            return lifted
     try:
         found: Any = fmpz_mat(A).solve(fmpz_mat([[value] for value in b]))
     except ZeroDivisionError:
