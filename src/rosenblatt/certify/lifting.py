@@ -132,7 +132,7 @@ def reconstruct(x: list[Any], modulus: Any, bits: int) -> tuple[list[int], int]:
 
 
 def make_fraction(value: Any, modulus: Any, limit: Any) -> tuple[Any, Any]:
-    """Return the numerator, up to a limit, and the denominator of the fraction congruent to a value (Wang 1981)."""
+    """Return the fraction congruent to a value whose numerator is at most a limit in size (Wang 1981)."""
     a, b, u, v = modulus, value, fmpz(0), fmpz(1)
     while b > limit:
         q = a // b

@@ -17,6 +17,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
+from rosenblatt.loops._jit import jit
 from rosenblatt.loops.layout import Log, Sides, Targets
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.features import Features
@@ -30,9 +31,8 @@ INNER = 100  # passes over the rows that it was wrong on
 FAST = 8  # multiplications of a matrix product for each unit of work
 DOING = "fitting least squares"
 RIDGE = 1e-10
-BLOCK = 2**16  # values hashed together, which stay in the cache
-SAMPLE = 512  # rows of which the features are compared first: most features of most data are done with then
-FIRST, FURTHER = 512, 8  # rows among which equal ones are sought first, and how many times as many next
+SAMPLE_ROWS = 512  # read first, where few may decide
+GROWTH = 8  # how many times as many are read next
 
 
 def guesses(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
@@ -232,39 +232,41 @@ def peel(X: Any, y: Floats, *, bias: bool, least: float = 0.0) -> Peeling:
 
 
 def _forced_dense(X: Any, y: Floats, bias: bool) -> Layer | None:
-    """Return the rows that features of dense rows force, or None."""
-    columns = np.arange(X.shape[1])
-    if len(X) > SAMPLE:  # features whose classes overlap in few rows do so in all
-        up, down, *_ = _compared(X[:SAMPLE], y[:SAMPLE], bias)
-        columns = np.flatnonzero(up | down)
-        X = X[:, columns]
-    if not len(columns):
-        return None
-    up, down, low, high = _compared(X, y, bias)
-    used = np.flatnonzero(up != down)  # both: a feature with the same value in all rows
-    low, high = low[used], high[used]
-    forced = np.flatnonzero(((X[:, used] != low) | (low < high)).any(axis=1))
-    return Layer(forced, columns[used], np.where(up[used], 1, -1), low, high) if len(forced) else None
+    """Return the rows that features of dense rows force, or None.
 
-
-def _compared(X: Any, y: Floats, bias: bool) -> tuple[Any, Any, Floats, Floats]:
-    """Return the lowest and the highest c that show a feature to force rows, and in which direction, if at all.
-
-    The first array tells which features are at least c in the positive rows and at most c in the negative ones,
-    the second which the other way round.
+    Few rows are read first, then ever more: features whose classes overlap in few rows do so in all.
     """
-    ends = []
-    for side in (X[y > 0.0], X[y < 0.0]):
-        for reduced, empty in ((np.minimum, np.inf), (np.maximum, -np.inf)):
-            found = reduced.reduce(side, axis=0) if len(side) else np.full(X.shape[1], empty)
-            ends.append(np.asarray(found, np.float64))
-    least, most, other_least, other_most = ends
-    if not bias:
-        none = np.zeros(X.shape[1])
-        up, down = (least >= 0.0) & (other_most <= 0.0), (most <= 0.0) & (other_least >= 0.0)
-        return up, down, none, none
-    up, down = least >= other_most, most <= other_least
-    return up, down, np.where(up, other_most, most), np.where(up, least, other_least)
+    lowest, highest = (-np.inf, np.inf) if X.dtype.kind == "f" else (0, np.iinfo(X.dtype).max)
+    least, most = np.full((2, X.shape[1]), highest, X.dtype), np.full((2, X.shape[1]), lowest, X.dtype)
+    stop = 0
+    while stop < len(X):
+        start, stop = stop, max(SAMPLE_ROWS, GROWTH * stop)
+        widen(X[start:stop], y[start:stop], least, most)
+        if bias:
+            up, down = least[1] >= most[0], most[1] <= least[0]
+        else:
+            up, down = (least[1] >= 0.0) & (most[0] <= 0.0), (most[1] <= 0.0) & (least[0] >= 0.0)
+        if not (up | down).any():
+            return None
+    used = np.flatnonzero(up != down)  # both: a feature with the same value in all rows
+    low = high = np.zeros(len(used))
+    if bias:
+        low, high = (
+            np.where(up, *ends)[used].astype(np.float64) for ends in ((most[0], most[1]), (least[1], least[0]))
+        )
+    forced = np.flatnonzero(((X[:, used] != low) | (low < high)).any(axis=1))
+    return Layer(forced, used, np.where(up[used], 1, -1), low, high) if len(forced) else None
+
+
+@jit
+def widen(X: Any, y: Floats, least: Any, most: Any) -> None:
+    """Let the range of each feature include some rows; those of negative rows come first, then positive ones."""
+    for i in range(X.shape[0]):
+        side = 1 if y[i] > 0.0 else 0
+        for j in range(X.shape[1]):
+            value = X[i, j]
+            least[side, j] = min(least[side, j], value)
+            most[side, j] = max(most[side, j], value)
 
 
 def _forced_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
@@ -293,7 +295,7 @@ def equal_rows(
     found, odd = np.empty(matrix.n, np.int64) if digests is None else digests, _odd_numbers(matrix)
     stop = 0
     while stop < min(matrix.n, among or matrix.n):
-        start, stop = stop, min(matrix.n, max(FIRST, FURTHER * stop))
+        start, stop = stop, min(matrix.n, max(SAMPLE_ROWS, GROWTH * stop))
         if digests is None:
             _digest(matrix, odd, slice(start, stop), found)
         for pair in _same_digests(found[:stop], codes):
@@ -338,18 +340,30 @@ def _digest(matrix: Matrix, odd: Ints, rows: slice, digests: Ints) -> None:
         sums = np.append(0, np.cumsum(_bits(X.data[stored]) * odd[X.indices[stored]]))
         digests[rows] = np.diff(sums[ends - ends[0]])
         return
-    step = max(1, BLOCK // matrix.d)
-    for start in range(rows.start, rows.stop, step):
-        part = slice(start, min(start + step, rows.stop))
-        np.matmul(_bits(X[part]), odd, out=digests[part])
+    part = X[rows]
+    floating = part.dtype.kind == "f"
+    hash_rows(part.view(f"i{part.itemsize}") if floating else part, odd, 4 * part.itemsize, digests[rows])
+
+
+@jit
+def hash_rows(bits: Any, odd: Ints, half: int, digests: Ints) -> None:
+    """Hash dense rows, given as the bits of their values.
+
+    The last bits of short numbers, such as 1.0, are zeros, and so would be those of their products. The first half
+    of the bits is therefore added to the second one. −0.0, a sign alone, counts as 0.
+    """
+    negative_zero = -(1 << (2 * half - 1))
+    for i in range(bits.shape[0]):
+        total = 0
+        for j in range(bits.shape[1]):
+            value = np.int64(bits[i, j])
+            value = 0 if value == negative_zero else value
+            total += (value + (value >> half)) * odd[j]
+        digests[i] = total
 
 
 def _bits(values: Any) -> Ints:
-    """Return the bits of values as doubles; those of zero are 0.
-
-    The last bits of short numbers, such as 1.0, are zeros, and so would be those of their products. The first half
-    of the bits is therefore mixed into the second one.
-    """
+    """Return the bits of values as doubles, the first half mixed into the second one; those of zero are 0."""
     bits = np.add(values, 0.0, dtype=np.float64).view(np.int64)  # + 0.0 turns −0.0 into 0.0
     bits ^= bits >> 32
     return np.asarray(bits)
