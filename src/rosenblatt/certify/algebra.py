@@ -80,12 +80,12 @@ class Fixed:
 
     def factorised(self, G: Floats) -> bool:
         """Turn a matrix into its Cholesky factor R, G = Rᵀ R, in the upper triangle; tell if that was possible."""
-        return fixed_factor(G, np.empty(0, np.int64), 0.0, False) == len(G)
+        return fixed_factor(G)
 
     def triangle(self, G: Floats, least: float) -> tuple[Floats, Ints, int]:
         """Return R, pivots and a rank with G[pivots][:, pivots] ≈ Rᵀ R; pivots up to `least` count as 0."""
         R, pivots = G.copy(), np.arange(len(G))
-        rank = fixed_factor(R, pivots, least, True)
+        rank = fixed_pivots(R, pivots, least)
         return np.triu(R), pivots, rank
 
     def inverse(self, R: Floats) -> Floats:
@@ -137,18 +137,46 @@ def fixed_gram(A: Floats, G: Floats) -> None:
 
 
 @jit
-def fixed_factor(R: Floats, pivots: Ints, least: float, moves: bool) -> int:
+def fixed_factor(R: Floats) -> bool:
+    """Turn the upper triangle of a matrix into its Cholesky factor; return whether all pivots are positive.
+
+    Eight rows at a time: they are finished, and then subtracted from the rest together.
+    """
+    n = R.shape[0]
+    for k in range(0, n, AT_ONCE):
+        stop = min(n, k + AT_ONCE)
+        for m in range(k, stop):
+            if not R[m, m] > 0.0:
+                return False
+            root = np.sqrt(R[m, m])
+            for j in range(m, n):
+                R[m, j] /= root
+            for i in range(m + 1, stop):
+                c = R[m, i]
+                for j in range(i, n):
+                    R[i, j] -= c * R[m, j]
+        for i in range(stop, n):
+            a, b, c, e = R[k, i], R[k + 1, i], R[k + 2, i], R[k + 3, i]
+            p, q, r, s = R[k + 4, i], R[k + 5, i], R[k + 6, i], R[k + 7, i]
+            for j in range(i, n):
+                first = (a * R[k, j] + b * R[k + 1, j]) + (c * R[k + 2, j] + e * R[k + 3, j])
+                second = (p * R[k + 4, j] + q * R[k + 5, j]) + (r * R[k + 6, j] + s * R[k + 7, j])
+                R[i, j] -= first + second
+    return True
+
+
+@jit
+def fixed_pivots(R: Floats, pivots: Ints, least: float) -> int:
     """Turn the upper triangle of a matrix into its Cholesky factor; return the number of pivots above `least`.
 
-    With `moves` the largest diagonal entry that is left becomes the next pivot. The lower triangle is not used.
+    The largest diagonal entry that is left becomes the next pivot. The lower triangle is not used.
     """
     n: int = R.shape[0]
     for k in range(n):
         best = k
-        if moves:
-            for i in range(k + 1, n):
-                if R[i, i] > R[best, best]:
-                    best = i
+        for i in range(k + 1, n):
+            if R[i, i] > R[best, best]:
+                best = i
         if best != k:
             for i in range(k):
                 R[i, k], R[i, best] = R[i, best], R[i, k]
@@ -202,16 +230,21 @@ def fixed_inverse(R: Floats, out: Floats) -> None:
 
 @jit
 def fixed_product(A: Floats, C: Floats, out: Floats) -> None:
-    """Set out = A C, where C is upper triangular and out is 0: two rows of C at a time."""
+    """Set out = A C, where C is upper triangular and out is 0: eight rows of C at a time, the last ones singly."""
     n, d = A.shape
+    whole = d - d % AT_ONCE
     for i in range(n):
-        for k in range(0, d - 1, 2):
-            a, b = A[i, k], A[i, k + 1]
-            out[i, k] += a * C[k, k]
-            for j in range(k + 1, d):
-                out[i, j] += a * C[k, j] + b * C[k + 1, j]
-        if d % 2:
-            out[i, d - 1] += A[i, d - 1] * C[d - 1, d - 1]
+        for k in range(0, whole, AT_ONCE):
+            a, b, c, e = A[i, k], A[i, k + 1], A[i, k + 2], A[i, k + 3]
+            p, q, r, s = A[i, k + 4], A[i, k + 5], A[i, k + 6], A[i, k + 7]
+            for j in range(k, d):
+                first = (a * C[k, j] + b * C[k + 1, j]) + (c * C[k + 2, j] + e * C[k + 3, j])
+                second = (p * C[k + 4, j] + q * C[k + 5, j]) + (r * C[k + 6, j] + s * C[k + 7, j])
+                out[i, j] += first + second
+        for k in range(whole, d):
+            a = A[i, k]
+            for j in range(k, d):
+                out[i, j] += a * C[k, j]
 
 
 @jit
@@ -222,9 +255,7 @@ def step_length(left: Floats, change: Floats, ridge: float, inner: float, square
         t = (low + high) / 2.0
         slope = ridge * (inner + t * square)
         for i in range(left.size):
-            rest = left[i] - t * change[i]
-            if rest > 0.0:
-                slope -= rest * change[i]
+            slope -= max(left[i] - t * change[i], 0.0) * change[i]
         if slope > 0.0:
             high = t
         elif t == 1.0:

@@ -65,7 +65,7 @@ def invert_modulo(A: Any, limit: int) -> tuple[Digits, int] | None:
 def write_digits(A: Sequence[Sequence[int]], p: int) -> Digits:
     """Return matrices A_k of entries from −p/2 to p/2 with A = Σ A_k pᵏ."""
     rest: Any = np.array(A, object)
-    digits = []
+    digits = list[Digits]()
     while not digits or rest.any():
         if rest.dtype == object and max(map(abs, rest.flat)) < 1 << SUM_BITS:
             rest = rest.astype(np.int64)

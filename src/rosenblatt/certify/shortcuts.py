@@ -356,8 +356,7 @@ def hash_rows(bits: Any, odd: Ints, half: int, digests: Ints) -> None:
     for i in range(bits.shape[0]):
         total = 0
         for j in range(bits.shape[1]):
-            value = np.int64(bits[i, j])
-            value = 0 if value == negative_zero else value
+            value = np.int64(0 if bits[i, j] == negative_zero else bits[i, j])
             total += (value + (value >> half)) * odd[j]
         digests[i] = total
 
